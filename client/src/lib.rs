@@ -1,0 +1,1 @@
+//! Follow a brain file directly, or talk to amemd.

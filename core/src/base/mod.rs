@@ -1,0 +1,1 @@
+//! The immutable part of a brain.

@@ -1,0 +1,189 @@
+//! What can go wrong when bytes become a graph: one variant per thing the caller can do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::types::{Generation, Lsn, NodeId};
+use uuid::Uuid;
+
+/// The result of reading a brain.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong when a brain is read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "open", "map" …
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file does not begin as an `.amem` file does.
+    #[error("not an .amem file: it begins with {found:02x?} instead of \"AMEM\"")]
+    Magic {
+        /// The first four bytes.
+        found: [u8; 4],
+    },
+    /// The file is of a version that this build does not know.
+    #[error("version {found} of the .amem format is not supported (this build reads version 1)")]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// The file is in the interchange layout.
+    #[error(
+        "this is a spec-1 file (64-byte nodes): convert it with `amemctl import --format spec-1`"
+    )]
+    Spec1,
+    /// The file fits neither layout.
+    #[error("neither a native nor a spec-1 file: as native, {native}; as spec-1, {spec1}")]
+    Neither {
+        /// What is wrong with it as a native file.
+        native: Box<Error>,
+        /// What is wrong with it as a spec-1 file.
+        spec1: Box<Error>,
+    },
+    /// The file was not written by amemd, and what was asked for needs one that was.
+    #[error("this brain was not written by amemd: convert it with `amemctl import`")]
+    Foreign,
+    /// The file ends too early.
+    #[error("truncated: {what} needs bytes up to {needed}, the file has {len}")]
+    Truncated {
+        /// The part of the file.
+        what: &'static str,
+        /// The position that must exist.
+        needed: u64,
+        /// The length of the file.
+        len: u64,
+    },
+    /// Bytes that can't be right.
+    #[error(
+        "damaged {what} at byte {offset}: {why}; `amemctl verify` tells the extent, `amemctl repair` saves what is whole"
+    )]
+    Corrupt {
+        /// The part of the file.
+        what: &'static str,
+        /// Where in the file.
+        offset: u64,
+        /// What is wrong.
+        why: String,
+    },
+    /// A limit was passed.
+    #[error("{what} is {value}, more than the limit of {max}")]
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// The value given.
+        value: u64,
+        /// The most that is allowed.
+        max: u64,
+    },
+    /// No such event in this view.
+    #[error("there is no event {id} (the brain has {count} events, ids from 0)")]
+    UnknownEvent {
+        /// The id asked for.
+        id: NodeId,
+        /// The number of events in the view.
+        count: u64,
+    },
+    /// The event is hidden.
+    #[error("event {id} is forgotten: restore it, or ask for forgotten events")]
+    Forgotten {
+        /// The event.
+        id: NodeId,
+    },
+    /// A vector of the wrong length.
+    #[error(
+        "the vector has {found} dimensions, the brain {expected}: use the brain's embedder, or create a brain of that dimension"
+    )]
+    Dimension {
+        /// The brain's dimension.
+        expected: u32,
+        /// The vector's.
+        found: usize,
+    },
+    /// A vector of another model.
+    #[error(
+        "the vector is of space {found}, the brain of {expected}: embed with the brain's model, or create a brain for this one"
+    )]
+    Space {
+        /// The brain's vector space.
+        expected: Uuid,
+        /// The vector's.
+        found: Uuid,
+    },
+    /// The cursor, or the answer, belongs to another brain.
+    #[error("this belongs to brain instance {found}, not to {expected}: start the listing again")]
+    ForeignInstance {
+        /// The instance that was asked.
+        expected: Uuid,
+        /// The instance that is named.
+        found: Uuid,
+    },
+    /// A moment that the brain does not reach.
+    #[error("LSN {asked} is not in this view (it reaches from 0 to {last})")]
+    UnknownLsn {
+        /// The LSN asked for.
+        asked: Lsn,
+        /// The newest in the view.
+        last: Lsn,
+    },
+    /// The mapping must not be used any more: an erase replaced the file.
+    #[error(
+        "generation {generation} was replaced because something in it was erased: take a new view"
+    )]
+    MustDrop {
+        /// The generation that was mapped.
+        generation: Generation,
+    },
+    /// Something asked for makes no sense.
+    #[error("{what}: {why}")]
+    Invalid {
+        /// The argument.
+        what: &'static str,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+}
+
+impl Error {
+    /// Damage at a place in the file.
+    pub fn corrupt(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
+        Self::Corrupt {
+            what,
+            offset,
+            why: why.into(),
+        }
+    }
+
+    /// An argument that makes no sense.
+    pub fn invalid(what: &'static str, why: impl Into<String>) -> Self {
+        Self::Invalid {
+            what,
+            why: why.into(),
+        }
+    }
+
+    /// A failed operation on a file.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.into(),
+            source,
+        }
+    }
+
+    /// Checks a value against a limit of `limits`.
+    pub fn check_limit(what: &'static str, value: u64, max: u64) -> Result<()> {
+        if value > max {
+            Err(Self::Limit { what, value, max })
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Files of the reference implementation: read only, and written on request.

@@ -1,0 +1,1 @@
+//! The journal: frames accepted since the base was made.

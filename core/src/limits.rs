@@ -1,0 +1,50 @@
+//! Every limit of a brain: its name, its value, its unit.
+//!
+//! Exceeding one is `Error::Limit`, which carries the name, the value and the bound.
+
+/// Events in one brain; ids fit 32 bits inside indexes.
+pub const NODES_MAX: u64 = u32::MAX as u64 - 1;
+/// Edges in one brain; positions fit 32 bits inside indexes.
+pub const EDGES_MAX: u64 = u32::MAX as u64 - 1;
+/// Bytes of one event's text.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// Bytes of one event's attributes as JSON.
+pub const ATTRIBUTES_BYTES_MAX: usize = 64 << 10;
+/// Depth of nesting of attributes.
+pub const ATTRIBUTES_DEPTH_MAX: usize = 8;
+/// Keys of attributes, nested ones counted.
+pub const ATTRIBUTES_KEYS_MAX: usize = 256;
+/// Numbers in a vector.
+pub const DIMENSION_MAX: u32 = 4096;
+/// Bytes of a frame: header, payload and padding.
+pub const FRAME_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a transaction in the journal; larger imports become a new generation.
+pub const TRANSACTION_BYTES_MAX: usize = 64 << 20;
+/// Bytes of a session's key, of an agent's name, of a principal.
+pub const NAME_BYTES_MAX: usize = 256;
+/// Bytes of a session's outcome.
+pub const OUTCOME_BYTES_MAX: usize = 4096;
+/// Bytes of the settings as JSON.
+pub const SETTINGS_BYTES_MAX: usize = 64 << 10;
+/// Requests remembered for idempotent retries.
+pub const REQUESTS_MAX: usize = 1_000_000;
+/// How long a request is remembered, in microseconds (24 hours).
+pub const REQUEST_WINDOW_MICROS: i64 = 24 * 3600 * 1_000_000;
+/// Bytes of a stored answer to a request.
+pub const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// Commits kept for subscribers across checkpoints, by count.
+pub const RECENT_COMMITS_MAX: usize = 65_536;
+/// Commits kept for subscribers across checkpoints, by bytes.
+pub const RECENT_COMMITS_BYTES_MAX: usize = 16 << 20;
+/// Sections in one file.
+pub const SECTIONS_MAX: usize = 256;
+/// Results of one query page.
+pub const PAGE_MAX: usize = 10_000;
+/// Events that one traversal may visit.
+pub const VISITED_MAX: usize = 10_000_000;
+/// Edges that one traversal follows from a start.
+pub const DEPTH_MAX: u32 = 1_000_000;
+/// Bytes of a query text.
+pub const QUERY_BYTES_MAX: usize = 64 << 10;
+/// Nesting and leaves of a filter.
+pub const FILTER_NODES_MAX: usize = 256;

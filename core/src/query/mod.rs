@@ -1,0 +1,1 @@
+//! Every query, on a view.

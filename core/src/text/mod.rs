@@ -1,0 +1,1 @@
+//! Words and stems of a text, and the index over them.

@@ -1,0 +1,2 @@
+//! The memory daemon.
+fn main() {}

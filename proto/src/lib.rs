@@ -1,0 +1,1 @@
+//! The `amem.v1` interface.
