@@ -1,1 +1,3 @@
 //! The journal as read into memory.
+
+pub mod append;
