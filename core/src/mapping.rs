@@ -1,1 +1,195 @@
-//! mapping.
+//! Bytes of a file in memory: the one place of this crate with unsafe code besides SIMD.
+//!
+//! A brain's file is mapped read-only and shared, so what its writer adds appears without copying. Part of
+//! such a mapping changes under the reader: the journal past its committed end, and the live page. So a
+//! `Map` never hands out the whole; callers ask for ranges that they know to be immutable (the base, or
+//! frames below `committed`), and read the live page's cells atomically.
+//!
+//! Promises: a range outside the mapping is `None`, never a fault.
+//! Not promised: anyone who *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode
+//! 0400 so that this takes intent; a reader of files it does not trust uses `Map::read` (a copy).
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use memmap2::{MmapOptions, MmapRaw};
+
+use crate::delta::append::AppendVec;
+
+/// The bytes of a file from its start up to a length fixed when it was mapped.
+#[derive(Debug)]
+pub struct Map(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Shared(MmapRaw),
+    /// Eight-byte words, so that sections keep their alignment; and the length in bytes.
+    Owned(Box<[u64]>, usize),
+}
+
+impl Map {
+    /// Maps the first `len` bytes of a file, shared and read-only. `len` must not pass the file's end.
+    pub fn shared(file: &File, len: u64) -> io::Result<Self> {
+        let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        if len == 0 {
+            return Ok(Self::owned(&[]));
+        }
+        if file.metadata()?.len() < len as u64 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Self(Kind::Shared(MmapOptions::new().len(len).map_raw_read_only(file)?)))
+    }
+
+    /// A copy of bytes.
+    pub fn owned(bytes: &[u8]) -> Self {
+        let mut words = vec![0u64; bytes.len().div_ceil(8)].into_boxed_slice();
+        bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self(Kind::Owned(words, bytes.len()))
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        match &self.0 {
+            Kind::Shared(map) => map.len() as u64,
+            Kind::Owned(_, len) => *len as u64,
+        }
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes `offset..offset + len`, which the caller knows to be immutable.
+    #[inline]
+    pub fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
+        let end = offset.checked_add(len)?;
+        if end > self.len() {
+            return None;
+        }
+        match &self.0 {
+            Kind::Shared(map) => {
+                // SAFETY: `offset + len` is within the mapping (checked above), which lives as long as
+                // `self`. The range is immutable: callers ask only for the base and for committed frames,
+                // which no writer of ours changes (P2), and a foreign truncation is documented above.
+                Some(unsafe {
+                    std::slice::from_raw_parts(map.as_ptr().add(offset as usize), len as usize)
+                })
+            }
+            Kind::Owned(words, _) => {
+                bytemuck::cast_slice::<u64, u8>(words).get(offset as usize..end as usize)
+            }
+        }
+    }
+
+    /// The 8-byte cell at `offset`, which a writer may change: a relaxed load, then an acquire fence, so that
+    /// what the writer stored before its release store of this cell is visible afterwards.
+    #[inline]
+    pub fn load(&self, offset: u64) -> Option<u64> {
+        if offset % 8 != 0 || offset.checked_add(8)? > self.len() {
+            return None;
+        }
+        match &self.0 {
+            Kind::Shared(map) => {
+                // SAFETY: in bounds and aligned (checked above; mappings begin at a page). The memory may be
+                // read-only: Rust allows relaxed atomic loads of at most pointer size there.
+                let cell = unsafe {
+                    AtomicU64::from_ptr(map.as_mut_ptr().add(offset as usize).cast::<u64>())
+                };
+                let value = cell.load(Ordering::Relaxed);
+                fence(Ordering::Acquire);
+                Some(u64::from_le(value))
+            }
+            Kind::Owned(words, _) => Some(u64::from_le(words[offset as usize / 8])),
+        }
+    }
+}
+
+/// The successive mappings of one growing file, each from its start.
+///
+/// A slice handed out from an earlier, shorter mapping stays valid: none is dropped before all are.
+#[derive(Debug, Default)]
+pub struct Growing(AppendVec<Map>);
+
+impl Growing {
+    /// A file mapped once.
+    pub fn new(map: Map) -> Self {
+        let maps = AppendVec::new();
+        maps.push(map);
+        Self(maps)
+    }
+
+    /// Adds a longer mapping of the same file.
+    pub fn grow(&self, map: Map) {
+        self.0.push(map);
+    }
+
+    /// The newest mapping.
+    #[inline]
+    pub fn newest(&self) -> Option<&Map> {
+        self.0.get(self.0.len().wrapping_sub(1))
+    }
+
+    /// The bytes mapped.
+    pub fn len(&self) -> u64 {
+        self.newest().map_or(0, Map::len)
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As `Map::slice`, of the newest mapping.
+    #[inline]
+    pub fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
+        self.newest()?.slice(offset, len)
+    }
+
+    /// As `Map::load`, of the newest mapping.
+    #[inline]
+    pub fn load(&self, offset: u64) -> Option<u64> {
+        self.newest()?.load(offset)
+    }
+}
+
+/// One page of a file, mapped for its writer: the cells that readers watch.
+#[derive(Debug)]
+pub struct Cells(MmapRaw);
+
+impl Cells {
+    /// Maps `len` bytes at `offset` (a multiple of the page size) for reading and writing.
+    pub fn shared(file: &File, offset: u64, len: usize) -> io::Result<Self> {
+        Ok(Self(MmapOptions::new().offset(offset).len(len).map_raw(file)?))
+    }
+
+    /// Stores a cell with release: who loads it sees everything written before.
+    ///
+    /// # Panics
+    /// If `offset` is not aligned or not within the page: both are constants of the format.
+    pub fn store(&self, offset: usize, value: u64) {
+        assert!(offset % 8 == 0 && offset + 8 <= self.0.len(), "a cell outside its page");
+        // SAFETY: in bounds and aligned (just asserted; the mapping begins at a page), and mapped writable.
+        let cell = unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().add(offset).cast::<u64>()) };
+        cell.store(value.to_le(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_outside_are_none() {
+        let map = Map::owned(b"0123456789");
+        assert_eq!(map.slice(2, 3), Some(&b"234"[..]));
+        assert_eq!(map.slice(10, 0), Some(&b""[..]));
+        assert_eq!(map.slice(10, 1), None);
+        assert_eq!(map.slice(u64::MAX, 2), None);
+        assert_eq!(map.load(0), Some(u64::from_le_bytes(*b"01234567")));
+        assert_eq!(map.load(4), None);
+        assert_eq!(map.load(8), None);
+    }
+}

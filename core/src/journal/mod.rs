@@ -1,1 +1,11 @@
-//! The journal: frames accepted since the base was made.
+//! The journal: frames accepted since the base was made (FORMAT.md, "The journal").
+//!
+//! ```text
+//! [head page, 4096][live page, 4096][frame][frame]…[zeros]
+//! ```
+
+pub mod head;
+pub mod live;
+pub mod frame;
+pub mod op;
+pub mod scan;

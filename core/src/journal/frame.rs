@@ -1,0 +1,270 @@
+//! A frame: one entry of the journal.
+//!
+//! | at | type | field |
+//! |---|---|---|
+//! | 0 | u32 | length of the payload in bytes |
+//! | 4 | u8 | kind: which mutation this is, for people and subscribers |
+//! | 5 | u8 | more: 1 if the transaction continues in the next frame |
+//! | 6 | u16 | zero |
+//! | 8 | u64 | LSN, from 1 |
+//! | 16 | i64 | recorded time, µs |
+//! | 24 | u32 | actor |
+//! | 28 | u32 | zero |
+//! | 32 | u64 | checksum: XXH3-64 of bytes 0..32 and the payload, seeded with the checksum of the frame before |
+//! | 40 | | payload, then zeros to a multiple of 8 |
+//!
+//! A frame counts only if its checksum holds and its LSN follows the one before. All zeros is no frame.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::bytes::{get_i64, get_u32, get_u64, put_i64, put_u32, put_u64};
+use crate::error::{Error, Result};
+use crate::limits::FRAME_BYTES_MAX;
+use crate::types::{ActorId, Lsn, Micros};
+
+/// Bytes before the payload.
+pub const HEADER: usize = 40;
+/// Bytes of payload that one frame can hold.
+pub const PAYLOAD_MAX: usize = FRAME_BYTES_MAX - HEADER;
+
+/// Which mutation a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the mutations' own")]
+pub enum Kind {
+    Ingest = 1,
+    Correct = 2,
+    Link = 3,
+    Unlink = 4,
+    Touch = 5,
+    Pin = 6,
+    Unpin = 7,
+    Forget = 8,
+    Restore = 9,
+    Erase = 10,
+    Compress = 11,
+    SetVector = 12,
+    SetAttributes = 13,
+    Decay = 14,
+    OpenSession = 15,
+    CloseSession = 16,
+    SetSettings = 17,
+    Import = 18,
+}
+
+impl Kind {
+    /// Every kind, by value.
+    pub const ALL: [Self; 18] = [
+        Self::Ingest,
+        Self::Correct,
+        Self::Link,
+        Self::Unlink,
+        Self::Touch,
+        Self::Pin,
+        Self::Unpin,
+        Self::Forget,
+        Self::Restore,
+        Self::Erase,
+        Self::Compress,
+        Self::SetVector,
+        Self::SetAttributes,
+        Self::Decay,
+        Self::OpenSession,
+        Self::CloseSession,
+        Self::SetSettings,
+        Self::Import,
+    ];
+
+    /// The kind of this value.
+    pub fn from_u8(value: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(value).checked_sub(1)?).copied()
+    }
+
+    /// The kind's name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ingest => "ingest",
+            Self::Correct => "correct",
+            Self::Link => "link",
+            Self::Unlink => "unlink",
+            Self::Touch => "touch",
+            Self::Pin => "pin",
+            Self::Unpin => "unpin",
+            Self::Forget => "forget",
+            Self::Restore => "restore",
+            Self::Erase => "erase",
+            Self::Compress => "compress",
+            Self::SetVector => "set-vector",
+            Self::SetAttributes => "set-attributes",
+            Self::Decay => "decay",
+            Self::OpenSession => "open-session",
+            Self::CloseSession => "close-session",
+            Self::SetSettings => "set-settings",
+            Self::Import => "import",
+        }
+    }
+}
+
+/// What stands in front of a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Which mutation.
+    pub kind: Kind,
+    /// The transaction continues in the next frame.
+    pub more: bool,
+    /// The frame's number.
+    pub lsn: Lsn,
+    /// Recorded time.
+    pub time: Micros,
+    /// Who committed.
+    pub actor: ActorId,
+}
+
+/// A frame that has been checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    /// What stands in front.
+    pub header: Header,
+    /// The payload.
+    pub payload: &'a [u8],
+    /// Where the payload stands in the file.
+    pub payload_position: u64,
+    /// Where the next frame would stand.
+    pub end: u64,
+    /// This frame's checksum, the seed of the next.
+    pub checksum: u64,
+}
+
+/// The bytes that a frame with such a payload takes.
+pub fn encoded_len(payload: usize) -> usize {
+    (HEADER + payload).next_multiple_of(8)
+}
+
+/// Appends a frame and returns its checksum.
+pub fn encode(out: &mut Vec<u8>, header: &Header, payload: &[u8], seed: u64) -> Result<u64> {
+    Error::check_limit("the payload of a frame (bytes)", payload.len() as u64, PAYLOAD_MAX as u64)?;
+    let mut front = [0; HEADER];
+    put_u32(&mut front, 0, payload.len() as u32);
+    front[4] = header.kind as u8;
+    front[5] = u8::from(header.more);
+    put_u64(&mut front, 8, header.lsn.0);
+    put_i64(&mut front, 16, header.time.0);
+    put_u32(&mut front, 24, header.actor.0);
+    let checksum = checksum(&front, payload, seed);
+    put_u64(&mut front, 32, checksum);
+    out.extend_from_slice(&front);
+    out.extend_from_slice(payload);
+    out.resize(out.len().next_multiple_of(8), 0);
+    Ok(checksum)
+}
+
+/// What stands where a frame could begin.
+#[derive(Debug)]
+pub enum Found<'a> {
+    /// A frame that continues the chain.
+    Frame(Frame<'a>),
+    /// Zeros, or the end of the bytes.
+    Nothing,
+    /// Something else: a torn or foreign frame, and why.
+    Bad(String),
+}
+
+/// Reads the frame at the start of `bytes`, which stand at `position` in the file.
+pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_> {
+    if bytes.len() < HEADER {
+        return if bytes.iter().all(|&b| b == 0) {
+            Found::Nothing
+        } else {
+            Found::Bad("a frame's header is cut short".into())
+        };
+    }
+    let front = &bytes[..HEADER];
+    if front.iter().all(|&b| b == 0) {
+        return Found::Nothing;
+    }
+    let len = get_u32(front, 0) as usize;
+    if len > PAYLOAD_MAX || encoded_len(len) > bytes.len() {
+        return Found::Bad(format!("a frame claims {len} bytes of payload, {} are there", bytes.len() - HEADER));
+    }
+    let payload = &bytes[HEADER..HEADER + len];
+    let found = get_u64(front, 32);
+    if found != checksum(front, payload, seed) {
+        return Found::Bad("a frame's checksum does not hold".into());
+    }
+    let lsn = Lsn(get_u64(front, 8));
+    if lsn != expected || lsn.0 == 0 {
+        return Found::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));
+    }
+    let end = encoded_len(len);
+    let zeros = bytes[HEADER + len..end].iter().chain(&front[6..8]).chain(&front[28..32]);
+    let (Some(kind), true, true) = (Kind::from_u8(front[4]), front[5] <= 1, zeros.copied().all(|b| b == 0))
+    else {
+        return Found::Bad(format!("a frame of kind {}, more {} or with padding that is not zero", front[4], front[5]));
+    };
+    Found::Frame(Frame {
+        header: Header {
+            kind,
+            more: front[5] == 1,
+            lsn,
+            time: Micros(get_i64(front, 16)),
+            actor: ActorId(get_u32(front, 24)),
+        },
+        payload,
+        payload_position: position + HEADER as u64,
+        end: position + end as u64,
+        checksum: found,
+    })
+}
+
+fn checksum(front: &[u8], payload: &[u8], seed: u64) -> u64 {
+    let mut hasher = Xxh3::with_seed(seed);
+    hasher.update(&front[..32]);
+    hasher.update(payload);
+    hasher.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(lsn: u64) -> Header {
+        Header { kind: Kind::Ingest, more: false, lsn: Lsn(lsn), time: Micros(7), actor: ActorId(2) }
+    }
+
+    #[test]
+    fn a_frame_reads_back() {
+        for len in 0..40 {
+            let payload: Vec<u8> = (0..len).map(|i| i as u8 + 1).collect();
+            let mut out = Vec::new();
+            let checksum = encode(&mut out, &header(5), &payload, 99).unwrap();
+            assert_eq!(out.len(), encoded_len(len));
+            let Found::Frame(frame) = decode(&out, 8192, Lsn(5), 99) else { panic!("no frame") };
+            assert_eq!(frame.header, header(5));
+            assert_eq!(frame.payload, payload);
+            assert_eq!((frame.end, frame.checksum), (8192 + out.len() as u64, checksum));
+        }
+    }
+
+    #[test]
+    fn any_flipped_bit_another_seed_or_lsn_is_no_frame() {
+        let mut out = Vec::new();
+        encode(&mut out, &header(5), b"payload of a frame", 99).unwrap();
+        for bit in 0..out.len() * 8 {
+            let mut bad = out.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(matches!(decode(&bad, 0, Lsn(5), 99), Found::Bad(_)), "bit {bit}");
+        }
+        assert!(matches!(decode(&out, 0, Lsn(5), 98), Found::Bad(_)));
+        assert!(matches!(decode(&out, 0, Lsn(6), 99), Found::Bad(_)));
+        assert!(matches!(decode(&out[..out.len() - 1], 0, Lsn(5), 99), Found::Bad(_)));
+        assert!(matches!(decode(&[0; 64], 0, Lsn(5), 99), Found::Nothing));
+        assert!(matches!(decode(&[], 0, Lsn(5), 99), Found::Nothing));
+    }
+
+    #[test]
+    fn every_kind_has_its_value() {
+        for value in 0..=255 {
+            assert_eq!(Kind::from_u8(value).map(|k| k as u8), (1..=18).contains(&value).then_some(value));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The live page: what a writer tells readers of the same machine. Recovery needs nothing in it.
+//!
+//! Each cell stands on its own cache line. A reader believes the page only if `owner` names the boot, device
+//! and inode that it sees itself; in any other file, a copy, the chain of frames is the truth.
+
+use crate::mapping::Growing;
+use crate::types::Generation;
+
+/// Position up to which frames are published; its top bit says "look at the rest of this page".
+pub const COMMITTED: u64 = 0;
+/// Boot id (two cells), device, inode.
+pub const OWNER: u64 = 64;
+/// The generation that replaces this file, or 0.
+pub const SUPERSEDED_BY: u64 = 128;
+/// 1 if readers must let go of this file at their next view.
+pub const MUST_DROP: u64 = 192;
+
+/// The top bit of `committed`.
+pub const LOOK: u64 = 1 << 63;
+
+/// Who a file was when its daemon took it: a copy is someone else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Owner {
+    /// The boot during which the file was owned.
+    pub boot: [u64; 2],
+    /// The device of the file.
+    pub device: u64,
+    /// The inode of the file.
+    pub inode: u64,
+}
+
+impl Owner {
+    /// The four cells, in order.
+    pub fn cells(&self) -> [u64; 4] {
+        [self.boot[0], self.boot[1], self.device, self.inode]
+    }
+}
+
+/// What the page said at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Live {
+    /// Position up to which frames are published, without the top bit.
+    pub committed: u64,
+    /// Who wrote it.
+    pub owner: Owner,
+    /// The generation that replaces this file.
+    pub superseded_by: Option<Generation>,
+    /// Readers must let go.
+    pub must_drop: bool,
+}
+
+/// Reads the page at `page` in the file; `None` if it is not mapped.
+pub fn load(map: &Growing, page: u64) -> Option<Live> {
+    let committed = map.load(page + COMMITTED)?;
+    let cell = |at: u64| map.load(page + at);
+    let superseded_by = cell(SUPERSEDED_BY)?;
+    Some(Live {
+        committed: committed & !LOOK,
+        owner: Owner {
+            boot: [cell(OWNER)?, cell(OWNER + 8)?],
+            device: cell(OWNER + 16)?,
+            inode: cell(OWNER + 24)?,
+        },
+        superseded_by: (superseded_by != 0).then_some(Generation(superseded_by)),
+        must_drop: cell(MUST_DROP)? != 0,
+    })
+}
