@@ -38,7 +38,9 @@ impl Map {
         if file.metadata()?.len() < len as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Self(Kind::Shared(MmapOptions::new().len(len).map_raw_read_only(file)?)))
+        Ok(Self(Kind::Shared(
+            MmapOptions::new().len(len).map_raw_read_only(file)?,
+        )))
     }
 
     /// A copy of bytes.
@@ -162,7 +164,9 @@ pub struct Cells(MmapRaw);
 impl Cells {
     /// Maps `len` bytes at `offset` (a multiple of the page size) for reading and writing.
     pub fn shared(file: &File, offset: u64, len: usize) -> io::Result<Self> {
-        Ok(Self(MmapOptions::new().offset(offset).len(len).map_raw(file)?))
+        Ok(Self(
+            MmapOptions::new().offset(offset).len(len).map_raw(file)?,
+        ))
     }
 
     /// Stores a cell with release: who loads it sees everything written before.
@@ -170,7 +174,10 @@ impl Cells {
     /// # Panics
     /// If `offset` is not aligned or not within the page: both are constants of the format.
     pub fn store(&self, offset: usize, value: u64) {
-        assert!(offset % 8 == 0 && offset + 8 <= self.0.len(), "a cell outside its page");
+        assert!(
+            offset % 8 == 0 && offset + 8 <= self.0.len(),
+            "a cell outside its page"
+        );
         // SAFETY: in bounds and aligned (just asserted; the mapping begins at a page), and mapped writable.
         let cell = unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().add(offset).cast::<u64>()) };
         cell.store(value.to_le(), Ordering::Release);

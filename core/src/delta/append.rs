@@ -35,7 +35,10 @@ impl<T> Default for AppendVec<T> {
 impl<T> AppendVec<T> {
     /// An empty vector; allocates nothing.
     pub const fn new() -> Self {
-        Self { chunks: [const { OnceLock::new() }; CHUNKS], len: AtomicU32::new(0) }
+        Self {
+            chunks: [const { OnceLock::new() }; CHUNKS],
+            len: AtomicU32::new(0),
+        }
     }
 
     /// The number of entries.
@@ -58,8 +61,7 @@ impl<T> AppendVec<T> {
         assert!(index < NONE, "an append-only vector is full");
         let (chunk, at) = locate(index);
         let size = FIRST_CHUNK << chunk;
-        let cells =
-            self.chunks[chunk].get_or_init(|| (0..size).map(|_| OnceLock::new()).collect());
+        let cells = self.chunks[chunk].get_or_init(|| (0..size).map(|_| OnceLock::new()).collect());
         let fresh = cells[at].set(value).is_ok();
         assert!(fresh, "two writers on one append-only vector");
         self.len.store(index + 1, Ordering::Release);
@@ -100,7 +102,10 @@ impl<T> AppendVec<T> {
 fn locate(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + u64::from(FIRST_CHUNK);
     let chunk = 63 - shifted.leading_zeros() - FIRST_CHUNK.trailing_zeros();
-    (chunk as usize, (shifted - (u64::from(FIRST_CHUNK) << chunk)) as usize)
+    (
+        chunk as usize,
+        (shifted - (u64::from(FIRST_CHUNK) << chunk)) as usize,
+    )
 }
 
 /// The head of a chain: an index that a writer moves forward and readers follow.
@@ -162,7 +167,8 @@ impl Key for u128 {
 
 impl Key for (u64, u64, u8) {
     fn hash(&self, round: u64) -> u64 {
-        mix(self.0 ^ mix(self.1 ^ mix(u64::from(self.2) ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15))))
+        mix(self.0
+            ^ mix(self.1 ^ mix(u64::from(self.2) ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15))))
     }
 }
 
@@ -185,7 +191,10 @@ impl<K: Key> Default for Trie<K> {
 impl<K: Key> Trie<K> {
     /// An empty map; allocates nothing.
     pub const fn new() -> Self {
-        Self { nodes: AppendVec::new(), leaves: AppendVec::new() }
+        Self {
+            nodes: AppendVec::new(),
+            leaves: AppendVec::new(),
+        }
     }
 
     /// The number of keys.
@@ -225,7 +234,9 @@ impl<K: Key> Trie<K> {
         let mut at = 0;
         let mut path = Path::new(&key);
         loop {
-            let Some(cell) = self.nodes.get(at).map(|node| &node[path.next(&key)]) else { return };
+            let Some(cell) = self.nodes.get(at).map(|node| &node[path.next(&key)]) else {
+                return;
+            };
             let entry = cell.load(Ordering::Relaxed);
             if entry == EMPTY {
                 cell.store(leaf, Ordering::Release);
@@ -236,13 +247,17 @@ impl<K: Key> Trie<K> {
                 continue;
             }
             // Two keys share this cell: build the levels on which they still agree, then publish them.
-            let Some((other, _)) = self.leaves.get(entry >> 1) else { return };
+            let Some((other, _)) = self.leaves.get(entry >> 1) else {
+                return;
+            };
             let mut other_path = path.clone_for(other);
             let top = self.nodes.push(Default::default());
             let mut below = top;
             loop {
                 let (a, b) = (path.next(&key), other_path.next(other));
-                let Some(node) = self.nodes.get(below) else { return };
+                let Some(node) = self.nodes.get(below) else {
+                    return;
+                };
                 if a != b {
                     node[a].store(leaf, Ordering::Release);
                     node[b].store(entry, Ordering::Release);
@@ -267,7 +282,11 @@ struct Path {
 
 impl Path {
     fn new<K: Key>(key: &K) -> Self {
-        Self { bits: key.hash(0), left: 16, round: 0 }
+        Self {
+            bits: key.hash(0),
+            left: 16,
+            round: 0,
+        }
     }
 
     #[inline]
@@ -285,8 +304,16 @@ impl Path {
 
     /// The path of another key at the same depth.
     fn clone_for<K: Key>(&self, key: &K) -> Self {
-        let bits = if self.left == 0 { 0 } else { key.hash(self.round) >> (4 * (16 - self.left)) };
-        Self { bits, left: self.left, round: self.round }
+        let bits = if self.left == 0 {
+            0
+        } else {
+            key.hash(self.round) >> (4 * (16 - self.left))
+        };
+        Self {
+            bits,
+            left: self.left,
+            round: self.round,
+        }
     }
 }
 

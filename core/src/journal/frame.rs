@@ -142,7 +142,11 @@ pub fn encoded_len(payload: usize) -> usize {
 
 /// Appends a frame and returns its checksum.
 pub fn encode(out: &mut Vec<u8>, header: &Header, payload: &[u8], seed: u64) -> Result<u64> {
-    Error::check_limit("the payload of a frame (bytes)", payload.len() as u64, PAYLOAD_MAX as u64)?;
+    Error::check_limit(
+        "the payload of a frame (bytes)",
+        payload.len() as u64,
+        PAYLOAD_MAX as u64,
+    )?;
     let mut front = [0; HEADER];
     put_u32(&mut front, 0, payload.len() as u32);
     front[4] = header.kind as u8;
@@ -184,7 +188,10 @@ pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_
     }
     let len = get_u32(front, 0) as usize;
     if len > PAYLOAD_MAX || encoded_len(len) > bytes.len() {
-        return Found::Bad(format!("a frame claims {len} bytes of payload, {} are there", bytes.len() - HEADER));
+        return Found::Bad(format!(
+            "a frame claims {len} bytes of payload, {} are there",
+            bytes.len() - HEADER
+        ));
     }
     let payload = &bytes[HEADER..HEADER + len];
     let found = get_u64(front, 32);
@@ -196,10 +203,19 @@ pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_
         return Found::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));
     }
     let end = encoded_len(len);
-    let zeros = bytes[HEADER + len..end].iter().chain(&front[6..8]).chain(&front[28..32]);
-    let (Some(kind), true, true) = (Kind::from_u8(front[4]), front[5] <= 1, zeros.copied().all(|b| b == 0))
-    else {
-        return Found::Bad(format!("a frame of kind {}, more {} or with padding that is not zero", front[4], front[5]));
+    let zeros = bytes[HEADER + len..end]
+        .iter()
+        .chain(&front[6..8])
+        .chain(&front[28..32]);
+    let (Some(kind), true, true) = (
+        Kind::from_u8(front[4]),
+        front[5] <= 1,
+        zeros.copied().all(|b| b == 0),
+    ) else {
+        return Found::Bad(format!(
+            "a frame of kind {}, more {} or with padding that is not zero",
+            front[4], front[5]
+        ));
     };
     Found::Frame(Frame {
         header: Header {
@@ -228,7 +244,13 @@ mod tests {
     use super::*;
 
     fn header(lsn: u64) -> Header {
-        Header { kind: Kind::Ingest, more: false, lsn: Lsn(lsn), time: Micros(7), actor: ActorId(2) }
+        Header {
+            kind: Kind::Ingest,
+            more: false,
+            lsn: Lsn(lsn),
+            time: Micros(7),
+            actor: ActorId(2),
+        }
     }
 
     #[test]
@@ -238,10 +260,15 @@ mod tests {
             let mut out = Vec::new();
             let checksum = encode(&mut out, &header(5), &payload, 99).unwrap();
             assert_eq!(out.len(), encoded_len(len));
-            let Found::Frame(frame) = decode(&out, 8192, Lsn(5), 99) else { panic!("no frame") };
+            let Found::Frame(frame) = decode(&out, 8192, Lsn(5), 99) else {
+                panic!("no frame")
+            };
             assert_eq!(frame.header, header(5));
             assert_eq!(frame.payload, payload);
-            assert_eq!((frame.end, frame.checksum), (8192 + out.len() as u64, checksum));
+            assert_eq!(
+                (frame.end, frame.checksum),
+                (8192 + out.len() as u64, checksum)
+            );
         }
     }
 
@@ -252,11 +279,17 @@ mod tests {
         for bit in 0..out.len() * 8 {
             let mut bad = out.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(matches!(decode(&bad, 0, Lsn(5), 99), Found::Bad(_)), "bit {bit}");
+            assert!(
+                matches!(decode(&bad, 0, Lsn(5), 99), Found::Bad(_)),
+                "bit {bit}"
+            );
         }
         assert!(matches!(decode(&out, 0, Lsn(5), 98), Found::Bad(_)));
         assert!(matches!(decode(&out, 0, Lsn(6), 99), Found::Bad(_)));
-        assert!(matches!(decode(&out[..out.len() - 1], 0, Lsn(5), 99), Found::Bad(_)));
+        assert!(matches!(
+            decode(&out[..out.len() - 1], 0, Lsn(5), 99),
+            Found::Bad(_)
+        ));
         assert!(matches!(decode(&[0; 64], 0, Lsn(5), 99), Found::Nothing));
         assert!(matches!(decode(&[], 0, Lsn(5), 99), Found::Nothing));
     }
@@ -264,7 +297,10 @@ mod tests {
     #[test]
     fn every_kind_has_its_value() {
         for value in 0..=255 {
-            assert_eq!(Kind::from_u8(value).map(|k| k as u8), (1..=18).contains(&value).then_some(value));
+            assert_eq!(
+                Kind::from_u8(value).map(|k| k as u8),
+                (1..=18).contains(&value).then_some(value)
+            );
         }
     }
 }

@@ -68,7 +68,10 @@ impl Head {
         if page.len() < LEN {
             return Err(bad("shorter than a head"));
         }
-        if page[0] != TAG || get_u64(page, 1) != LENGTH_FIELD || &page[AT_MAGIC..AT_MAGIC + 8] != MAGIC {
+        if page[0] != TAG
+            || get_u64(page, 1) != LENGTH_FIELD
+            || &page[AT_MAGIC..AT_MAGIC + 8] != MAGIC
+        {
             return Err(bad("its tag, length or magic is wrong"));
         }
         if get_u64(page, AT_CHECKSUM) != xxh3_64(&page[..AT_CHECKSUM]) {
@@ -128,8 +131,22 @@ mod tests {
     #[test]
     fn the_seed_differs_by_instance_generation_and_epoch() {
         let seed = head().seed();
-        assert_ne!(seed, Head { instance: Uuid::from_u128(9), ..head() }.seed());
-        assert_ne!(seed, Head { generation: Generation(9), ..head() }.seed());
+        assert_ne!(
+            seed,
+            Head {
+                instance: Uuid::from_u128(9),
+                ..head()
+            }
+            .seed()
+        );
+        assert_ne!(
+            seed,
+            Head {
+                generation: Generation(9),
+                ..head()
+            }
+            .seed()
+        );
         assert_ne!(seed, Head { epoch: 9, ..head() }.seed());
     }
 }

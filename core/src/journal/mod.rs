@@ -4,8 +4,8 @@
 //! [head page, 4096][live page, 4096][frame][frame]…[zeros]
 //! ```
 
+pub mod frame;
 pub mod head;
 pub mod live;
-pub mod frame;
 pub mod op;
 pub mod scan;

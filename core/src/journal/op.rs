@@ -206,13 +206,19 @@ impl<'a> Touches<'a> {
 
     /// Encodes entries.
     pub fn encode(entries: &[(NodeId, u32)]) -> Vec<u8> {
-        entries.iter().flat_map(|(id, n)| id.0.to_le_bytes().into_iter().chain(n.to_le_bytes())).collect()
+        entries
+            .iter()
+            .flat_map(|(id, n)| id.0.to_le_bytes().into_iter().chain(n.to_le_bytes()))
+            .collect()
     }
 
     /// The entries.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, u32)> + 'a {
         self.0.chunks_exact(Self::ENTRY).map(|e| {
-            (NodeId(crate::bytes::get_u64(e, 0)), crate::bytes::get_u32(e, 8))
+            (
+                NodeId(crate::bytes::get_u64(e, 0)),
+                crate::bytes::get_u32(e, 8),
+            )
         })
     }
 }
@@ -255,7 +261,13 @@ pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
                 f32s(out, carried.decay_score);
             }
         }
-        Op::Link { source, target, edge_type, weight, created_at } => {
+        Op::Link {
+            source,
+            target,
+            edge_type,
+            weight,
+            created_at,
+        } => {
             out.push(LINK);
             u64s(out, source.0);
             u64s(out, target.0);
@@ -263,13 +275,22 @@ pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
             f32s(out, *weight);
             i64s(out, created_at.0);
         }
-        Op::Unlink { source, target, edge_type } => {
+        Op::Unlink {
+            source,
+            target,
+            edge_type,
+        } => {
             out.push(UNLINK);
             u64s(out, source.0);
             u64s(out, target.0);
             out.push(edge_type.0);
         }
-        Op::Belief { target, confidence, flags, lambda } => {
+        Op::Belief {
+            target,
+            confidence,
+            flags,
+            lambda,
+        } => {
             out.push(BELIEF);
             u64s(out, target.0);
             f32s(out, *confidence);
@@ -296,14 +317,23 @@ pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
             i64s(out, at.0);
             rates.iter().for_each(|&r| f32s(out, r));
         }
-        Op::OpenSession { session, key, agent, at } => {
+        Op::OpenSession {
+            session,
+            key,
+            agent,
+            at,
+        } => {
             out.push(OPEN_SESSION);
             u32s(out, session.0);
             i64s(out, at.0);
             push_blob(out, key.as_bytes());
             push_blob(out, agent.as_bytes());
         }
-        Op::CloseSession { session, outcome, at } => {
+        Op::CloseSession {
+            session,
+            outcome,
+            at,
+        } => {
             out.push(CLOSE_SESSION);
             u32s(out, session.0);
             i64s(out, at.0);
@@ -313,7 +343,11 @@ pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
             out.push(SETTINGS);
             push_blob(out, json.as_bytes());
         }
-        Op::Actor { actor, principal, agent } => {
+        Op::Actor {
+            actor,
+            principal,
+            agent,
+        } => {
             out.push(ACTOR);
             u32s(out, actor.0);
             push_blob(out, principal.as_bytes());
@@ -377,7 +411,11 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
             let lambda = rate(c)?;
             let text = c.str()?;
             let when = |bit: u8| has & bit != 0;
-            let event_time = if when(HAS_EVENT_TIME) { Some(Micros(c.i64()?)) } else { None };
+            let event_time = if when(HAS_EVENT_TIME) {
+                Some(Micros(c.i64()?))
+            } else {
+                None
+            };
             let attributes = if when(HAS_ATTRIBUTES) { c.str()? } else { "" };
             let vector = if when(HAS_VECTOR) { vector(c)? } else { &[] };
             let carried = if when(HAS_CARRIED) {
@@ -429,7 +467,10 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
             limit(c, json.len(), limits::ATTRIBUTES_BYTES_MAX)?;
             Op::Attributes { target, json }
         }
-        VECTOR => Op::Vector { target: NodeId(c.u64()?), vector: vector(c)? },
+        VECTOR => Op::Vector {
+            target: NodeId(c.u64()?),
+            vector: vector(c)?,
+        },
         TOUCH => {
             let at = Micros(c.i64()?);
             let bytes = c.blob()?;
@@ -449,12 +490,21 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
             let (session, at) = (SessionId(c.u32()?), Micros(c.i64()?));
             let (key, agent) = (c.str()?, c.str()?);
             limit(c, key.len().max(agent.len()), limits::NAME_BYTES_MAX)?;
-            Op::OpenSession { session, key, agent, at }
+            Op::OpenSession {
+                session,
+                key,
+                agent,
+                at,
+            }
         }
         CLOSE_SESSION => {
             let (session, at, outcome) = (SessionId(c.u32()?), Micros(c.i64()?), c.str()?);
             limit(c, outcome.len(), limits::OUTCOME_BYTES_MAX)?;
-            Op::CloseSession { session, outcome, at }
+            Op::CloseSession {
+                session,
+                outcome,
+                at,
+            }
         }
         SETTINGS => {
             let json = c.str()?;
@@ -464,7 +514,11 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
         ACTOR => {
             let (actor, principal, agent) = (ActorId(c.u32()?), c.str()?, c.str()?);
             limit(c, principal.len().max(agent.len()), limits::NAME_BYTES_MAX)?;
-            Op::Actor { actor, principal, agent }
+            Op::Actor {
+                actor,
+                principal,
+                agent,
+            }
         }
         REQUEST => {
             let mut id = [0; 16];
@@ -473,35 +527,57 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
             body.copy_from_slice(c.take(16)?);
             let answer = c.blob()?;
             limit(c, answer.len(), limits::ANSWER_BYTES_MAX)?;
-            Op::Request { id: Uuid::from_bytes(id), body: u128::from_le_bytes(body), answer }
+            Op::Request {
+                id: Uuid::from_bytes(id),
+                body: u128::from_le_bytes(body),
+                answer,
+            }
         }
-        ERASE => Op::Erase { target: NodeId(c.u64()?) },
+        ERASE => Op::Erase {
+            target: NodeId(c.u64()?),
+        },
         code => return Err(c.bad(format!("unknown operation {code}"))),
     })
 }
 
 fn unit(c: &mut Cursor<'_>) -> Result<f32> {
     let value = c.f32()?;
-    if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(c.bad(format!("{value} is not within 0..=1"))) }
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(c.bad(format!("{value} is not within 0..=1")))
+    }
 }
 
 fn rate(c: &mut Cursor<'_>) -> Result<f32> {
     let value = c.f32()?;
-    if value >= 0.0 { Ok(value) } else { Err(c.bad(format!("a decay rate of {value}"))) }
+    if value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(c.bad(format!("a decay rate of {value}")))
+    }
 }
 
 fn vector<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let len = c.u32()? as usize;
     c.align(4)?;
     let bytes = c.take(len)?;
-    if len % 4 != 0 || bytes.chunks_exact(4).any(|b| !crate::bytes::get_f32(b, 0).is_finite()) {
+    if len % 4 != 0
+        || bytes
+            .chunks_exact(4)
+            .any(|b| !crate::bytes::get_f32(b, 0).is_finite())
+    {
         return Err(c.bad("a vector with a number that is not finite, or cut short"));
     }
     Ok(bytes)
 }
 
 fn limit(c: &Cursor<'_>, len: usize, max: usize) -> Result<()> {
-    if len > max { Err(c.bad(format!("{len} bytes where at most {max} may be"))) } else { Ok(()) }
+    if len > max {
+        Err(c.bad(format!("{len} bytes where at most {max} may be")))
+    } else {
+        Ok(())
+    }
 }
 
 /// A whole transaction, as subscribers and recovery see it.
@@ -565,17 +641,55 @@ mod tests {
                 weight: 1.0,
                 created_at: Micros(3),
             },
-            Op::Unlink { source: NodeId(1), target: NodeId(2), edge_type: EdgeType(200) },
-            Op::Belief { target: NodeId(1), confidence: 0.0, flags: Flags::FORGOTTEN, lambda: 0.1 },
-            Op::Attributes { target: NodeId(1), json: "{}" },
-            Op::Vector { target: NodeId(1), vector: VECTOR_BYTES },
-            Op::Touch { at: Micros(1), entries: Touches::from_bytes(TOUCHES).unwrap() },
-            Op::Decay { at: Micros(1), rates: [0.1; 6] },
-            Op::OpenSession { session: SessionId(1), key: "k", agent: "a", at: Micros(1) },
-            Op::CloseSession { session: SessionId(1), outcome: "done", at: Micros(2) },
+            Op::Unlink {
+                source: NodeId(1),
+                target: NodeId(2),
+                edge_type: EdgeType(200),
+            },
+            Op::Belief {
+                target: NodeId(1),
+                confidence: 0.0,
+                flags: Flags::FORGOTTEN,
+                lambda: 0.1,
+            },
+            Op::Attributes {
+                target: NodeId(1),
+                json: "{}",
+            },
+            Op::Vector {
+                target: NodeId(1),
+                vector: VECTOR_BYTES,
+            },
+            Op::Touch {
+                at: Micros(1),
+                entries: Touches::from_bytes(TOUCHES).unwrap(),
+            },
+            Op::Decay {
+                at: Micros(1),
+                rates: [0.1; 6],
+            },
+            Op::OpenSession {
+                session: SessionId(1),
+                key: "k",
+                agent: "a",
+                at: Micros(1),
+            },
+            Op::CloseSession {
+                session: SessionId(1),
+                outcome: "done",
+                at: Micros(2),
+            },
             Op::Settings { json: "{}" },
-            Op::Actor { actor: ActorId(1), principal: "uid 1000", agent: "claude" },
-            Op::Request { id: Uuid::from_u128(5), body: 77, answer: b"yes" },
+            Op::Actor {
+                actor: ActorId(1),
+                principal: "uid 1000",
+                agent: "claude",
+            },
+            Op::Request {
+                id: Uuid::from_u128(5),
+                body: 77,
+                answer: b"yes",
+            },
             Op::Erase { target: NodeId(4) },
         ]
     }

@@ -47,13 +47,19 @@ pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
         match frame::decode(rest, at.at, Lsn(at.lsn.0 + 1), at.checksum) {
             Found::Nothing if frames.is_empty() => return Ok(Next::End { torn: None }),
             Found::Nothing => {
-                return Ok(Next::End { torn: Some("a transaction is not whole".into()) });
+                return Ok(Next::End {
+                    torn: Some("a transaction is not whole".into()),
+                });
             }
             Found::Bad(why) => return Ok(Next::End { torn: Some(why) }),
             Found::Frame(frame) => {
                 total += frame.payload.len();
                 if total > TRANSACTION_BYTES_MAX {
-                    return Err(Error::corrupt("transaction", at.at, "longer than the limit"));
+                    return Err(Error::corrupt(
+                        "transaction",
+                        at.at,
+                        "longer than the limit",
+                    ));
                 }
                 if frames.first().is_some_and(|first| {
                     (first.header.kind, first.header.actor, first.header.time)
@@ -61,7 +67,11 @@ pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
                 }) {
                     return Err(Error::corrupt("transaction", at.at, "its frames disagree"));
                 }
-                at = Position { at: frame.end, lsn: frame.header.lsn, checksum: frame.checksum };
+                at = Position {
+                    at: frame.end,
+                    lsn: frame.header.lsn,
+                    checksum: frame.checksum,
+                };
                 let more = frame.header.more;
                 frames.push(frame);
                 if !more {
@@ -72,7 +82,11 @@ pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
                         actor: header.actor,
                         kind: header.kind,
                     };
-                    return Ok(Next::Transaction { commit, frames, after: at });
+                    return Ok(Next::Transaction {
+                        commit,
+                        frames,
+                        after: at,
+                    });
                 }
             }
         }

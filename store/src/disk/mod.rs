@@ -1,0 +1,115 @@
+//! All that a store needs of the outside world.
+//!
+//! `Disk` is one folder of brains. Names are paths relative to it, with `/`. `os::OsDisk` is the real one; the
+//! tests have one that forgets what was not synced.
+//!
+//! Promises an implementation makes: after `File::sync` has returned, what was written to the file before
+//! survives power loss; after `sync_folder`, so do creations, renames and removals in that folder. Nothing
+//! else is promised: unsynced writes may survive in any order and in parts.
+
+pub mod os;
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+use amem_core::Micros;
+use amem_core::mapping::Map;
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The inode on it.
+    pub inode: u64,
+}
+
+/// A folder of brains, the clock, and chance.
+pub trait Disk: Debug + Send + Sync {
+    /// Creates a file that must not exist, for reading and writing, mode 0600.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>>;
+
+    /// Opens an existing regular file for reading and writing (whatever its mode, if it is ours), following
+    /// no symbolic link.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
+
+    /// Which file stands under a name; an error of kind `NotFound` if none does.
+    fn identity(&self, name: &str) -> io::Result<FileId>;
+
+    /// The names in a folder (`""` is the root), sorted, folders left out.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Makes a folder if it is not there, mode 0700.
+    fn create_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Gives a file a name that no file has; an error of kind `AlreadyExists` if one does.
+    fn publish(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Swaps two names, atomically. `Ok(false)`: the file system can't, and `to` now names what `from` did
+    /// (the old file has no name any more).
+    fn exchange(&self, from: &str, to: &str) -> io::Result<bool>;
+
+    /// Takes a name away.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renames and removals in a folder (`""` is the root) durable.
+    fn sync_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Locks a file for as long as the result lives, creating it if needed; `Err(WouldBlock)` with the
+    /// holder's text if another holds it. `text` is left in the file for the next one to read.
+    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError>;
+
+    /// The time.
+    fn now(&self) -> Micros;
+
+    /// Sixteen random bytes.
+    fn random(&self) -> [u8; 16];
+
+    /// This run of the operating system: what an earlier one had cached is gone.
+    fn boot_id(&self) -> [u64; 2];
+}
+
+/// A held lock; dropping it releases it.
+pub trait Lock: Debug + Send + Sync {}
+
+/// Why a lock was not had.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process, or another store of this one, holds it; what it left in the file.
+    Held(String),
+    /// The file could not be made or locked.
+    Io(io::Error),
+}
+
+/// An open file.
+pub trait File: Debug + Send + Sync {
+    /// Which file it is.
+    fn id(&self) -> FileId;
+
+    /// Its length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// True if it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Writes all of `bytes` at a position, growing the file if needed.
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes what was written durable (data, and the length if it grew).
+    fn sync(&self) -> io::Result<()>;
+
+    /// The first `len` bytes, as they are and as they will become.
+    fn map(&self, len: u64) -> io::Result<Map>;
+
+    /// True if a mapping shows writes that come after it was made; otherwise the store maps again.
+    fn maps_live(&self) -> bool;
+
+    /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
+
+    /// Takes away the owner's right to write (mode 0400, or 0440), so that an accident fails.
+    fn protect(&self) -> io::Result<()>;
+}

@@ -1,0 +1,283 @@
+//! The real disk: one folder of a local file system.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use amem_core::Micros;
+use amem_core::mapping::{Cells, Map};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags};
+
+use super::{Disk, File, FileId, Lock, LockError};
+
+/// A folder, by its path.
+#[derive(Debug)]
+pub struct OsDisk {
+    root: PathBuf,
+    /// Mode of protected files: 0400, or 0440 where a group reads directly.
+    mode: u32,
+}
+
+impl OsDisk {
+    /// The folder at `root`, which must exist.
+    pub fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
+        let root = root.into();
+        if !fs::metadata(&root)?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
+        }
+        Ok(Self { root, mode: 0o400 })
+    }
+
+    /// Protected files are readable by the group as well.
+    #[must_use]
+    pub fn with_group_readers(mut self) -> Self {
+        self.mode = 0o440;
+        self
+    }
+
+    /// The folder's path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn file(&self, file: fs::File) -> io::Result<Arc<dyn File>> {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
+        }
+        let id = FileId {
+            device: meta.dev(),
+            inode: meta.ino(),
+        };
+        Ok(Arc::new(OsFile {
+            file,
+            id,
+            mode: self.mode,
+            cells: OnceLock::new(),
+        }))
+    }
+}
+
+impl Disk for OsDisk {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(self.path(name))?;
+        self.file(file)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let path = self.path(name);
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let read_only = rustix::fs::open(&path, flags | OFlags::RDONLY, Mode::empty())?;
+        let read_only = fs::File::from(read_only);
+        // Our own files are read-only so that nobody writes to them by accident. The right to write comes
+        // back through our descriptor, and the path must still name the same file.
+        let before = read_only.metadata()?;
+        read_only.set_permissions(fs::Permissions::from_mode(0o600))?;
+        let file = fs::File::from(rustix::fs::open(
+            &path,
+            flags | OFlags::RDWR,
+            Mode::empty(),
+        )?);
+        let after = file.metadata()?;
+        if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
+            return Err(io::Error::other(
+                "the file was replaced while it was opened",
+            ));
+        }
+        self.file(file)
+    }
+
+    fn identity(&self, name: &str) -> io::Result<FileId> {
+        let stat = rustix::fs::statat(CWD, self.path(name), AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileId {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        })
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path(folder))? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        use std::os::unix::fs::DirBuilderExt;
+        match fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(self.path(folder))
+        {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            done => done,
+        }
+    }
+
+    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(()),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                // A file system without it: a hard link refuses to replace as well.
+                fs::hard_link(&from, &to)?;
+                fs::remove_file(&from)
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+        let (from, to) = (self.path(from), self.path(to));
+        match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                fs::rename(&from, &to)?;
+                Ok(false)
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path(name))
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        fs::File::open(self.path(folder))?.sync_all()
+    }
+
+    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
+        let mut file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.path(name))
+            .map_err(LockError::Io)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder).map_err(LockError::Io)?;
+                return Err(LockError::Held(holder.trim().to_owned()));
+            }
+            Err(e) => return Err(LockError::Io(e.into())),
+        }
+        file.set_len(0)
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .map_err(LockError::Io)?;
+        Ok(Box::new(OsLock { _file: file }))
+    }
+
+    fn now(&self) -> Micros {
+        let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |m| -m),
+        };
+        Micros(micros)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        // Two version-4 UUIDs carry 244 random bits; folded, every one of the 128 is random.
+        let (a, b) = (
+            uuid::Uuid::new_v4().as_u128(),
+            uuid::Uuid::new_v4().as_u128(),
+        );
+        (a ^ b.rotate_left(64)).to_le_bytes()
+    }
+
+    fn boot_id(&self) -> [u64; 2] {
+        amem_core::reader::boot_id()
+    }
+}
+
+/// A file's descriptor.
+#[derive(Debug)]
+struct OsFile {
+    file: fs::File,
+    id: FileId,
+    mode: u32,
+    /// The one page whose cells are stored to, mapped at its first store.
+    cells: OnceLock<(u64, Cells)>,
+}
+
+impl File for OsFile {
+    fn id(&self) -> FileId {
+        self.id
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, position)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn map(&self, len: u64) -> io::Result<Map> {
+        Map::shared(&self.file, len)
+    }
+
+    fn maps_live(&self) -> bool {
+        true
+    }
+
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
+        if self.cells.get().is_none() {
+            let mapped = Cells::shared(&self.file, page, 4096)?;
+            // Only the store's one thread comes here; a lost race would drop an equal mapping.
+            drop(self.cells.set((page, mapped)));
+        }
+        match self.cells.get() {
+            Some((mapped, cells)) if *mapped == page => {
+                cells.store(offset as usize, value);
+                Ok(())
+            }
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a file has one live page",
+            )),
+        }
+    }
+
+    fn protect(&self) -> io::Result<()> {
+        self.file
+            .set_permissions(fs::Permissions::from_mode(self.mode))
+    }
+}
+
+/// A locked descriptor; closing it unlocks.
+#[derive(Debug)]
+struct OsLock {
+    _file: fs::File,
+}
+
+impl Lock for OsLock {}
