@@ -1,1 +1,4 @@
 //! Every query, on a view.
+
+pub mod attributes;
+pub(crate) mod place;
