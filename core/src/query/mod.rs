@@ -2,3 +2,4 @@
 
 pub mod attributes;
 pub(crate) mod place;
+pub mod time;
