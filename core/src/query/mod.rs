@@ -2,5 +2,6 @@
 
 pub mod attributes;
 pub mod cursor;
+pub mod filter;
 pub(crate) mod place;
 pub mod time;
