@@ -44,6 +44,8 @@ pub const PAGE_MAX: usize = 10_000;
 pub const VISITED_MAX: usize = 10_000_000;
 /// Edges that one traversal follows from a start.
 pub const DEPTH_MAX: u32 = 1_000_000;
+/// Values in one list of a filter.
+pub const FILTER_VALUES_MAX: usize = 10_000;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 64 << 10;
 /// Nesting and leaves of a filter.
