@@ -11,6 +11,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -113,25 +114,25 @@ impl Map {
 ///
 /// A slice handed out from an earlier, shorter mapping stays valid: none is dropped before all are.
 #[derive(Debug, Default)]
-pub struct Growing(AppendVec<Map>);
+pub struct Growing(AppendVec<Arc<Map>>);
 
 impl Growing {
     /// A file mapped once.
-    pub fn new(map: Map) -> Self {
+    pub fn new(map: Arc<Map>) -> Self {
         let maps = AppendVec::new();
         maps.push(map);
         Self(maps)
     }
 
     /// Adds a longer mapping of the same file.
-    pub fn grow(&self, map: Map) {
+    pub fn grow(&self, map: Arc<Map>) {
         self.0.push(map);
     }
 
     /// The newest mapping.
     #[inline]
     pub fn newest(&self) -> Option<&Map> {
-        self.0.get(self.0.len().wrapping_sub(1))
+        self.0.get(self.0.len().wrapping_sub(1)).map(Arc::as_ref)
     }
 
     /// The bytes mapped.

@@ -1,1 +1,29 @@
-//! The immutable part of a brain.
+//! The immutable part of a brain: header, tables, content, vectors, sections.
+//!
+//! One file per part; each part is read from the mapping in place, nothing is built when a file is opened.
+//! Layouts are tabled in docs/FORMAT.md.
+
+pub mod actors;
+pub mod adjacency;
+pub mod attributes;
+pub mod checksums;
+pub mod clock;
+pub mod commits;
+pub mod conflicts;
+pub mod content;
+pub mod edge;
+pub mod event_times;
+mod file;
+pub mod header;
+pub mod history;
+pub mod identity;
+pub mod kinds;
+pub mod node;
+pub mod requests;
+pub mod section;
+pub mod sessions;
+pub mod settings;
+pub mod strengths;
+pub mod vectors;
+
+pub use file::Base;

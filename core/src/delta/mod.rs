@@ -1,3 +1,40 @@
 //! The journal as read into memory: append-only, each entry stamped with its LSN.
+//!
+//! Nothing here is ever changed or moved: a newer value is a newer entry that links to the one before, so a
+//! reader of an older view follows the links until it meets an LSN that it may see. Texts, attributes and
+//! vectors stay in the mapped journal; entries hold their place.
+//!
+//! Promises: applying a commit costs in proportion to the commit (P5); readers take no lock; what is applied
+//! but not published is past every reader's bound (P4).
 
 pub mod append;
+pub mod apply;
+pub mod entry;
+pub mod graph;
+pub mod log;
+pub mod skiplist;
+
+use append::{AppendVec, Trie};
+
+/// The delta of one generation.
+#[derive(Debug, Default)]
+pub struct Delta {
+    /// Commits, and how far readers may look.
+    pub log: log::Log,
+    /// Events and the versions of their state.
+    pub events: entry::Events,
+    /// Edges and their versions.
+    pub edges: graph::Edges,
+    /// Sessions.
+    pub sessions: log::Sessions,
+    /// Names of actors, numbered on from the base's.
+    pub actors: AppendVec<(entry::Span, entry::Span)>,
+    /// Requests.
+    pub requests: AppendVec<log::Request>,
+    /// Requests by id.
+    pub request_index: Trie<u128>,
+    /// Settings: LSN and JSON.
+    pub settings: AppendVec<(crate::types::Lsn, entry::Span)>,
+    /// Decay runs.
+    pub decays: AppendVec<crate::base::identity::DecayRun>,
+}

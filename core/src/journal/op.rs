@@ -11,7 +11,7 @@
 use uuid::Uuid;
 
 use crate::bytes::{Cursor, push_blob};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits;
 use crate::types::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
@@ -591,13 +591,6 @@ pub struct Commit {
     pub actor: ActorId,
     /// Which mutation.
     pub kind: super::frame::Kind,
-}
-
-impl Error {
-    /// An operation that is well formed but can't apply here.
-    pub(crate) fn bad_op(position: u64, why: impl Into<String>) -> Self {
-        Self::corrupt("operation", position, why)
-    }
 }
 
 #[cfg(test)]

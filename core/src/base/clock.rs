@@ -1,0 +1,70 @@
+//! Section 0x48, clock: the recorded time of every commit.
+//!
+//! | at | type | field |
+//! |---|---|---|
+//! | 0 | u64 | commits c |
+//! | 8 | u64 × c | LSNs, ascending |
+//! | | i64 × c | recorded times, ascending |
+
+use super::section::Section;
+use crate::error::Result;
+use crate::fold::image::Body;
+use crate::types::{Lsn, Micros};
+
+/// The section, in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock<'a> {
+    lsns: &'a [u64],
+    times: &'a [i64],
+}
+
+impl<'a> Clock<'a> {
+    /// Reads the section's front.
+    pub fn read(section: Section<'a>) -> Result<Self> {
+        let count = section.u64(0)?;
+        let lsns = section.array(8, count)?;
+        Ok(Self {
+            lsns,
+            times: section.array(8 + 8 * count, count)?,
+        })
+    }
+
+    /// The number of commits.
+    pub fn len(&self) -> usize {
+        self.lsns.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lsns.is_empty()
+    }
+
+    /// The commit at a position.
+    pub fn get(&self, position: usize) -> Option<(Lsn, Micros)> {
+        Some((
+            Lsn(*self.lsns.get(position)?),
+            Micros(*self.times.get(position)?),
+        ))
+    }
+
+    /// The newest commit that is not past an LSN.
+    pub fn at_lsn(&self, lsn: Lsn) -> Option<(Lsn, Micros)> {
+        self.get(self.lsns.partition_point(|&l| l <= lsn.0).checked_sub(1)?)
+    }
+
+    /// The newest commit that is not past a time.
+    pub fn at_time(&self, time: Micros) -> Option<(Lsn, Micros)> {
+        self.get(
+            self.times
+                .partition_point(|&t| t <= time.0)
+                .checked_sub(1)?,
+        )
+    }
+}
+
+/// Writes the section.
+pub fn write(body: &mut Body<'_>, commits: &[(Lsn, Micros)]) -> Result<()> {
+    body.u64(commits.len() as u64)?;
+    body.array(&commits.iter().map(|c| c.0.0).collect::<Vec<u64>>())?;
+    body.array(&commits.iter().map(|c| c.1.0).collect::<Vec<i64>>())
+}

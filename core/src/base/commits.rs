@@ -1,0 +1,119 @@
+//! Section 0x4A, recent commits: the newest frames of earlier journals, so that a subscriber who was away
+//! finds them after a checkpoint.
+//!
+//! | at | type | field |
+//! |---|---|---|
+//! | 0 | u64 | frames f |
+//! | 8 | record × f | by LSN |
+//! | | | payloads, each at a multiple of 8 from the section's start |
+//!
+//! A record is 40 bytes: 0 u64 LSN · 8 i64 recorded time · 16 u32 actor · 20 u8 kind · 21 u8 more · 22 zeros
+//! · 24 u64 payload's position in the section · 32 u64 its length.
+
+use super::section::Section;
+use crate::bytes::{get_i64, get_u32, get_u64};
+use crate::error::Result;
+use crate::fold::image::Body;
+use crate::journal::frame::{Header, Kind};
+use crate::types::{ActorId, Lsn, Micros};
+
+const RECORD: u64 = 40;
+
+/// A frame of an earlier journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept<'a> {
+    /// What stood in front of it.
+    pub header: Header,
+    /// Its payload.
+    pub payload: &'a [u8],
+}
+
+/// The section, in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Commits<'a> {
+    section: Section<'a>,
+    count: u64,
+}
+
+impl<'a> Commits<'a> {
+    /// Reads the section's front.
+    pub fn read(section: Section<'a>) -> Result<Self> {
+        let count = section.u64(0)?;
+        section.slice(
+            8,
+            count
+                .checked_mul(RECORD)
+                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+        )?;
+        Ok(Self { section, count })
+    }
+
+    /// The number of frames.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The frame at a position, in order of LSN.
+    pub fn at(&self, position: u64) -> Result<Kept<'a>> {
+        let record = self
+            .section
+            .slice(8u64.saturating_add(position.saturating_mul(RECORD)), RECORD)?;
+        let kind = Kind::from_u8(record[20]).ok_or_else(|| {
+            self.section.bad(
+                8 + position * RECORD,
+                format!("a frame of kind {}", record[20]),
+            )
+        })?;
+        Ok(Kept {
+            header: Header {
+                kind,
+                more: record[21] == 1,
+                lsn: Lsn(get_u64(record, 0)),
+                time: Micros(get_i64(record, 8)),
+                actor: ActorId(get_u32(record, 16)),
+            },
+            payload: self
+                .section
+                .slice(get_u64(record, 24), get_u64(record, 32))?,
+        })
+    }
+
+    /// The position of the first frame past an LSN.
+    pub fn after(&self, lsn: Lsn) -> Result<u64> {
+        let (mut from, mut to) = (0, self.count);
+        while from < to {
+            let middle = (from + to) / 2;
+            if self.section.u64(8 + middle * RECORD)? <= lsn.0 {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        Ok(from)
+    }
+}
+
+/// Writes the section.
+pub fn write(body: &mut Body<'_>, frames: &[Kept<'_>]) -> Result<()> {
+    body.u64(frames.len() as u64)?;
+    let mut at = 8 + frames.len() as u64 * RECORD;
+    for frame in frames {
+        body.u64(frame.header.lsn.0)?;
+        body.i64(frame.header.time.0)?;
+        body.u32(frame.header.actor.0)?;
+        body.bytes(&[frame.header.kind as u8, u8::from(frame.header.more), 0, 0])?;
+        body.u64(at)?;
+        body.u64(frame.payload.len() as u64)?;
+        at += (frame.payload.len() as u64).next_multiple_of(8);
+    }
+    for frame in frames {
+        body.bytes(frame.payload)?;
+        body.align(8)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Texts: each is one LZ4 block with its decompressed size as u32 in front.
+//!
+//! A block may hold literals only. Then the text stands in the file as it is and is lent without copying;
+//! a text that does not shrink by a tenth is stored so.
+
+use std::borrow::Cow;
+
+use crate::bytes::get_u32;
+use crate::error::{Error, Result};
+use crate::limits::TEXT_BYTES_MAX;
+
+/// LZ4 cannot expand a byte to more than this many.
+const EXPANSION_MAX: usize = 255;
+
+/// Appends a text's block; nothing for an empty text. Returns the bytes appended.
+pub fn encode(out: &mut Vec<u8>, text: &str) -> usize {
+    let start = out.len();
+    if text.is_empty() {
+        return 0;
+    }
+    let bytes = text.as_bytes();
+    let literal = literal_len(bytes.len());
+    // Below this size LZ4 has no room for a match that pays for itself.
+    if bytes.len() >= 64 {
+        let packed = lz4_flex::block::compress_prepend_size(bytes);
+        if packed.len() * 10 <= literal * 9 {
+            out.extend_from_slice(&packed);
+            return out.len() - start;
+        }
+    }
+    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    push_literals(out, bytes);
+    debug_assert_eq!(out.len() - start, literal);
+    out.len() - start
+}
+
+/// Bytes that a text of literals takes.
+fn literal_len(len: usize) -> usize {
+    4 + 1 + if len >= 15 { (len - 15) / 255 + 1 } else { 0 } + len
+}
+
+fn push_literals(out: &mut Vec<u8>, bytes: &[u8]) {
+    if bytes.len() < 15 {
+        out.push((bytes.len() as u8) << 4);
+    } else {
+        out.push(15 << 4);
+        let mut rest = bytes.len() - 15;
+        while rest >= 255 {
+            out.push(255);
+            rest -= 255;
+        }
+        out.push(rest as u8);
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// Reads a block that stands at `position` in the file: lent if it is literals only.
+pub fn decode(block: &[u8], position: u64) -> Result<Cow<'_, str>> {
+    let bad = |why: String| Error::corrupt("text", position, why);
+    if block.is_empty() {
+        return Ok(Cow::Borrowed(""));
+    }
+    if block.len() < 5 {
+        return Err(bad("a block of less than 5 bytes".into()));
+    }
+    let size = get_u32(block, 0) as usize;
+    let packed = &block[4..];
+    if size > TEXT_BYTES_MAX || size > packed.len().saturating_mul(EXPANSION_MAX) {
+        return Err(bad(format!(
+            "{} compressed bytes claim to be a text of {size}",
+            packed.len()
+        )));
+    }
+    if let Some(text) = literals(packed, size) {
+        return std::str::from_utf8(text)
+            .map(Cow::Borrowed)
+            .map_err(|e| bad(e.to_string()));
+    }
+    let bytes = lz4_flex::block::decompress(packed, size).map_err(|e| bad(e.to_string()))?;
+    if bytes.len() != size {
+        return Err(bad(format!(
+            "a text of {} bytes claims {size}",
+            bytes.len()
+        )));
+    }
+    String::from_utf8(bytes)
+        .map(Cow::Owned)
+        .map_err(|e| bad(e.to_string()))
+}
+
+/// The text of a block that is one sequence of `size` literals and nothing else.
+fn literals(packed: &[u8], size: usize) -> Option<&[u8]> {
+    let start = packed.len().checked_sub(size)?;
+    if start != literal_len(size) - 4 - size {
+        return None;
+    }
+    let front = if size < 15 {
+        packed[0] == (size as u8) << 4
+    } else {
+        packed[0] == 15 << 4
+            && packed[1..start - 1].iter().all(|&b| b == 255)
+            && usize::from(packed[start - 1]) == (size - 15) % 255
+    };
+    front.then(|| &packed[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_every_length_read_back_and_literals_are_lent() {
+        for len in (0..600).chain([4_000, 70_000]) {
+            let text: String = (0..len)
+                .map(|i| char::from(b'a' + (i * i * 31 % 26) as u8))
+                .collect();
+            let mut block = Vec::new();
+            assert_eq!(encode(&mut block, &text), block.len());
+            assert_eq!(decode(&block, 0).unwrap(), text);
+            assert_eq!(block.is_empty(), len == 0);
+            if (1..64).contains(&len) {
+                assert!(matches!(decode(&block, 0).unwrap(), Cow::Borrowed(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn other_decoders_read_our_literals() {
+        for len in [1, 14, 15, 16, 269, 270, 271, 525, 1_000] {
+            let text = "x".repeat(len);
+            let mut block = (len as u32).to_le_bytes().to_vec();
+            push_literals(&mut block, text.as_bytes());
+            assert_eq!(
+                lz4_flex::block::decompress_size_prepended(&block).unwrap(),
+                text.as_bytes()
+            );
+            assert!(
+                matches!(decode(&block, 0).unwrap(), Cow::Borrowed(_)),
+                "{len}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_that_shrinks_is_compressed() {
+        let mut block = Vec::new();
+        encode(&mut block, &"the same words again and again. ".repeat(30));
+        assert!(block.len() < 200);
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_is_allocated() {
+        let mut bomb = u32::MAX.to_le_bytes().to_vec();
+        bomb.extend_from_slice(&[0x1f, 0, 0, 0, 0]);
+        assert!(decode(&bomb, 0).unwrap_err().to_string().contains("claim"));
+        let mut bomb = 5_000u32.to_le_bytes().to_vec();
+        bomb.extend_from_slice(&[0x1f, 65, 1, 0]);
+        assert!(decode(&bomb, 0).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_errors() {
+        let mut block = 2u32.to_le_bytes().to_vec();
+        block.extend_from_slice(&[2 << 4, 0xff, 0xfe]);
+        assert!(
+            decode(&block, 7)
+                .unwrap_err()
+                .to_string()
+                .contains("byte 7")
+        );
+        for cut in 1..block.len() {
+            assert!(decode(&block[..cut], 0).is_err());
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! A base: what stands before the journal, and where its parts are.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::actors::Actors;
+use super::adjacency::Adjacency;
+use super::attributes::Attributes;
+use super::checksums::Checksums;
+use super::clock::Clock;
+use super::commits::Commits;
+use super::conflicts::Conflicts;
+use super::event_times::EventTimes;
+use super::header::{self, Header};
+use super::history::History;
+use super::identity::Identity;
+use super::kinds::Kinds;
+use super::node::Record;
+use super::requests::Requests;
+use super::section::{Section, Table, tag};
+use super::sessions::Sessions;
+use super::settings::Settings;
+use super::vectors::VectorSums;
+use super::{content, edge, node, strengths};
+use crate::error::{Error, Result};
+use crate::event::Edge;
+use crate::mapping::Map;
+use crate::types::NodeId;
+
+/// The immutable part of a file that amemd wrote.
+///
+/// Opening checks the header, the section table and the identity; every access checks the bounds, the UTF-8
+/// and the floats of what it reads; `verify` checks every byte.
+#[derive(Debug)]
+pub struct Base {
+    map: Arc<Map>,
+    header: Header,
+    table: Table,
+    identity: Identity,
+    settings: Settings,
+}
+
+macro_rules! sections {
+    ($($(#[$doc:meta])* $name:ident: $tag:ident => |$section:ident, $base:ident| $read:expr, $out:ty;)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name(&self) -> Result<$out> {
+                let ($section, $base) = (self.section(tag::$tag)?, self);
+                let _ = $base;
+                $read
+            }
+        )*
+    };
+}
+
+impl Base {
+    /// Opens the base of a mapped file.
+    pub fn open(map: Arc<Map>) -> Result<Self> {
+        let len = map.len();
+        let front = map
+            .slice(0, len.min(header::LEN as u64))
+            .unwrap_or_default();
+        let header = Header::decode(front, len)?;
+        let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
+        let Some(place) = table.find(tag::IDENTITY) else {
+            return Err(Error::Foreign);
+        };
+        let section = |place: super::section::Place| Section {
+            tag: place.tag,
+            offset: place.offset,
+            bytes: map.slice(place.offset, place.len).unwrap_or_default(),
+        };
+        let identity = Identity::read(section(place))?;
+        let settings = match table.find(tag::SETTINGS) {
+            Some(place) => Settings::read(section(place))?,
+            None => Settings::default(),
+        };
+        Ok(Self {
+            header,
+            table,
+            identity,
+            settings,
+            map,
+        })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The sections' places.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Which brain it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What it is told to do, as of the base.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Position of the journal's head page, if the file has one.
+    pub fn journal(&self) -> Option<u64> {
+        self.table.journal
+    }
+
+    /// The number of events.
+    #[inline]
+    pub fn nodes(&self) -> u64 {
+        self.header.nodes
+    }
+
+    /// A section's bytes; one of ours that is missing is damage.
+    #[inline]
+    pub fn section(&self, tag: u8) -> Result<Section<'_>> {
+        let place = self.table.find(tag).ok_or_else(|| {
+            Error::corrupt(
+                super::section::name(tag),
+                self.header.sections(),
+                "the section is missing",
+            )
+        })?;
+        let bytes = self
+            .map
+            .slice(place.offset, place.len)
+            .ok_or(Error::Truncated {
+                what: super::section::name(tag),
+                needed: place.offset + place.len,
+                len: self.map.len(),
+            })?;
+        Ok(Section {
+            tag,
+            offset: place.offset,
+            bytes,
+        })
+    }
+
+    sections! {
+        /// Who committed.
+        actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
+        /// Sessions and their events.
+        sessions: SESSIONS => |section, base| Sessions::read(section, base.nodes()), Sessions<'_>;
+        /// Attributes as JSON.
+        attributes: ATTRIBUTES => |section, base| Attributes::read(section), Attributes<'_>;
+        /// When events happened.
+        event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
+        /// What the graph no longer shows.
+        history: HISTORY => |section, base| History::read(section), History<'_>;
+        /// LSN and time of every commit.
+        clock: CLOCK => |section, base| Clock::read(section), Clock<'_>;
+        /// Requests and their answers.
+        requests: REQUESTS => |section, base| Requests::read(section), Requests<'_>;
+        /// Frames of earlier journals.
+        commits: COMMITS => |section, base| Commits::read(section), Commits<'_>;
+        /// Edges, both ways.
+        adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
+        /// Events by type.
+        kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
+        /// Lengths and sum of the vectors.
+        vector_sums: VECTORS => |section, base| VectorSums::read(section, base.nodes(), base.header.dimension), VectorSums<'_>;
+        /// Events by strength.
+        strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
+        /// Edges of disagreement.
+        conflicts: CONFLICTS => |section, base| Conflicts::read(section), Conflicts<'_>;
+        /// Checksums of all that stands before them.
+        checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
+    }
+
+    /// The record of an event below `nodes`.
+    #[inline]
+    pub fn record(&self, id: NodeId) -> Result<Record> {
+        let unknown = || Error::UnknownEvent {
+            id,
+            count: self.header.nodes,
+        };
+        if id.0 >= self.header.nodes {
+            return Err(unknown());
+        }
+        let at = self.header.node_table + id.0 * node::LEN as u64;
+        let bytes = self
+            .map
+            .slice(at, node::LEN as u64)
+            .and_then(|b| b.first_chunk())
+            .ok_or_else(unknown)?;
+        let record = Record::decode(bytes, at)?;
+        if record.id != id {
+            return Err(Error::corrupt(
+                "node record",
+                at,
+                format!("it says that it is event {}", record.id),
+            ));
+        }
+        Ok(record)
+    }
+
+    /// The edge at a position of the edge table.
+    #[inline]
+    pub fn edge(&self, position: u64) -> Result<Edge> {
+        let at = self
+            .header
+            .edge_table
+            .saturating_add(position.saturating_mul(edge::LEN as u64));
+        let bytes = (position < self.header.edges)
+            .then(|| self.map.slice(at, edge::LEN as u64))
+            .flatten()
+            .and_then(|b| b.first_chunk())
+            .ok_or_else(|| {
+                Error::corrupt("edge table", at, format!("there is no edge {position}"))
+            })?;
+        let edge = edge::decode(bytes, at)?;
+        if edge.source.0 >= self.header.nodes || edge.target.0 >= self.header.nodes {
+            return Err(Error::corrupt(
+                "edge record",
+                at,
+                "it ends at an event that is not there",
+            ));
+        }
+        Ok(edge)
+    }
+
+    /// The text of a record.
+    #[inline]
+    pub fn text(&self, record: &Record) -> Result<Cow<'_, str>> {
+        let at = self.header.content.saturating_add(record.content_offset);
+        let len = u64::from(record.content_len);
+        let block = at
+            .checked_add(len)
+            .filter(|&end| end <= self.header.vectors)
+            .and_then(|_| self.map.slice(at, len))
+            .ok_or_else(|| {
+                Error::corrupt(
+                    "text",
+                    at,
+                    format!("{len} bytes reach past the content block"),
+                )
+            })?;
+        content::decode(block, at)
+    }
+
+    /// The vector of an event below `nodes`, in place; finiteness is the caller's to check.
+    #[inline]
+    pub fn vector(&self, id: NodeId) -> Result<&[f32]> {
+        let len = u64::from(self.header.dimension) * 4;
+        let at = self.header.vectors + id.0 * len;
+        let bytes = self.map.slice(at, len).ok_or(Error::UnknownEvent {
+            id,
+            count: self.header.nodes,
+        })?;
+        bytemuck::try_cast_slice(bytes)
+            .map_err(|_| Error::corrupt("vectors", at, "they are not aligned to 4 bytes"))
+    }
+
+    /// All vectors, in place, in order of event.
+    pub fn vectors(&self) -> Result<&[f32]> {
+        let at = self.header.vectors;
+        let len = self.header.nodes * u64::from(self.header.dimension) * 4;
+        let bytes = self.map.slice(at, len).ok_or(Error::Truncated {
+            what: "vectors",
+            needed: at + len,
+            len: self.map.len(),
+        })?;
+        bytemuck::try_cast_slice(bytes)
+            .map_err(|_| Error::corrupt("vectors", at, "they are not aligned to 4 bytes"))
+    }
+
+    /// The mapping.
+    pub fn map(&self) -> &Arc<Map> {
+        &self.map
+    }
+}

@@ -1,0 +1,130 @@
+//! A node record: 72 bytes at `node table + 72·N` (FORMAT.md, "Node record").
+
+use crate::bytes::{get_f32, get_u16, get_u32, get_u64, put_f32, put_u16, put_u32, put_u64};
+use crate::error::{Error, Result};
+use crate::types::{EventType, Flags, Micros, NodeId, SessionId};
+
+/// Bytes of a record.
+pub const LEN: usize = 72;
+
+/// A node record, decoded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Record {
+    /// Its id; in our files its position.
+    pub id: NodeId,
+    /// Its type.
+    pub event_type: EventType,
+    /// Ours; zero in files of the reference.
+    pub flags: Flags,
+    /// Recorded time.
+    pub created_at: Micros,
+    /// Its session.
+    pub session: SessionId,
+    /// Effective confidence.
+    pub confidence: f32,
+    /// How often it was touched.
+    pub access_count: u32,
+    /// When it was last touched.
+    pub last_accessed: Micros,
+    /// Strength at the last decay run.
+    pub decay_score: f32,
+    /// Position of the text in the content block.
+    pub content_offset: u64,
+    /// Compressed bytes of the text; 0 for empty.
+    pub content_len: u32,
+    /// Bytes into the edge table of its first edge.
+    pub edge_offset: u64,
+    /// Outgoing edges.
+    pub edge_count: u32,
+    /// Decay rate per day; 0 is the type's default.
+    pub lambda: f32,
+}
+
+impl Record {
+    /// The record's bytes.
+    pub fn encode(&self) -> [u8; LEN] {
+        let mut out = [0; LEN];
+        put_u64(&mut out, 0, self.id.0);
+        out[8] = self.event_type.0;
+        out[9] = self.flags.0;
+        put_u64(&mut out, 12, self.created_at.0 as u64);
+        put_u32(&mut out, 20, self.session.0);
+        put_f32(&mut out, 24, self.confidence);
+        put_u32(&mut out, 28, self.access_count);
+        put_u64(&mut out, 32, self.last_accessed.0 as u64);
+        put_f32(&mut out, 40, self.decay_score);
+        put_u64(&mut out, 44, self.content_offset);
+        put_u32(&mut out, 52, self.content_len);
+        put_u64(&mut out, 56, self.edge_offset);
+        put_u16(&mut out, 64, self.edge_count as u16);
+        put_u16(&mut out, 66, (self.edge_count >> 16) as u16);
+        put_f32(&mut out, 68, self.lambda);
+        out
+    }
+
+    /// Reads a record of exactly `LEN` bytes that stands at `position` in the file.
+    ///
+    /// Floats must be finite and times representable; what offsets point to is checked when it is read.
+    #[inline]
+    pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Self> {
+        let record = Self {
+            id: NodeId(get_u64(bytes, 0)),
+            event_type: EventType(bytes[8]),
+            flags: Flags(bytes[9]),
+            created_at: Micros(get_u64(bytes, 12) as i64),
+            session: SessionId(get_u32(bytes, 20)),
+            confidence: get_f32(bytes, 24),
+            access_count: get_u32(bytes, 28),
+            last_accessed: Micros(get_u64(bytes, 32) as i64),
+            decay_score: get_f32(bytes, 40),
+            content_offset: get_u64(bytes, 44),
+            content_len: get_u32(bytes, 52),
+            edge_offset: get_u64(bytes, 56),
+            edge_count: u32::from(get_u16(bytes, 64)) | u32::from(get_u16(bytes, 66)) << 16,
+            lambda: get_f32(bytes, 68),
+        };
+        let finite = record.confidence.is_finite()
+            && record.decay_score.is_finite()
+            && record.lambda.is_finite();
+        if !finite || record.created_at.0 < 0 || record.last_accessed.0 < 0 {
+            return Err(Error::corrupt(
+                "node record",
+                position,
+                "a number that is not finite, or a time past the year 294,000",
+            ));
+        }
+        Ok(record)
+    }
+}
+
+const _: () = assert!(68 + 4 == LEN);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_back_with_more_edges_than_16_bits_hold() {
+        let record = Record {
+            id: NodeId(9),
+            event_type: EventType(200),
+            flags: Flags(41),
+            created_at: Micros(1_700_000_000_000_000),
+            session: SessionId(3),
+            confidence: 0.25,
+            access_count: 7,
+            last_accessed: Micros(1_700_000_000_000_001),
+            decay_score: 0.5,
+            content_offset: 1 << 40,
+            content_len: 77,
+            edge_offset: 32 * 1000,
+            edge_count: 1_000_000,
+            lambda: 0.125,
+        };
+        let bytes = record.encode();
+        assert_eq!(Record::decode(&bytes, 0).unwrap(), record);
+        let mut bad = bytes;
+        put_f32(&mut bad, 24, f32::NAN);
+        assert!(Record::decode(&bad, 0).is_err());
+    }
+}

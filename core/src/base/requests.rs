@@ -1,0 +1,135 @@
+//! Section 0x49, requests: what was answered to whom, so that a retry is answered and not executed.
+//!
+//! | at | type | field |
+//! |---|---|---|
+//! | 0 | u64 | requests r |
+//! | 8 | u64 | floor: milliseconds of the newest id that was let go; older ids are refused |
+//! | 16 | record × r | by id |
+//! | | | answers |
+//!
+//! A record is 56 bytes: 0 [u8; 16] id · 16 u128 hash of the body · 32 u64 LSN · 40 u64 answer's offset · 48
+//! u32 its length · 52 zeros.
+
+use uuid::Uuid;
+
+use super::section::Section;
+use crate::bytes::{get_u32, get_u64};
+use crate::error::Result;
+use crate::fold::image::Body;
+use crate::types::Lsn;
+
+const RECORD: u64 = 56;
+
+/// What is remembered of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// A UUIDv7, whose first 48 bits are milliseconds since 1970.
+    pub id: Uuid,
+    /// XXH3-128 of its body.
+    pub body: u128,
+    /// The commit.
+    pub lsn: Lsn,
+    /// What was answered.
+    pub answer: &'a [u8],
+}
+
+/// The milliseconds in a UUIDv7.
+pub fn millis(id: &Uuid) -> u64 {
+    (id.as_u128() >> 80) as u64
+}
+
+/// The section, in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Requests<'a> {
+    section: Section<'a>,
+    count: u64,
+    floor: u64,
+}
+
+impl<'a> Requests<'a> {
+    /// Reads the section's front.
+    pub fn read(section: Section<'a>) -> Result<Self> {
+        let count = section.u64(0)?;
+        section.slice(
+            16,
+            count
+                .checked_mul(RECORD)
+                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+        )?;
+        Ok(Self {
+            section,
+            count,
+            floor: section.u64(8)?,
+        })
+    }
+
+    /// The number of requests.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Milliseconds of the newest id that was let go.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// The request at a position, in order of id.
+    pub fn at(&self, position: u64) -> Result<Request<'a>> {
+        let record = self.section.slice(
+            16u64.saturating_add(position.saturating_mul(RECORD)),
+            RECORD,
+        )?;
+        let answers = 16 + self.count * RECORD;
+        let answer = self.section.slice(
+            answers.saturating_add(get_u64(record, 40)),
+            get_u32(record, 48).into(),
+        )?;
+        Ok(Request {
+            id: Uuid::from_bytes(std::array::from_fn(|i| record[i])),
+            body: u128::from_le_bytes(std::array::from_fn(|i| record[16 + i])),
+            lsn: Lsn(get_u64(record, 32)),
+            answer,
+        })
+    }
+
+    /// The request of an id.
+    pub fn find(&self, id: &Uuid) -> Result<Option<Request<'a>>> {
+        let (mut from, mut to) = (0, self.count);
+        while from < to {
+            let middle = (from + to) / 2;
+            let found = self.section.slice(16 + middle * RECORD, 16)?;
+            if found < id.as_bytes().as_slice() {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        if from == self.count {
+            return Ok(None);
+        }
+        let request = self.at(from)?;
+        Ok((request.id == *id).then_some(request))
+    }
+}
+
+/// Writes the section from requests in order of id.
+pub fn write(body: &mut Body<'_>, requests: &[Request<'_>], floor: u64) -> Result<()> {
+    body.u64(requests.len() as u64)?;
+    body.u64(floor)?;
+    let mut offset = 0u64;
+    for r in requests {
+        body.bytes(r.id.as_bytes())?;
+        body.bytes(&r.body.to_le_bytes())?;
+        body.u64(r.lsn.0)?;
+        body.u64(offset)?;
+        body.u32(r.answer.len() as u32)?;
+        body.u32(0)?;
+        offset += r.answer.len() as u64;
+    }
+    requests.iter().try_for_each(|r| body.bytes(r.answer))
+}

@@ -1,0 +1,199 @@
+//! Section 0x43, sessions: what is known of each, and the events of each.
+//!
+//! | at | type | field |
+//! |---|---|---|
+//! | 0 | u64 | sessions s |
+//! | 8 | u64 | events n |
+//! | 16 | record × s | by number |
+//! | | u32 × s | records in order of their keys, those without a key first |
+//! | | u32 × (s + 1) | where each session's events begin |
+//! | | u32 × n | events, by session, then id |
+//! | | | texts |
+//!
+//! A record is 64 bytes: 0 u32 number · 4 u32 flags (1 opened by a client, 2 closed) · 8 i64 opened · 16 i64
+//! last event · 24 i64 closed · 32 u64 key's offset · 40 u32 its length · 44 u32 agent's length · 48 u32
+//! outcome's length · 52 zeros. Key, agent and outcome stand one after the other in the texts.
+
+use super::section::{Section, range};
+use crate::bytes::{get_i64, get_u32, get_u64};
+use crate::error::Result;
+use crate::fold::image::Body;
+use crate::types::{Micros, SessionId};
+
+const RECORD: u64 = 64;
+const OPENED: u32 = 1;
+const CLOSED: u32 = 2;
+
+/// What is known of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session<'a> {
+    /// Its number.
+    pub id: SessionId,
+    /// The client's own name for it; empty for none.
+    pub key: &'a str,
+    /// Who worked in it; empty if it was never opened.
+    pub agent: &'a str,
+    /// When it was opened, or its first event.
+    pub opened: Micros,
+    /// True if a client opened it; false if it is only known from its events.
+    pub explicit: bool,
+    /// Its last event, or when it was opened.
+    pub last_event: Micros,
+    /// When it was closed.
+    pub closed: Option<Micros>,
+    /// How it ended.
+    pub outcome: &'a str,
+}
+
+/// The section, in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Sessions<'a> {
+    section: Section<'a>,
+    count: u64,
+    nodes: u64,
+}
+
+impl<'a> Sessions<'a> {
+    /// Reads the section's front.
+    pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
+        let (count, found) = (section.u64(0)?, section.u64(8)?);
+        if found != nodes {
+            return Err(section.bad(8, format!("it is of {found} events, the brain has {nodes}")));
+        }
+        let sessions = Self {
+            section,
+            count,
+            nodes,
+        };
+        sessions.section.slice(
+            16,
+            count
+                .checked_mul(RECORD)
+                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+        )?;
+        sessions.members_array()?;
+        Ok(sessions)
+    }
+
+    /// The number of sessions.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn keys_at(&self) -> u64 {
+        16 + self.count * RECORD
+    }
+
+    fn starts(&self) -> Result<&'a [u32]> {
+        self.section
+            .array(self.keys_at() + 4 * self.count, self.count + 1)
+    }
+
+    fn members_array(&self) -> Result<&'a [u32]> {
+        self.section
+            .array(self.keys_at() + 8 * self.count + 4, self.nodes)
+    }
+
+    /// The session at a position, in order of number.
+    pub fn at(&self, position: u64) -> Result<Session<'a>> {
+        if position >= self.count {
+            return Err(self
+                .section
+                .bad(0, format!("no session at position {position}")));
+        }
+        let record = self.section.slice(16 + position * RECORD, RECORD)?;
+        let flags = get_u32(record, 4);
+        let texts = self.keys_at() + 8 * self.count + 4 + 4 * self.nodes;
+        let mut at = texts.saturating_add(get_u64(record, 32));
+        let mut text = |len: u32| {
+            let text = self.section.str(at, len.into());
+            at = at.saturating_add(len.into());
+            text
+        };
+        Ok(Session {
+            id: SessionId(get_u32(record, 0)),
+            key: text(get_u32(record, 40))?,
+            agent: text(get_u32(record, 44))?,
+            opened: Micros(get_i64(record, 8)),
+            explicit: flags & OPENED != 0,
+            last_event: Micros(get_i64(record, 16)),
+            closed: (flags & CLOSED != 0).then(|| Micros(get_i64(record, 24))),
+            outcome: text(get_u32(record, 48))?,
+        })
+    }
+
+    /// The position of a session.
+    pub fn find(&self, id: SessionId) -> Result<Option<u64>> {
+        let (mut from, mut to) = (0, self.count);
+        while from < to {
+            let middle = (from + to) / 2;
+            if self.section.u32(16 + middle * RECORD)? < id.0 {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        Ok((from < self.count && self.section.u32(16 + from * RECORD)? == id.0).then_some(from))
+    }
+
+    /// The position of the session with a client's key.
+    pub fn find_key(&self, key: &str) -> Result<Option<u64>> {
+        let order = self.section.array::<u32>(self.keys_at(), self.count)?;
+        let (mut from, mut to) = (0, order.len());
+        while from < to {
+            let middle = (from + to) / 2;
+            match self.at(order[middle].into())?.key.cmp(key) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Equal => return Ok(Some(order[middle].into())),
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The events of the session at a position, ascending.
+    pub fn members(&self, position: u64) -> Result<&'a [u32]> {
+        let starts = self.starts()?;
+        let (from, to) = match starts.get(position as usize..).unwrap_or_default() {
+            [from, to, ..] => (*from, *to),
+            _ => {
+                return Err(self
+                    .section
+                    .bad(0, format!("no session at position {position}")));
+            }
+        };
+        range(&self.section, self.members_array()?, from.into(), to.into())
+    }
+}
+
+/// Writes the section: sessions by number, and the session position of each event.
+pub fn write(body: &mut Body<'_>, sessions: &[Session<'_>], of_event: &[u32]) -> Result<()> {
+    body.u64(sessions.len() as u64)?;
+    body.u64(of_event.len() as u64)?;
+    let mut texts = Vec::new();
+    for s in sessions {
+        body.u32(s.id.0)?;
+        body.u32(u32::from(s.explicit) * OPENED | u32::from(s.closed.is_some()) * CLOSED)?;
+        body.i64(s.opened.0)?;
+        body.i64(s.last_event.0)?;
+        body.i64(s.closed.map_or(0, |t| t.0))?;
+        body.u64(texts.len() as u64)?;
+        for text in [s.key, s.agent, s.outcome] {
+            body.u32(text.len() as u32)?;
+            texts.extend_from_slice(text.as_bytes());
+        }
+        body.array(&[0u32; 3])?;
+    }
+    let mut order: Vec<u32> = (0..sessions.len() as u32).collect();
+    order.sort_by_key(|&i| (sessions[i as usize].key, i));
+    body.array(&order)?;
+    let grouped = super::kinds::group(sessions.len(), of_event.iter().map(|&s| s as usize));
+    body.array(&grouped.starts)?;
+    body.array(&grouped.members)?;
+    body.bytes(&texts)
+}

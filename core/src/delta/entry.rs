@@ -1,0 +1,210 @@
+//! Events of the delta, and the versions of every event's state, base events included.
+
+use super::append::{AppendVec, Link, NONE, Trie};
+use super::skiplist::SkipList;
+use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
+
+/// Bytes in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Where they begin.
+    pub position: u64,
+    /// Their number.
+    pub len: u32,
+}
+
+/// Where a value is that most versions leave as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// As the event was created: in the base, or in the delta's event.
+    Initial,
+    /// There is none.
+    None,
+    /// In the journal.
+    At(Span),
+}
+
+/// An event that the journal added.
+#[derive(Debug)]
+pub struct Node {
+    /// The commit that added it.
+    pub lsn: Lsn,
+    /// Its type.
+    pub event_type: EventType,
+    /// Its session.
+    pub session: SessionId,
+    /// Recorded time.
+    pub created_at: Micros,
+    /// When it happened.
+    pub event_time: Option<Micros>,
+    /// Confidence when it was created.
+    pub confidence: f32,
+    /// Decay rate when it was created.
+    pub lambda: f32,
+    /// Flags when it was created.
+    pub flags: Flags,
+    /// Access count when it was created.
+    pub access_count: u32,
+    /// Last access when it was created.
+    pub last_accessed: Micros,
+    /// Strength when it was created.
+    pub decay_score: f32,
+    /// The text.
+    pub text: Span,
+    /// Attributes as JSON, when it was created.
+    pub attributes: Span,
+    /// The vector, when it was created.
+    pub vector: Span,
+    /// The event before it in its session, as an index into the delta's events.
+    pub previous_in_session: u32,
+    /// What came later.
+    pub slot: Slot,
+}
+
+/// The newest entries about one event.
+#[derive(Debug, Default)]
+pub struct Slot {
+    /// Its state.
+    pub state: Link,
+    /// Its accesses.
+    pub access: Link,
+    /// Edges of the delta that start at it.
+    pub outgoing: Link,
+    /// Edges of the delta that end at it.
+    pub incoming: Link,
+}
+
+/// A version of what may change about an event.
+#[derive(Debug, Clone, Copy)]
+pub struct State {
+    /// The commit.
+    pub lsn: Lsn,
+    /// Its time.
+    pub time: Micros,
+    /// Who.
+    pub actor: ActorId,
+    /// The event.
+    pub node: NodeId,
+    /// Effective confidence.
+    pub confidence: f32,
+    /// The commit that set the confidence; 0 if it is as created.
+    pub confidence_lsn: Lsn,
+    /// Flags.
+    pub flags: Flags,
+    /// Decay rate per day.
+    pub lambda: f32,
+    /// Attributes.
+    pub attributes: Held,
+    /// Vector.
+    pub vector: Held,
+    /// The version before.
+    pub previous: u32,
+}
+
+/// A version of how often an event was used.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    /// The commit.
+    pub lsn: Lsn,
+    /// How often in all.
+    pub count: u32,
+    /// When last.
+    pub last: Micros,
+    /// The version before.
+    pub previous: u32,
+}
+
+/// The events of the delta.
+#[derive(Debug)]
+pub struct Events {
+    /// New events; the first has the id after the base's last.
+    pub nodes: AppendVec<Node>,
+    /// Versions of state, by LSN.
+    pub states: AppendVec<State>,
+    /// Versions of accesses, by LSN.
+    pub accesses: AppendVec<Access>,
+    /// Base events about which the journal says something.
+    slots: AppendVec<Slot>,
+    index: Trie<u64>,
+    /// New events with a time of their own, by (happened, id).
+    pub happened: SkipList<(i64, u32)>,
+    kinds: Box<[AppendVec<u32>]>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self {
+            nodes: AppendVec::new(),
+            states: AppendVec::new(),
+            accesses: AppendVec::new(),
+            slots: AppendVec::new(),
+            index: Trie::new(),
+            happened: SkipList::default(),
+            kinds: (0..=255).map(|_| AppendVec::new()).collect(),
+        }
+    }
+}
+
+impl Events {
+    /// What the journal says about a base event.
+    #[inline]
+    pub fn base_slot(&self, id: NodeId) -> Option<&Slot> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.slots.get(self.index.get(id.0)?)
+    }
+
+    /// As `base_slot`, made if it is not there.
+    pub(super) fn base_slot_or_new(&self, id: NodeId) -> Option<&Slot> {
+        if let Some(at) = self.index.get(id.0) {
+            return self.slots.get(at);
+        }
+        let at = self.slots.push(Slot::default());
+        self.index.insert(id.0, at);
+        self.slots.get(at)
+    }
+
+    /// The newest state of a slot that a bound may see.
+    #[inline]
+    pub fn state(&self, slot: &Slot, bound: Lsn) -> Option<&State> {
+        let mut at = slot.state.get();
+        loop {
+            let state = self.states.get(at)?;
+            if state.lsn <= bound {
+                return Some(state);
+            }
+            at = state.previous;
+        }
+    }
+
+    /// The newest access of a slot that a bound may see.
+    #[inline]
+    pub fn access(&self, slot: &Slot, bound: Lsn) -> Option<&Access> {
+        let mut at = slot.access.get();
+        loop {
+            let access = self.accesses.get(at)?;
+            if access.lsn <= bound {
+                return Some(access);
+            }
+            at = access.previous;
+        }
+    }
+
+    /// New events of a type, ascending ids.
+    pub fn of_kind(&self, event_type: EventType) -> &AppendVec<u32> {
+        &self.kinds[usize::from(event_type.0)]
+    }
+
+    pub(super) fn push(&self, node: Node, id: u32) {
+        let (event_type, event_time) = (node.event_type, node.event_time);
+        self.nodes.push(node);
+        self.kinds[usize::from(event_type.0)].push(id);
+        if let Some(time) = event_time {
+            self.happened.insert((time.0, id));
+        }
+    }
+}
+
+/// The end of every chain.
+pub const END: u32 = NONE;

@@ -1,0 +1,3 @@
+//! fold.
+
+pub mod image;

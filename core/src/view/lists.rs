@@ -1,0 +1,248 @@
+//! Lists of events that an index keeps, base and delta joined: by type, by session.
+
+use super::View;
+use crate::base::sessions::Session;
+use crate::delta::append::AppendVec;
+use crate::error::Result;
+use crate::types::{EventType, Micros, NodeId, SessionId};
+
+/// Events of a view, ascending: a list in the base, and one of the delta.
+#[derive(Debug, Clone)]
+pub struct Ids<'v> {
+    base: &'v [u32],
+    newer: Newer<'v>,
+}
+
+#[derive(Debug, Clone)]
+enum Newer<'v> {
+    Shared(&'v AppendVec<u32>, usize),
+    Own(Vec<u32>),
+}
+
+impl Ids<'_> {
+    /// Their number.
+    pub fn len(&self) -> usize {
+        let newer = match &self.newer {
+            Newer::Shared(_, len) => *len,
+            Newer::Own(ids) => ids.len(),
+        };
+        self.base.len() + newer
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The i-th.
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<NodeId> {
+        let id = match i.checked_sub(self.base.len()) {
+            None => self.base[i],
+            Some(at) => match &self.newer {
+                Newer::Shared(list, len) if at < *len => *list.get(at as u32)?,
+                Newer::Shared(..) => return None,
+                Newer::Own(list) => *list.get(at)?,
+            },
+        };
+        Some(NodeId(id.into()))
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
+        (0..self.len()).filter_map(|i| self.get(i))
+    }
+
+    /// The first place whose event is not before `id`.
+    pub fn position(&self, id: NodeId) -> usize {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = (from + to) / 2;
+            if self.get(middle).is_some_and(|found| found < id) {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        from
+    }
+}
+
+impl View {
+    /// The events of a type, hidden ones too.
+    pub fn of_type(&self, event_type: EventType) -> Result<Ids<'_>> {
+        let base = self.below(self.brain.base.kinds()?.members(event_type)?);
+        let list = self.brain.delta.events.of_kind(event_type);
+        let len = list.partition_point(list.len(), |&id| u64::from(id) < self.at.nodes);
+        Ok(Ids {
+            base,
+            newer: Newer::Shared(list, len as usize),
+        })
+    }
+
+    /// The events of a session, hidden ones too.
+    pub fn of_session(&self, id: SessionId) -> Result<Ids<'_>> {
+        let sessions = self.brain.base.sessions()?;
+        let base = match sessions.find(id)? {
+            Some(position) => self.below(sessions.members(position)?),
+            None => &[],
+        };
+        let (delta, first) = (&self.brain.delta, self.brain.base.nodes());
+        let mut newer = Vec::new();
+        let mut at = delta
+            .sessions
+            .find(id)
+            .map_or(crate::delta::entry::END, |slot| slot.newest.get());
+        while let Some(node) = delta.events.nodes.get(at) {
+            if first + u64::from(at) < self.at.nodes {
+                newer.push((first + u64::from(at)) as u32);
+            }
+            at = node.previous_in_session;
+        }
+        newer.reverse();
+        Ok(Ids {
+            base,
+            newer: Newer::Own(newer),
+        })
+    }
+
+    fn below<'v>(&self, ids: &'v [u32]) -> &'v [u32] {
+        match ids.last() {
+            Some(&last) if u64::from(last) >= self.at.nodes => {
+                &ids[..ids.partition_point(|&id| u64::from(id) < self.at.nodes)]
+            }
+            _ => ids,
+        }
+    }
+
+    /// What is known of a session now.
+    pub fn session(&self, id: SessionId) -> Result<Option<Session<'_>>> {
+        let sessions = self.brain.base.sessions()?;
+        let base = sessions.find(id)?.map(|at| sessions.at(at)).transpose()?;
+        self.session_with(id, base)
+    }
+
+    /// The session that a client opened with a key.
+    pub fn session_by_key(&self, key: &str) -> Result<Option<SessionId>> {
+        let sessions = self.brain.base.sessions()?;
+        if !key.is_empty()
+            && let Some(at) = sessions.find_key(key)?
+        {
+            return Ok(Some(sessions.at(at)?.id));
+        }
+        let found = self.brain.delta.sessions.find_key(key);
+        Ok(found.filter(|&id| {
+            self.brain
+                .delta
+                .sessions
+                .find(id)
+                .is_some_and(|slot| slot.lsn <= self.now.lsn)
+        }))
+    }
+
+    /// The number that the next session to be opened gets: one past the largest.
+    pub fn next_session(&self) -> Result<SessionId> {
+        let sessions = self.brain.base.sessions()?;
+        let base = match sessions.len().checked_sub(1) {
+            Some(last) => sessions.at(last)?.id.0,
+            None => 0,
+        };
+        Ok(SessionId(
+            base.max(self.brain.delta.sessions.largest().0)
+                .saturating_add(1),
+        ))
+    }
+
+    fn session_with<'v>(
+        &'v self,
+        id: SessionId,
+        base: Option<Session<'v>>,
+    ) -> Result<Option<Session<'v>>> {
+        let delta = &self.brain.delta;
+        let slot = delta
+            .sessions
+            .find(id)
+            .filter(|slot| slot.lsn <= self.now.lsn);
+        let Some(slot) = slot else { return Ok(base) };
+        let mut session = base;
+        let mut newest = slot.newest.get();
+        // The newest event that this view may see.
+        while let Some(node) = delta.events.nodes.get(newest) {
+            if node.lsn <= self.now.lsn {
+                break;
+            }
+            newest = node.previous_in_session;
+        }
+        if let Some(node) = delta.events.nodes.get(newest) {
+            let first = match session {
+                Some(session) => session.opened,
+                None => {
+                    let ids = self.of_session(id)?;
+                    ids.get(0).map_or(Ok(node.created_at), |id| {
+                        self.node(id).map(|n| n.created_at())
+                    })?
+                }
+            };
+            let mut known = session.unwrap_or(Session {
+                opened: first,
+                ..unknown(id)
+            });
+            known.last_event = known.last_event.max(node.created_at);
+            session = Some(known);
+        }
+        if let Some(version) = delta.sessions.version(slot, self.now.lsn) {
+            let mut known = session.unwrap_or(unknown(id));
+            if let Some((key, agent, at)) = version.opened {
+                known.key = self.brain.span_str(key)?;
+                known.agent = self.brain.span_str(agent)?;
+                known.opened = at;
+                known.explicit = true;
+                known.last_event = known.last_event.max(at);
+            }
+            if let Some((outcome, at)) = version.closed {
+                known.closed = Some(at);
+                known.outcome = self.brain.span_str(outcome)?;
+            }
+            session = Some(known);
+        }
+        Ok(session)
+    }
+
+    /// Every session of now, by number.
+    pub fn sessions(&self) -> Result<Vec<Session<'_>>> {
+        let base = self.brain.base.sessions()?;
+        let mut newer: Vec<SessionId> = Vec::new();
+        for slot in self.brain.delta.sessions.slots.iter() {
+            if slot.lsn <= self.now.lsn && base.find(slot.id)?.is_none() {
+                newer.push(slot.id);
+            }
+        }
+        newer.sort_unstable();
+        let mut out = Vec::with_capacity(base.len() as usize + newer.len());
+        let mut newer = newer.into_iter().peekable();
+        for position in 0..base.len() {
+            let session = base.at(position)?;
+            while let Some(id) = newer.next_if(|&id| id < session.id) {
+                out.extend(self.session_with(id, None)?);
+            }
+            out.extend(self.session_with(session.id, Some(session))?);
+        }
+        for id in newer {
+            out.extend(self.session_with(id, None)?);
+        }
+        Ok(out)
+    }
+}
+
+fn unknown(id: SessionId) -> Session<'static> {
+    Session {
+        id,
+        key: "",
+        agent: "",
+        opened: Micros(0),
+        explicit: false,
+        last_event: Micros(0),
+        closed: None,
+        outcome: "",
+    }
+}
