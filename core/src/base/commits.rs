@@ -10,6 +10,8 @@
 //! A record is 40 bytes: 0 u64 LSN · 8 i64 recorded time · 16 u32 actor · 20 u8 kind · 21 u8 more · 22 zeros
 //! · 24 u64 payload's position in the section · 32 u64 its length.
 
+use std::borrow::Cow;
+
 use super::section::Section;
 use crate::bytes::{get_i64, get_u32, get_u64};
 use crate::error::Result;
@@ -20,12 +22,12 @@ use crate::types::{ActorId, Lsn, Micros};
 const RECORD: u64 = 40;
 
 /// A frame of an earlier journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept<'a> {
     /// What stood in front of it.
     pub header: Header,
-    /// Its payload.
-    pub payload: &'a [u8],
+    /// Its payload; rewritten if something in it was erased.
+    pub payload: Cow<'a, [u8]>,
 }
 
 /// The section, in place.
@@ -112,7 +114,7 @@ pub fn write(body: &mut Body<'_>, frames: &[Kept<'_>]) -> Result<()> {
         at += (frame.payload.len() as u64).next_multiple_of(8);
     }
     for frame in frames {
-        body.bytes(frame.payload)?;
+        body.bytes(&frame.payload)?;
         body.align(8)?;
     }
     Ok(())

@@ -121,8 +121,9 @@ impl Brain {
                 flags,
                 lambda,
             } => self.change(cx, target, |state, lsn| {
-                state.confidence = confidence;
-                state.confidence_lsn = lsn;
+                if state.confidence.to_bits() != confidence.to_bits() {
+                    (state.confidence, state.confidence_lsn) = (confidence, lsn);
+                }
                 let kept = Flags::VECTOR.with(Flags::ATTRIBUTES).with(Flags::ERASED);
                 state.flags = Flags(state.flags.0 & kept.0 | flags.without(kept).0);
                 state.lambda = lambda;

@@ -1,0 +1,150 @@
+//! History carried through a fold: the base's, then what the delta changed, in order of LSN.
+
+use crate::base::history::{Before, Change};
+use crate::delta::entry::{Held, State};
+use crate::delta::graph::EdgeVersion;
+use crate::error::{Error, Result};
+use crate::types::{Flags, NodeId};
+use crate::view::View;
+
+/// Every change up to the view. Values of erased events are left out.
+pub(super) fn all<'v>(
+    view: &'v View,
+    erased: &'v dyn Fn(u64) -> bool,
+) -> impl Iterator<Item = Result<Change<'v>>> + 'v {
+    let (base, failed) = match view.brain().base().history() {
+        Ok(history) => (Some(history.iter()), None),
+        Err(e) => (None, Some(Err(e))),
+    };
+    failed.into_iter().chain(base.into_iter().flatten()).chain(delta(view)).filter(move |change| match change {
+        Ok(Change { target, before: Before::Attributes(_) | Before::Vector(_), .. }) => !erased(target.0),
+        _ => true,
+    })
+}
+
+/// The changes of the delta: versions of states and of edges are each in order of LSN already.
+fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
+    let delta = view.brain().delta();
+    let bound = view.lsn();
+    let mut states = delta.events.states.iter().take_while(move |s| s.lsn <= bound).peekable();
+    let mut versions = delta.edges.versions.iter().take_while(move |v| v.lsn <= bound).peekable();
+    let mut ready: std::collections::VecDeque<Result<Change<'_>>> = Default::default();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(change) = ready.pop_front() {
+                return Some(change);
+            }
+            let state_first = match (states.peek(), versions.peek()) {
+                (None, None) => return None,
+                (Some(state), Some(version)) => state.lsn <= version.lsn,
+                (state, _) => state.is_some(),
+            };
+            if state_first {
+                if let Some(state) = states.next()
+                    && let Err(e) = of_state(view, state, &mut ready)
+                {
+                    ready.push_back(Err(e));
+                }
+            } else if let Some(version) = versions.next()
+                && let Some(change) = of_edge(view, version)
+            {
+                ready.push_back(Ok(change));
+            }
+        }
+    })
+}
+
+fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
+    let slot = view.brain().delta().edges.slots.get(version.slot)?;
+    // A first edge needs no history: its recorded time tells since when it is there.
+    if version.before.is_none() && version.previous == crate::delta::entry::END {
+        return None;
+    }
+    Some(Change {
+        lsn: version.lsn,
+        time: version.time,
+        actor: version.actor,
+        target: slot.source,
+        before: Before::Edge { target: slot.target, edge_type: slot.edge_type, existed: version.before },
+    })
+}
+
+fn of_state<'v>(
+    view: &'v View,
+    state: &State,
+    out: &mut std::collections::VecDeque<Result<Change<'v>>>,
+) -> Result<()> {
+    let brain = view.brain();
+    let before = match brain.delta().events.states.get(state.previous) {
+        Some(before) => *before,
+        None => brain.initial_state(state.node)?,
+    };
+    let mut push = |before: Before<'v>| {
+        out.push_back(Ok(Change {
+            lsn: state.lsn,
+            time: state.time,
+            actor: state.actor,
+            target: state.node,
+            before,
+        }));
+    };
+    if before.confidence.to_bits() != state.confidence.to_bits() {
+        push(Before::Confidence(before.confidence));
+    }
+    let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
+    if before.flags.without(own) != state.flags.without(own) {
+        push(Before::Flags(before.flags));
+    }
+    if before.lambda.to_bits() != state.lambda.to_bits() {
+        push(Before::Lambda(before.lambda));
+    }
+    if before.attributes != state.attributes {
+        let bytes = held(view, state.node, before.attributes, initial_attributes)?;
+        let json = bytes
+            .map(|b| std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string())))
+            .transpose()?;
+        push(Before::Attributes(json));
+    }
+    if before.vector != state.vector {
+        push(Before::Vector(held(view, state.node, before.vector, initial_vector)?));
+    }
+    Ok(())
+}
+
+fn held<'v>(
+    view: &'v View,
+    id: NodeId,
+    held: Held,
+    initial: fn(&'v View, NodeId) -> Result<Option<&'v [u8]>>,
+) -> Result<Option<&'v [u8]>> {
+    match held {
+        Held::None => Ok(None),
+        Held::At(span) => view.brain().span(span).map(Some),
+        Held::Initial => initial(view, id),
+    }
+}
+
+fn initial_attributes(view: &View, id: NodeId) -> Result<Option<&[u8]>> {
+    let brain = view.brain();
+    match id.0.checked_sub(brain.base().nodes()) {
+        None => Ok(brain.base().attributes()?.get(id)?.map(str::as_bytes)),
+        Some(at) => match brain.delta().events.nodes.get(at as u32) {
+            Some(node) if node.attributes.len > 0 => brain.span(node.attributes).map(Some),
+            _ => Ok(None),
+        },
+    }
+}
+
+fn initial_vector(view: &View, id: NodeId) -> Result<Option<&[u8]>> {
+    let brain = view.brain();
+    match id.0.checked_sub(brain.base().nodes()) {
+        None if brain.base().record(id)?.flags.has(Flags::VECTOR) => {
+            Ok(Some(bytemuck::cast_slice(brain.base().vector(id)?)))
+        }
+        None => Ok(None),
+        Some(at) => match brain.delta().events.nodes.get(at as u32) {
+            Some(node) if node.vector.len > 0 => brain.span(node.vector).map(Some),
+            _ => Ok(None),
+        },
+    }
+}

@@ -1,0 +1,118 @@
+//! The log carried through a fold: times of commits, requests, recent commits.
+
+use std::borrow::Cow;
+
+use crate::base::commits::Kept;
+use crate::base::requests::{Request, millis};
+use crate::error::Result;
+use crate::journal::op::{self, NewNode, Op, Ops};
+use crate::journal::scan::Position;
+use crate::limits;
+use crate::types::{Lsn, Micros, NodeId};
+use crate::view::View;
+
+/// LSN and time of every commit.
+pub(super) fn clock(view: &View) -> Result<Vec<(Lsn, Micros)>> {
+    let base = view.brain().base().clock()?;
+    let mut out: Vec<_> = (0..base.len()).filter_map(|at| base.get(at)).collect();
+    let log = &view.brain().delta().log;
+    out.extend((0..view.delta_commits()).filter_map(|at| log.get(at)).map(|e| (e.commit.lsn, e.commit.time)));
+    Ok(out)
+}
+
+/// The requests still remembered, by id, and the newest that is not.
+pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u64)> {
+    let brain = view.brain();
+    let base = brain.base().requests()?;
+    let mut all = (0..base.len()).map(|at| base.at(at)).collect::<Result<Vec<_>>>()?;
+    for r in brain.delta().requests.iter().take_while(|r| r.lsn <= view.lsn()) {
+        all.push(Request { id: r.id, body: r.body, lsn: r.lsn, answer: brain.span(r.answer)? });
+    }
+    all.sort_unstable_by_key(|r| r.id);
+    let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
+    let expired = all.partition_point(|r| millis(&r.id) < oldest);
+    let surplus = all.len().saturating_sub(limits::REQUESTS_MAX);
+    let kept = all.split_off(expired.max(surplus));
+    let floor = all.last().map_or(0, |r| millis(&r.id)).max(base.floor());
+    Ok((kept, floor))
+}
+
+/// The newest frames, within the limits.
+pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
+    let brain = view.brain();
+    let (log, count) = (&brain.delta().log, view.delta_commits());
+    let (mut frames, mut bytes) = (0usize, 0usize);
+    let mut first = count;
+    // From the newest back, to where the limits are reached.
+    while let Some(entry) = first.checked_sub(1).and_then(|at| log.get(at)) {
+        let size = (entry.end - entry.position) as usize;
+        if frames == limits::RECENT_COMMITS_MAX || bytes + size > limits::RECENT_COMMITS_BYTES_MAX {
+            break;
+        }
+        (frames, bytes, first) = (frames + 1, bytes + size, first - 1);
+    }
+    let mut out = Vec::new();
+    if first == 0 {
+        let base = brain.base().commits()?;
+        let mut from = base.len();
+        while let Some(at) = from.checked_sub(1) {
+            let size = base.at(at)?.payload.len();
+            if frames == limits::RECENT_COMMITS_MAX || bytes + size > limits::RECENT_COMMITS_BYTES_MAX {
+                break;
+            }
+            (frames, bytes, from) = (frames + 1, bytes + size, at);
+        }
+        // A transaction is kept whole or not at all.
+        while from > 0 && from < base.len() && base.at(from - 1)?.header.more {
+            from += 1;
+        }
+        out = (from..base.len()).map(|at| base.at(at)).collect::<Result<_>>()?;
+    }
+    let Some(mut position) = brain.start() else { return Ok(out) };
+    for at in 0..count {
+        let Some(entry) = log.get(at) else { break };
+        let read = brain.frames(entry.position, entry.end, position)?;
+        position = Position {
+            at: entry.end,
+            lsn: entry.commit.lsn,
+            checksum: read.last().map_or(position.checksum, |f| f.checksum),
+        };
+        if at >= first {
+            out.extend(read.iter().map(|f| Kept { header: f.header, payload: Cow::Borrowed(f.payload) }));
+        }
+    }
+    Ok(out)
+}
+
+/// The frames without the values of erased events.
+pub(super) fn scrub<'a>(frames: Vec<Kept<'a>>, erased: &[u32]) -> Result<Vec<Kept<'a>>> {
+    if erased.is_empty() {
+        return Ok(frames);
+    }
+    frames.into_iter().map(|frame| scrub_frame(frame, erased)).collect()
+}
+
+fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
+    let gone = |id: &NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
+    let mut payload = Vec::new();
+    let mut touched = false;
+    for op in Ops::new(&frame.payload, 0) {
+        let op = match op? {
+            Op::Event(node) if gone(&node.id) => {
+                touched = true;
+                Op::Event(NewNode { text: "", attributes: "", vector: &[], ..node })
+            }
+            Op::Attributes { target, .. } if gone(&target) => {
+                touched = true;
+                Op::Attributes { target, json: "" }
+            }
+            Op::Vector { target, .. } if gone(&target) => {
+                touched = true;
+                Op::Vector { target, vector: &[] }
+            }
+            op => op,
+        };
+        op::encode(&mut payload, &op);
+    }
+    Ok(if touched { Kept { header: frame.header, payload: Cow::Owned(payload) } } else { frame })
+}
