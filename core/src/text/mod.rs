@@ -1,1 +1,6 @@
-//! Words and stems of a text, and the index over them.
+//! Words of a text, the index over them, and how well a text answers a query.
+
+pub mod analyzer;
+mod english;
+
+pub use analyzer::{ANALYZER_VERSION, Analyzer, Scratch, TERM_BYTES_MAX, TermCounts};
