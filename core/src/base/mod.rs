@@ -1,1 +1,3 @@
 //! The immutable part of a brain.
+
+pub mod terms;
