@@ -10,6 +10,9 @@
 //! Not here: languages other than English are not stemmed, accents are not removed, and composed
 //! and decomposed letters are different.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::english::{is_stop_word, regular_form};
@@ -18,6 +21,9 @@ use super::english::{is_stop_word, regular_form};
 pub const ANALYZER_VERSION: u32 = 1;
 /// Bytes of one term; what a longer word has beyond them is ignored.
 pub const TERM_BYTES_MAX: usize = 64;
+
+/// Words whose terms are remembered; about a megabyte.
+const KNOWN_WORDS_MAX: usize = 8192;
 
 /// Cuts texts into terms.
 pub struct Analyzer {
@@ -29,6 +35,8 @@ pub struct Analyzer {
 pub struct Scratch {
     word: String,
     term: String,
+    /// The terms of words seen lately, empty for stop words: stemming is most of the work.
+    known: HashMap<Box<str>, Box<str>>,
 }
 
 impl Default for Analyzer {
@@ -68,81 +76,87 @@ impl Analyzer {
 
     /// Calls `f` with each term of `text`, in order, repetitions included.
     pub fn for_each_term(&self, text: &str, scratch: &mut Scratch, mut f: impl FnMut(&str)) {
-        self.for_each_word(text, scratch, |word, term| {
-            if let Some(word) = word {
-                self.term_of(word, term, &mut f);
-            } else {
-                f(term);
+        let Scratch { word, term, known } = scratch;
+        for_each_word(text, word, term, |word, term| {
+            let Some(word) = word else {
+                return f(term);
+            };
+            if let Some(term) = known.get(word) {
+                if !term.is_empty() {
+                    f(term);
+                }
+                return;
             }
+            let stem = self.term_of(word, term);
+            if !stem.is_empty() {
+                f(&stem);
+            }
+            if known.len() == KNOWN_WORDS_MAX {
+                known.clear();
+            }
+            known.insert(word.into(), stem.into());
         });
     }
 
-    /// The term of a word in lower case, if it is not a stop word.
-    fn term_of(&self, word: &str, open: &mut String, f: &mut impl FnMut(&str)) {
+    /// The term of a word in lower case; empty if it is a stop word.
+    fn term_of<'w>(&self, word: &'w str, open: &'w mut String) -> Cow<'w, str> {
         let word = if word.contains('\'') {
-            match opened(word, open) {
-                true => open.as_str(),
-                false => return,
-            }
+            open_apostrophes(word, open);
+            open.as_str()
         } else {
             word
         };
         if !word.bytes().all(|b| b.is_ascii_lowercase()) {
-            if !word.is_empty() {
-                f(word);
-            }
-        } else if !is_stop_word(word) {
-            match regular_form(word) {
-                Some(base) => f(&self.stemmer.stem(base)),
-                None => f(&self.stemmer.stem(word)),
-            }
-        }
-    }
-
-    /// Calls `f` with each word in lower case, apostrophes kept, or with `None` and a finished term.
-    fn for_each_word(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        mut f: impl FnMut(Option<&str>, &mut String),
-    ) {
-        let Scratch { word, term } = scratch;
-        word.clear();
-        let mut pair = Pair::default();
-        let mut chars = text.chars().map(folded).peekable();
-        while let Some(c) = chars.next() {
-            let class = class_of(c);
-            if class != Class::Unspaced && class != Class::Mark {
-                pair.end(term, &mut f);
-            }
-            match class {
-                Class::Letter => push_lower(word, c),
-                Class::Mark => {}
-                Class::Apostrophe
-                    if !word.is_empty()
-                        && word.len() < TERM_BYTES_MAX
-                        && chars.peek().is_some_and(|&n| class_of(n) == Class::Letter) =>
-                {
-                    word.push('\'');
-                }
-                Class::Apostrophe | Class::Gap | Class::Unspaced => {
-                    if !word.is_empty() {
-                        f(Some(word), term);
-                        word.clear();
-                    }
-                    if class == Class::Unspaced {
-                        pair.push(c, term, &mut f);
-                    }
-                }
-            }
-        }
-        pair.end(term, &mut f);
-        if !word.is_empty() {
-            f(Some(word), term);
+            Cow::Borrowed(word)
+        } else if is_stop_word(word) {
+            Cow::Borrowed("")
+        } else {
+            self.stemmer.stem(regular_form(word).unwrap_or(word))
         }
     }
 }
 
+/// Calls `f` with each word in lower case, apostrophes kept, or with `None` and a finished term.
+fn for_each_word(
+    text: &str,
+    word: &mut String,
+    term: &mut String,
+    mut f: impl FnMut(Option<&str>, &mut String),
+) {
+    word.clear();
+    let mut pair = Pair::default();
+    let mut chars = text.chars().map(folded).peekable();
+    while let Some(c) = chars.next() {
+        let class = class_of(c);
+        if class != Class::Unspaced && class != Class::Mark {
+            pair.end(term, &mut f);
+        }
+        match class {
+            Class::Letter => push_lower(word, c),
+            Class::Mark => {}
+            Class::Apostrophe
+                if !word.is_empty()
+                    && word.len() < TERM_BYTES_MAX
+                    && chars.peek().is_some_and(|&n| class_of(n) == Class::Letter) =>
+            {
+                word.push('\'');
+            }
+            Class::Apostrophe | Class::Gap | Class::Unspaced => {
+                if !word.is_empty() {
+                    f(Some(word), term);
+                    word.clear();
+                }
+                if class == Class::Unspaced {
+                    pair.push(c, term, &mut f);
+                }
+            }
+        }
+    }
+    pair.end(term, &mut f);
+    if !word.is_empty() {
+        f(Some(word), term);
+    }
+}
 /// A run of characters without spaces between its words.
 #[derive(Default)]
 struct Pair {
@@ -249,19 +263,18 @@ fn push_lower(word: &mut String, c: char) {
     }
 }
 
-/// A word with apostrophes without them and without its ending ('s, 'll, 're, 've, 'd, 'm); false
-/// if nothing is left to look for, as in "don't".
-fn opened(word: &str, open: &mut String) -> bool {
+/// Writes a word with apostrophes without them and without its ending ('s, 'll, 're, 've, 'd, 'm);
+/// nothing is left of "don't".
+fn open_apostrophes(word: &str, open: &mut String) {
+    open.clear();
     if word.ends_with("n't") {
-        return false;
+        return;
     }
     let stem = match word.rsplit_once('\'') {
         Some((stem, "s" | "ll" | "re" | "ve" | "d" | "m")) => stem,
         _ => word,
     };
-    open.clear();
     open.extend(stem.chars().filter(|&c| c != '\''));
-    !open.is_empty()
 }
 
 /// The terms of one text with their frequencies; used again from text to text.
