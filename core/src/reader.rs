@@ -1,4 +1,258 @@
-//! reader.
+//! Following a brain's file: always the newest committed view, without asking anyone.
+//!
+//! A file that a running daemon owns is *live*: its live page names this boot, device and inode, and its
+//! `committed` cell says how far frames are published. Any other file, a copy, is *offline*: the chain of
+//! frames is the truth, up to its first bad frame.
+//!
+//! Promises: taking a view costs one atomic load when nothing is new; a view taken after a write was
+//! answered contains it; a checkpoint is followed within a second even if its hint was lost.
+//! Not promised: a file truncated by someone else ends the process with SIGBUS (see `mapping`);
+//! `Reader::open_copy` reads the file into memory instead.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+
+use crate::brain::Brain;
+use crate::error::{Error, Result};
+use crate::journal::live::{LOOK, Owner};
+use crate::journal::scan::Position;
+use crate::mapping::Map;
+use crate::view::View;
+
+/// How often the path is looked at although nothing calls for it.
+pub const PATH_CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// Follows one brain file. Shared by any number of threads.
+#[derive(Debug)]
+pub struct Reader {
+    path: PathBuf,
+    current: ArcSwap<Followed>,
+    /// Held while frames are applied or the file is changed for another.
+    applying: Mutex<()>,
+    started: Instant,
+    /// Milliseconds after `started` at which the path is looked at next.
+    look_at: AtomicU64,
+}
+
+/// One generation being followed.
+#[derive(Debug)]
+struct Followed {
+    brain: Arc<Brain>,
+    file: Option<File>,
+    identity: Owner,
+    /// The `committed` cell up to which frames are applied; `u64::MAX` for a file that is offline.
+    applied: AtomicU64,
+    position: Mutex<Position>,
+    /// What stood where the chain ended, if not zeros.
+    torn: Option<String>,
+}
+
+impl Reader {
+    /// Opens a brain file: maps it, checks it, replays its journal.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let followed = Followed::open(&path)?;
+        Ok(Self {
+            path,
+            current: ArcSwap::from_pointee(followed),
+            applying: Mutex::new(()),
+            started: Instant::now(),
+            look_at: AtomicU64::new(PATH_CHECK_EVERY.as_millis() as u64),
+        })
+    }
+
+    /// Opens a copy of the file's present bytes in memory: it does not follow, and nothing done to the file
+    /// can hurt it.
+    pub fn open_copy(path: impl AsRef<Path>) -> Result<View> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+        let brain = Arc::new(Brain::open(Map::owned(&bytes))?);
+        if let Some(start) = brain.start() {
+            brain.replay(start, u64::MAX)?;
+        }
+        Ok(brain.view())
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True if a daemon owns the file now, so that views follow its commits.
+    pub fn is_live(&self) -> bool {
+        self.current.load().is_live()
+    }
+
+    /// What stands behind the last whole transaction of an offline file, if not zeros.
+    pub fn torn(&self) -> Option<String> {
+        self.current.load().torn.clone()
+    }
+
+    /// The newest committed view.
+    #[inline]
+    pub fn view(&self) -> Result<View> {
+        let current = self.current.load();
+        let applied = current.applied.load(Ordering::Acquire);
+        let news = applied != u64::MAX && current.brain.committed() != Some(applied);
+        if !news && !self.is_time_to_look() {
+            return Ok(current.brain.view());
+        }
+        drop(current);
+        self.catch_up()
+    }
+
+    fn is_time_to_look(&self) -> bool {
+        let now = self.started.elapsed().as_millis() as u64;
+        now >= self.look_at.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn catch_up(&self) -> Result<View> {
+        let _applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.load_full();
+        let live = current.brain.live();
+        let hint =
+            live.is_some_and(|l| l.superseded_by.is_some() || l.must_drop) && current.is_live();
+        let look = self.is_time_to_look();
+        if look {
+            let next = self.started.elapsed() + PATH_CHECK_EVERY;
+            self.look_at
+                .store(next.as_millis() as u64, Ordering::Relaxed);
+        }
+        if hint || look {
+            if let Some(next) = self.successor(&current)? {
+                current = Arc::new(next);
+                self.current.store(current.clone());
+            } else if live.is_some_and(|l| l.must_drop) && current.is_live() {
+                return Err(Error::MustDrop {
+                    generation: current.brain.base().identity().generation,
+                });
+            }
+        }
+        current.follow()?;
+        Ok(current.brain.view())
+    }
+
+    /// The generation that the path names now, if it is a later one of this instance, or if this file was
+    /// offline and is owned now.
+    fn successor(&self, current: &Followed) -> Result<Option<Followed>> {
+        let Ok(meta) = std::fs::symlink_metadata(&self.path) else {
+            return Ok(None);
+        };
+        let same = (meta.dev(), meta.ino()) == (current.identity.device, current.identity.inode);
+        if same && (current.is_live() || !current.is_owned_now()) {
+            return Ok(None);
+        }
+        let next = match Followed::open(&self.path) {
+            Ok(next) => next,
+            // Whatever stands under the name now, this brain is still whole.
+            Err(_) => return Ok(None),
+        };
+        let (old, new) = (
+            current.brain.base().identity(),
+            next.brain.base().identity(),
+        );
+        let later = new.generation > old.generation || (same && new.generation == old.generation);
+        Ok((new.instance == old.instance && later).then_some(next))
+    }
+}
+
+impl Followed {
+    fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
+        let meta = file.metadata().map_err(|e| Error::io("look at", path, e))?;
+        if !meta.is_file() {
+            return Err(Error::invalid(
+                "path",
+                format!("{} is not a regular file", path.display()),
+            ));
+        }
+        let identity = Owner {
+            boot: boot_id(),
+            device: meta.dev(),
+            inode: meta.ino(),
+        };
+        let map = Map::shared(&file, meta.len()).map_err(|e| Error::io("map", path, e))?;
+        let brain = Arc::new(Brain::open(map)?);
+        let mut followed = Self {
+            file: Some(file),
+            identity,
+            applied: AtomicU64::new(u64::MAX),
+            position: Mutex::new(Position {
+                at: 0,
+                lsn: crate::types::Lsn(0),
+                checksum: 0,
+            }),
+            torn: None,
+            brain,
+        };
+        let Some(start) = followed.brain.start() else {
+            return Ok(followed);
+        };
+        followed.position = Mutex::new(start);
+        if followed.is_owned_now() {
+            followed.applied = AtomicU64::new(0);
+            followed.follow()?;
+        } else {
+            let replayed = followed.brain.replay(start, u64::MAX)?;
+            followed.position = Mutex::new(replayed.position);
+            followed.torn = replayed.torn;
+        }
+        Ok(followed)
+    }
+
+    fn is_owned_now(&self) -> bool {
+        self.identity.boot != [0, 0]
+            && self
+                .brain
+                .live()
+                .is_some_and(|live| live.owner == self.identity)
+    }
+
+    fn is_live(&self) -> bool {
+        self.applied.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// Applies what was committed since. The caller holds the reader's `applying`, or is alone.
+    fn follow(&self) -> Result<()> {
+        if !self.is_live() {
+            return Ok(());
+        }
+        let Some(cell) = self.brain.committed() else {
+            return Ok(());
+        };
+        let committed = cell & !LOOK;
+        let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        if committed > position.at {
+            if committed > self.brain.mapped()
+                && let Some(file) = &self.file
+            {
+                let len = file
+                    .metadata()
+                    .map_err(|e| Error::io("look at", "the brain", e))?
+                    .len();
+                self.brain
+                    .grow(Map::shared(file, len).map_err(|e| Error::io("map", "the brain", e))?);
+            }
+            let replayed = self.brain.replay(*position, committed)?;
+            *position = replayed.position;
+            if replayed.position.at != committed {
+                let why = replayed
+                    .torn
+                    .unwrap_or_else(|| "a committed frame is missing".into());
+                return Err(Error::corrupt("journal", replayed.position.at, why));
+            }
+        }
+        self.applied.store(cell, Ordering::Release);
+        Ok(())
+    }
+}
 
 /// This run of the operating system, from the kernel; zeros where it does not say.
 pub fn boot_id() -> [u64; 2] {

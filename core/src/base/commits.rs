@@ -79,9 +79,10 @@ impl<'a> Commits<'a> {
                 time: Micros(get_i64(record, 8)),
                 actor: ActorId(get_u32(record, 16)),
             },
-            payload: self
-                .section
-                .slice(get_u64(record, 24), get_u64(record, 32))?,
+            payload: Cow::Borrowed(
+                self.section
+                    .slice(get_u64(record, 24), get_u64(record, 32))?,
+            ),
         })
     }
 

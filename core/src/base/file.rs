@@ -20,6 +20,7 @@ use super::requests::Requests;
 use super::section::{Section, Table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
+use super::terms::Terms;
 use super::vectors::VectorSums;
 use super::{content, edge, node, strengths};
 use crate::error::{Error, Result};
@@ -168,6 +169,8 @@ impl Base {
         strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
         /// Edges of disagreement.
         conflicts: CONFLICTS => |section, base| Conflicts::read(section), Conflicts<'_>;
+        /// Terms of the texts; `None` if another version of the analyzer made them.
+        terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
         /// Checksums of all that stands before them.
         checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
     }

@@ -24,6 +24,7 @@ pub mod section;
 pub mod sessions;
 pub mod settings;
 pub mod strengths;
+pub mod terms;
 pub mod vectors;
 
 pub use file::Base;

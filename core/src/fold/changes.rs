@@ -16,18 +16,36 @@ pub(super) fn all<'v>(
         Ok(history) => (Some(history.iter()), None),
         Err(e) => (None, Some(Err(e))),
     };
-    failed.into_iter().chain(base.into_iter().flatten()).chain(delta(view)).filter(move |change| match change {
-        Ok(Change { target, before: Before::Attributes(_) | Before::Vector(_), .. }) => !erased(target.0),
-        _ => true,
-    })
+    failed
+        .into_iter()
+        .chain(base.into_iter().flatten())
+        .chain(delta(view))
+        .filter(move |change| match change {
+            Ok(Change {
+                target,
+                before: Before::Attributes(_) | Before::Vector(_),
+                ..
+            }) => !erased(target.0),
+            _ => true,
+        })
 }
 
 /// The changes of the delta: versions of states and of edges are each in order of LSN already.
 fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
     let delta = view.brain().delta();
     let bound = view.lsn();
-    let mut states = delta.events.states.iter().take_while(move |s| s.lsn <= bound).peekable();
-    let mut versions = delta.edges.versions.iter().take_while(move |v| v.lsn <= bound).peekable();
+    let mut states = delta
+        .events
+        .states
+        .iter()
+        .take_while(move |s| s.lsn <= bound)
+        .peekable();
+    let mut versions = delta
+        .edges
+        .versions
+        .iter()
+        .take_while(move |v| v.lsn <= bound)
+        .peekable();
     let mut ready: std::collections::VecDeque<Result<Change<'_>>> = Default::default();
     std::iter::from_fn(move || {
         loop {
@@ -65,7 +83,11 @@ fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
         time: version.time,
         actor: version.actor,
         target: slot.source,
-        before: Before::Edge { target: slot.target, edge_type: slot.edge_type, existed: version.before },
+        before: Before::Edge {
+            target: slot.target,
+            edge_type: slot.edge_type,
+            existed: version.before,
+        },
     })
 }
 
@@ -101,12 +123,19 @@ fn of_state<'v>(
     if before.attributes != state.attributes {
         let bytes = held(view, state.node, before.attributes, initial_attributes)?;
         let json = bytes
-            .map(|b| std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string())))
+            .map(|b| {
+                std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string()))
+            })
             .transpose()?;
         push(Before::Attributes(json));
     }
     if before.vector != state.vector {
-        push(Before::Vector(held(view, state.node, before.vector, initial_vector)?));
+        push(Before::Vector(held(
+            view,
+            state.node,
+            before.vector,
+            initial_vector,
+        )?));
     }
     Ok(())
 }

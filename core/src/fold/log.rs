@@ -16,7 +16,11 @@ pub(super) fn clock(view: &View) -> Result<Vec<(Lsn, Micros)>> {
     let base = view.brain().base().clock()?;
     let mut out: Vec<_> = (0..base.len()).filter_map(|at| base.get(at)).collect();
     let log = &view.brain().delta().log;
-    out.extend((0..view.delta_commits()).filter_map(|at| log.get(at)).map(|e| (e.commit.lsn, e.commit.time)));
+    out.extend(
+        (0..view.delta_commits())
+            .filter_map(|at| log.get(at))
+            .map(|e| (e.commit.lsn, e.commit.time)),
+    );
     Ok(out)
 }
 
@@ -24,9 +28,21 @@ pub(super) fn clock(view: &View) -> Result<Vec<(Lsn, Micros)>> {
 pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u64)> {
     let brain = view.brain();
     let base = brain.base().requests()?;
-    let mut all = (0..base.len()).map(|at| base.at(at)).collect::<Result<Vec<_>>>()?;
-    for r in brain.delta().requests.iter().take_while(|r| r.lsn <= view.lsn()) {
-        all.push(Request { id: r.id, body: r.body, lsn: r.lsn, answer: brain.span(r.answer)? });
+    let mut all = (0..base.len())
+        .map(|at| base.at(at))
+        .collect::<Result<Vec<_>>>()?;
+    for r in brain
+        .delta()
+        .requests
+        .iter()
+        .take_while(|r| r.lsn <= view.lsn())
+    {
+        all.push(Request {
+            id: r.id,
+            body: r.body,
+            lsn: r.lsn,
+            answer: brain.span(r.answer)?,
+        });
     }
     all.sort_unstable_by_key(|r| r.id);
     let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
@@ -57,7 +73,9 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
         let mut from = base.len();
         while let Some(at) = from.checked_sub(1) {
             let size = base.at(at)?.payload.len();
-            if frames == limits::RECENT_COMMITS_MAX || bytes + size > limits::RECENT_COMMITS_BYTES_MAX {
+            if frames == limits::RECENT_COMMITS_MAX
+                || bytes + size > limits::RECENT_COMMITS_BYTES_MAX
+            {
                 break;
             }
             (frames, bytes, from) = (frames + 1, bytes + size, at);
@@ -66,9 +84,13 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
         while from > 0 && from < base.len() && base.at(from - 1)?.header.more {
             from += 1;
         }
-        out = (from..base.len()).map(|at| base.at(at)).collect::<Result<_>>()?;
+        out = (from..base.len())
+            .map(|at| base.at(at))
+            .collect::<Result<_>>()?;
     }
-    let Some(mut position) = brain.start() else { return Ok(out) };
+    let Some(mut position) = brain.start() else {
+        return Ok(out);
+    };
     for at in 0..count {
         let Some(entry) = log.get(at) else { break };
         let read = brain.frames(entry.position, entry.end, position)?;
@@ -78,7 +100,10 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
             checksum: read.last().map_or(position.checksum, |f| f.checksum),
         };
         if at >= first {
-            out.extend(read.iter().map(|f| Kept { header: f.header, payload: Cow::Borrowed(f.payload) }));
+            out.extend(read.iter().map(|f| Kept {
+                header: f.header,
+                payload: Cow::Borrowed(f.payload),
+            }));
         }
     }
     Ok(out)
@@ -89,7 +114,10 @@ pub(super) fn scrub<'a>(frames: Vec<Kept<'a>>, erased: &[u32]) -> Result<Vec<Kep
     if erased.is_empty() {
         return Ok(frames);
     }
-    frames.into_iter().map(|frame| scrub_frame(frame, erased)).collect()
+    frames
+        .into_iter()
+        .map(|frame| scrub_frame(frame, erased))
+        .collect()
 }
 
 fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
@@ -100,7 +128,12 @@ fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
         let op = match op? {
             Op::Event(node) if gone(&node.id) => {
                 touched = true;
-                Op::Event(NewNode { text: "", attributes: "", vector: &[], ..node })
+                Op::Event(NewNode {
+                    text: "",
+                    attributes: "",
+                    vector: &[],
+                    ..node
+                })
             }
             Op::Attributes { target, .. } if gone(&target) => {
                 touched = true;
@@ -108,11 +141,21 @@ fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
             }
             Op::Vector { target, .. } if gone(&target) => {
                 touched = true;
-                Op::Vector { target, vector: &[] }
+                Op::Vector {
+                    target,
+                    vector: &[],
+                }
             }
             op => op,
         };
         op::encode(&mut payload, &op);
     }
-    Ok(if touched { Kept { header: frame.header, payload: Cow::Owned(payload) } } else { frame })
+    Ok(if touched {
+        Kept {
+            header: frame.header,
+            payload: Cow::Owned(payload),
+        }
+    } else {
+        frame
+    })
 }

@@ -6,11 +6,11 @@
 //! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
 //! attributes and what was derived from them are in none of its bytes.
 
-pub mod image;
 pub mod build;
-mod tables;
 mod changes;
+pub mod image;
 mod log;
+mod tables;
 
 use crate::base::adjacency;
 use crate::base::header::Header;
@@ -18,12 +18,12 @@ use crate::base::identity::Identity;
 use crate::base::section::tag;
 use crate::base::settings::Settings;
 use crate::base::{
-    actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds, requests, sessions,
-    strengths, terms, vectors,
+    actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds,
+    requests, sessions, strengths, terms, vectors,
 };
 use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
-use crate::types::{ActorId, Lsn, Micros};
+use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 use image::{Sections, Sink};
 
@@ -59,7 +59,10 @@ impl Options {
 /// Writes the base of a view. Returns the position after it, where `journal` goes on.
 pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
     if view.is_as_of() {
-        return Err(Error::invalid("view", "only the newest commit of a view can be folded"));
+        return Err(Error::invalid(
+            "view",
+            "only the newest commit of a view can be folded",
+        ));
     }
     let tables = tables::write(view, sink)?;
     let brain = view.brain();
@@ -68,11 +71,17 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
     let settings = view.settings()?.to_json();
     out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;
     let all = view.sessions()?;
-    let position = |id: u32| all.binary_search_by_key(&id, |s| s.id.0).map(|at| at as u32);
+    let position = |id: u32| {
+        all.binary_search_by_key(&id, |s| s.id.0)
+            .map(|at| at as u32)
+    };
     let of_event: Vec<u32> = tables
         .sessions
         .iter()
-        .map(|&id| position(id).map_err(|_| Error::corrupt("sessions", 0, format!("session {id} is missing"))))
+        .map(|&id| {
+            position(id)
+                .map_err(|_| Error::corrupt("sessions", 0, format!("session {id} is missing")))
+        })
         .collect::<Result<_>>()?;
     out.write(tag::SESSIONS, |body| sessions::write(body, &all, &of_event))?;
     drop(of_event);
@@ -87,20 +96,25 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
     out.write(tag::ATTRIBUTES, |body| {
         attributes::write(body, || {
             tables.with_attributes.iter().map(|&id| {
-                let node = view.node(crate::types::NodeId(id.into()))?;
+                let node = view.node(NodeId(id.into()))?;
                 Ok((id, node.attributes_json()?.unwrap_or_default()))
             })
         })
     })?;
-    out.write(tag::EVENT_TIMES, |body| event_times::write(body, &tables.event_times, &tables.recorded))?;
-    let erased = |id: u64| u32::try_from(id).is_ok_and(|id| tables.erased.binary_search(&id).is_ok());
+    out.write(tag::EVENT_TIMES, |body| {
+        event_times::write(body, &tables.event_times, &tables.recorded)
+    })?;
+    let erased =
+        |id: u64| u32::try_from(id).is_ok_and(|id| tables.erased.binary_search(&id).is_ok());
     if options.origin {
         out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
         out.write(tag::CLOCK, |body| clock::write(body, &[]))?;
         out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
         out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
     } else {
-        out.write(tag::HISTORY, |body| history::write(body, || changes::all(view, &erased)))?;
+        out.write(tag::HISTORY, |body| {
+            history::write(body, || changes::all(view, &erased))
+        })?;
         let times = log::clock(view)?;
         out.write(tag::CLOCK, |body| clock::write(body, &times))?;
         let (kept, floor) = log::requests(view, options.now)?;
@@ -111,27 +125,35 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
     out.write(tag::ADJACENCY, |body| tables.adjacency.write(body))?;
     out.write(tag::KINDS, |body| kinds::write(body, &tables.types))?;
     let mut supersedes = tables.supersedes;
-    out.write(tag::CONFLICTS, |body| conflicts::write(body, &tables.contradicts, &mut supersedes))?;
-    out.write(tag::VECTORS, |body| vectors::write(body, tables.vector_count, &tables.vector_sum, &tables.inverse_lengths))?;
-    out.write(tag::STRENGTHS, |body| strengths::write(body, &tables.strengths))?;
-    let base_terms = brain.base().terms()?;
-    let first = brain.base().nodes();
-    out.write(tag::TERMS, |body| {
-        terms::write(
+    out.write(tag::CONFLICTS, |body| {
+        conflicts::write(body, &tables.contradicts, &mut supersedes)
+    })?;
+    out.write(tag::VECTORS, |body| {
+        vectors::write(
             body,
-            &base_terms,
-            (first..view.nodes()).map(|id| {
-                let text = view.node(crate::types::NodeId(id))?.text()?;
-                Ok((id as u32, text))
-            }),
-            &|id| erased(id.into()),
+            tables.vector_count,
+            &tables.vector_sum,
+            &tables.inverse_lengths,
         )
     })?;
+    out.write(tag::STRENGTHS, |body| {
+        strengths::write(body, &tables.strengths)
+    })?;
+    let base_terms = brain.base().terms()?;
+    let first = base_terms.map_or(0, |_| brain.base().nodes());
+    let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
+    let terms = terms::Merge::plan(base_terms, texts, &|id| erased(id.into()))?;
+    out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }
 
 /// Writes an empty base.
-pub fn empty(identity: &Identity, dimension: u32, settings: &Settings, sink: &mut dyn Sink) -> Result<u64> {
+pub fn empty(
+    identity: &Identity,
+    dimension: u32,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<u64> {
     let header = Header {
         dimension,
         flags: 0,
@@ -147,21 +169,30 @@ pub fn empty(identity: &Identity, dimension: u32, settings: &Settings, sink: &mu
     let chunks = front.finish(sink)?;
     let mut out = Sections::at(64, chunks, sink);
     out.write(tag::IDENTITY, |body| identity.write(body))?;
-    out.write(tag::SETTINGS, |body| body.bytes(settings.to_json().as_bytes()))?;
+    out.write(tag::SETTINGS, |body| {
+        body.bytes(settings.to_json().as_bytes())
+    })?;
     out.write(tag::SESSIONS, |body| sessions::write(body, &[], &[]))?;
     out.write(tag::ACTORS, |body| actors::write(body, &[]))?;
-    out.write(tag::ATTRIBUTES, |body| attributes::write(body, std::iter::empty))?;
+    out.write(tag::ATTRIBUTES, |body| {
+        attributes::write(body, std::iter::empty)
+    })?;
     out.write(tag::EVENT_TIMES, |body| event_times::write(body, &[], &[]))?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
     out.write(tag::CLOCK, |body| clock::write(body, &[]))?;
     out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
     out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
-    out.write(tag::ADJACENCY, |body| adjacency::Builder::new(0).write(body))?;
+    out.write(tag::ADJACENCY, |body| {
+        adjacency::Builder::new(0).write(body)
+    })?;
     out.write(tag::KINDS, |body| kinds::write(body, &[]))?;
     out.write(tag::CONFLICTS, |body| conflicts::write(body, &[], &mut []))?;
-    out.write(tag::VECTORS, |body| vectors::write(body, 0, &vec![0.0; dimension as usize], &[]))?;
+    out.write(tag::VECTORS, |body| {
+        vectors::write(body, 0, &vec![0.0; dimension as usize], &[])
+    })?;
     out.write(tag::STRENGTHS, |body| strengths::write(body, &[]))?;
-    out.write(tag::TERMS, terms::write_empty)?;
+    let terms = terms::Merge::plan::<&str>(None, [], &|_| false)?;
+    out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }
 
@@ -188,7 +219,12 @@ pub fn journal(identity: &Identity, epoch: u64, position: u64, sink: &mut dyn Si
 }
 
 /// The identity of a brain that is created now.
-pub fn new_identity(lineage: uuid::Uuid, instance: uuid::Uuid, space: uuid::Uuid, now: Micros) -> Identity {
+pub fn new_identity(
+    lineage: uuid::Uuid,
+    instance: uuid::Uuid,
+    space: uuid::Uuid,
+    now: Micros,
+) -> Identity {
     Identity {
         lineage,
         instance,

@@ -100,7 +100,10 @@ pub(super) fn write(view: &View, sink: &mut dyn Sink) -> Result<Tables> {
         }
     }
     if edges.len() != m * edge::LEN as u64 {
-        let why = format!("{} edges were found where {m} were counted", edges.len() / edge::LEN as u64);
+        let why = format!(
+            "{} edges were found where {m} were counted",
+            edges.len() / edge::LEN as u64
+        );
         return Err(Error::corrupt("edges", edge_table, why));
     }
     let vectors_at = align_up(texts.position(), VECTORS_ALIGN)
@@ -129,7 +132,13 @@ pub(super) fn write(view: &View, sink: &mut dyn Sink) -> Result<Tables> {
 }
 
 /// Writes the edges of one event and returns their number.
-fn write_edges(view: &View, id: NodeId, t: &mut Tables, edges: &mut Stream, sink: &mut dyn Sink) -> Result<u32> {
+fn write_edges(
+    view: &View,
+    id: NodeId,
+    t: &mut Tables,
+    edges: &mut Stream,
+    sink: &mut dyn Sink,
+) -> Result<u32> {
     t.adjacency.begin();
     let ties = view.ties(id, Direction::Outgoing)?;
     for tie in ties.iter() {
@@ -146,7 +155,12 @@ fn write_edges(view: &View, id: NodeId, t: &mut Tables, edges: &mut Stream, sink
     Ok(ties.len() as u32)
 }
 
-fn write_vectors(view: &View, t: &mut Tables, vectors: &mut Stream, sink: &mut dyn Sink) -> Result<()> {
+fn write_vectors(
+    view: &View,
+    t: &mut Tables,
+    vectors: &mut Stream,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     let none = vec![0.0f32; view.vector_dimension() as usize];
     for id in (0..view.nodes()).map(NodeId) {
         let node = view.node(id)?;
@@ -155,7 +169,10 @@ fn write_vectors(view: &View, t: &mut Tables, vectors: &mut Stream, sink: &mut d
         t.inverse_lengths.push(vector.map_or(0.0, inverse_length));
         if let Some(vector) = vector {
             t.vector_count += 1;
-            t.vector_sum.iter_mut().zip(vector).for_each(|(sum, &x)| *sum += f64::from(x));
+            t.vector_sum
+                .iter_mut()
+                .zip(vector)
+                .for_each(|(sum, &x)| *sum += f64::from(x));
         }
     }
     Ok(())
@@ -164,5 +181,9 @@ fn write_vectors(view: &View, t: &mut Tables, vectors: &mut Stream, sink: &mut d
 /// 1 / length of a vector, 0 for one of zeros. Summed in f64, so that no vector overflows.
 pub(crate) fn inverse_length(vector: &[f32]) -> f32 {
     let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-    if square > 0.0 { (1.0 / square.sqrt()) as f32 } else { 0.0 }
+    if square > 0.0 {
+        (1.0 / square.sqrt()) as f32
+    } else {
+        0.0
+    }
 }

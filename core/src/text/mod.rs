@@ -1,1 +1,19 @@
-//! Words and stems of a text, and the index over them.
+//! Words of a text, the index over them, and how well a text answers a question.
+//!
+//! The index of the base is `crate::base::terms`.
+
+pub mod analyzer;
+pub mod delta;
+mod english;
+mod list;
+pub mod query;
+pub mod score;
+mod top;
+
+pub use analyzer::{ANALYZER_VERSION, Analyzer, Scratch, TERM_BYTES_MAX, TermCounts};
+pub use delta::DeltaTerms;
+pub use query::TextQuery;
+pub use score::{QUERY_TERMS_MAX, Scores, Texts};
+
+#[cfg(test)]
+mod tests;

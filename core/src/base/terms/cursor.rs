@@ -1,0 +1,83 @@
+//! A walk over the postings of one term, forward only, passing over blocks it need not unpack.
+
+use super::{Block, Decoded, Postings};
+use crate::error::Result;
+
+/// The event after the last: a cursor at its end.
+pub const END: u32 = u32::MAX;
+
+/// A place in the postings of one term.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    postings: Postings<'a>,
+    decoded: Decoded,
+    block: u32,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the first posting.
+    pub fn new(postings: Postings<'a>) -> Result<Self> {
+        let mut cursor = Self {
+            postings,
+            decoded: Decoded::default(),
+            block: 0,
+            at: 0,
+        };
+        cursor.load(0)?;
+        Ok(cursor)
+    }
+
+    /// The event it stands at; `END` after the last.
+    #[inline]
+    pub fn id(&self) -> u32 {
+        self.decoded.ids().get(self.at).copied().unwrap_or(END)
+    }
+
+    /// The frequency of the term there; 0 at the end.
+    #[inline]
+    pub fn tf(&self) -> u32 {
+        self.decoded.tfs().get(self.at).copied().unwrap_or(0)
+    }
+
+    /// What bounds the postings around it; `None` at the end.
+    pub fn block(&self) -> Option<Block> {
+        (self.block < self.postings.blocks()).then(|| self.postings.block(self.block))
+    }
+
+    /// Steps to the next posting.
+    #[inline]
+    pub fn advance(&mut self) -> Result<()> {
+        self.at += 1;
+        if self.at >= self.decoded.ids().len() {
+            self.load(self.block.saturating_add(1))?;
+        }
+        Ok(())
+    }
+
+    /// Goes forward to the first posting of `id` or a later event.
+    #[inline]
+    pub fn seek(&mut self, id: u32) -> Result<()> {
+        if self.id() >= id {
+            return Ok(());
+        }
+        if self.decoded.ids().last().is_none_or(|&last| last < id) {
+            self.load(self.postings.seek_block(self.block, id))?;
+        }
+        let rest = &self.decoded.ids()[self.at.min(self.decoded.ids().len())..];
+        self.at += rest.partition_point(|&at| at < id);
+        Ok(())
+    }
+
+    /// Unpacks a block and stands at its first posting; past the last block is the end.
+    fn load(&mut self, block: u32) -> Result<()> {
+        self.block = block.min(self.postings.blocks());
+        self.at = 0;
+        if self.block < self.postings.blocks() {
+            self.postings.decode(self.block, &mut self.decoded)
+        } else {
+            self.decoded = Decoded::default();
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The postings of texts that no index covers yet, by term, kept small in memory.
+
+use std::collections::HashMap;
+
+use super::COUNT_MAX;
+use crate::error::{Error, Result};
+use crate::limits::NODES_MAX;
+use crate::text::{Analyzer, TermCounts};
+
+/// What new texts say.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// The length of each text, from the first id on.
+    pub(super) lengths: Vec<u16>,
+    /// Their terms, ascending.
+    pub(super) terms: Vec<(Box<str>, List)>,
+}
+
+/// Postings of one term: gaps between ids and frequencies, as variable-length numbers.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    bytes: Vec<u8>,
+    next: u32,
+    pub(super) count: u32,
+}
+
+impl Gathered {
+    /// Reads texts whose ids ascend from `first` on; an id that is left out or dropped has no text.
+    pub(super) fn read<T: AsRef<str>>(
+        first: u32,
+        texts: impl IntoIterator<Item = Result<(u32, T)>>,
+        dropped: &dyn Fn(u32) -> bool,
+    ) -> Result<Self> {
+        let analyzer = Analyzer::new();
+        let mut counts = TermCounts::new();
+        let mut lengths = Vec::new();
+        let mut terms: HashMap<Box<str>, List> = HashMap::new();
+        for item in texts {
+            let (id, text) = item?;
+            Error::check_limit("event id", u64::from(id), NODES_MAX - 1)?;
+            let at = id.checked_sub(first).map(|at| at as usize);
+            let Some(at) = at.filter(|&at| at >= lengths.len()) else {
+                return Err(Error::invalid(
+                    "texts",
+                    format!("event {id} comes after a younger one"),
+                ));
+            };
+            lengths.resize(at + 1, 0);
+            if dropped(id) {
+                continue;
+            }
+            lengths[at] = counts.count(&analyzer, text.as_ref()).min(COUNT_MAX) as u16;
+            for (term, tf) in counts.iter() {
+                match terms.get_mut(term) {
+                    Some(list) => list.push(id, tf),
+                    None => terms.entry(term.into()).or_default().push(id, tf),
+                }
+            }
+        }
+        let mut terms: Vec<_> = terms.into_iter().collect();
+        terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Ok(Self { lengths, terms })
+    }
+}
+
+impl List {
+    fn push(&mut self, id: u32, tf: u32) {
+        push_number(&mut self.bytes, id - self.next);
+        push_number(&mut self.bytes, tf.min(COUNT_MAX));
+        self.next = id + 1;
+        self.count += 1;
+    }
+
+    /// The postings: ids ascending, each with its frequency.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let mut bytes = self.bytes.iter().copied();
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let id = next + take_number(&mut bytes)?;
+            next = id + 1;
+            Some((id, take_number(&mut bytes)?))
+        })
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, mut value: u32) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn take_number(bytes: &mut impl Iterator<Item = u8>) -> Option<u32> {
+    let (mut value, mut shift) = (0, 0);
+    loop {
+        let byte = bytes.next()?;
+        value |= u32::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn postings_come_back() {
+        let mut list = List::default();
+        let all = [
+            (0, 1),
+            (1, 127),
+            (300, 128),
+            (70_000, 65_535),
+            (u32::MAX - 2, 9),
+        ];
+        all.iter().for_each(|&(id, tf)| list.push(id, tf));
+        assert_eq!(list.iter().collect::<Vec<_>>(), all);
+        assert_eq!(list.count, 5);
+    }
+
+    #[test]
+    fn texts_out_of_order_are_refused() {
+        let read = |ids: &[u32]| {
+            let texts = ids.iter().map(|&id| Ok((id, "dog")));
+            Gathered::read(5, texts, &|_| false)
+        };
+        assert_eq!(read(&[5, 6, 9]).unwrap().lengths, [1, 1, 0, 0, 1]);
+        for bad in [&[4][..], &[5, 5], &[7, 6], &[u32::MAX - 1]] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+    }
+}

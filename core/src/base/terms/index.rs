@@ -1,0 +1,291 @@
+//! The index as a whole: header, lengths, dictionary.
+//!
+//! Promises: opening checks the header and the sum of the parts and builds nothing; every access is
+//! checked, so damage gives `Error::Corrupt`. An index made by another analyzer is no index.
+//! Not here: how an index is made (`merge`).
+
+use super::{BLOCK_POSTINGS, Block, COUNT_MAX, Decoded, Postings, WHAT};
+use crate::bytes::{align_up, get_u16, get_u32, get_u64};
+use crate::error::{Error, Result};
+use crate::text::{ANALYZER_VERSION, TERM_BYTES_MAX};
+
+const HEADER_BYTES: u64 = 64;
+const ENTRY_BYTES: u64 = 24;
+/// Every part starts at a multiple of this.
+pub(super) const PART_ALIGN: u64 = 64;
+/// Events whose lengths are added up in one running sum.
+pub(super) const SUM_EVENTS: u32 = 128;
+
+/// The numbers in the header; every offset follows from them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Sizes {
+    pub(super) events: u32,
+    pub(super) total_length: u64,
+    pub(super) terms: u32,
+    pub(super) blocks: u32,
+    pub(super) blob_bytes: u64,
+    pub(super) data_bytes: u64,
+}
+
+/// Where the parts start, and where the last one ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    lengths: u64,
+    sums: u64,
+    entries: u64,
+    blocks: u64,
+    blob: u64,
+    data: u64,
+    pub(super) end: u64,
+}
+
+impl Sizes {
+    /// The places of the parts; `None` past the end of numbers.
+    pub(super) fn parts(&self) -> Option<Parts> {
+        let events = u64::from(self.events);
+        let lengths = HEADER_BYTES;
+        let sums = align_up(lengths + 2 * events, PART_ALIGN)?;
+        let entries = align_up(sums + 8 * (events / u64::from(SUM_EVENTS) + 1), PART_ALIGN)?;
+        let blocks = align_up(entries + ENTRY_BYTES * u64::from(self.terms), PART_ALIGN)?;
+        let blob = align_up(blocks + Block::BYTES * u64::from(self.blocks), PART_ALIGN)?;
+        let data = align_up(blob.checked_add(self.blob_bytes)?, PART_ALIGN)?;
+        let end = data.checked_add(self.data_bytes)?;
+        Some(Parts {
+            lengths,
+            sums,
+            entries,
+            blocks,
+            blob,
+            data,
+            end,
+        })
+    }
+
+    pub(super) fn to_header(self) -> [u8; HEADER_BYTES as usize] {
+        let mut header = [0; HEADER_BYTES as usize];
+        header[0..4].copy_from_slice(&ANALYZER_VERSION.to_le_bytes());
+        header[4..8].copy_from_slice(&self.events.to_le_bytes());
+        header[8..16].copy_from_slice(&self.total_length.to_le_bytes());
+        header[16..20].copy_from_slice(&self.terms.to_le_bytes());
+        header[20..24].copy_from_slice(&self.blocks.to_le_bytes());
+        header[24..32].copy_from_slice(&self.blob_bytes.to_le_bytes());
+        header[32..40].copy_from_slice(&self.data_bytes.to_le_bytes());
+        header
+    }
+}
+
+/// The term index of a base, in place.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    bytes: &'a [u8],
+    /// Where the section's bytes stand in the file, for errors.
+    at: u64,
+    sizes: Sizes,
+    parts: Parts,
+}
+
+impl<'a> Terms<'a> {
+    /// The index in a section's bytes, which stand at `at` in the file; `None` if it was made by
+    /// another version of the analyzer: the caller then does without, and a checkpoint makes it anew.
+    pub fn open(bytes: &'a [u8], at: u64) -> Result<Option<Self>> {
+        if (bytes.len() as u64) < HEADER_BYTES {
+            return Err(Error::corrupt(WHAT, at, "shorter than its header"));
+        }
+        if get_u32(bytes, 0) != ANALYZER_VERSION {
+            return Ok(None);
+        }
+        let sizes = Sizes {
+            events: get_u32(bytes, 4),
+            total_length: get_u64(bytes, 8),
+            terms: get_u32(bytes, 16),
+            blocks: get_u32(bytes, 20),
+            blob_bytes: get_u64(bytes, 24),
+            data_bytes: get_u64(bytes, 32),
+        };
+        match sizes.parts() {
+            Some(parts) if parts.end == bytes.len() as u64 => Ok(Some(Self {
+                bytes,
+                at,
+                sizes,
+                parts,
+            })),
+            _ => Err(Error::corrupt(
+                WHAT,
+                at,
+                format!("its parts do not sum to its {} bytes", bytes.len()),
+            )),
+        }
+    }
+
+    /// How many events it covers: ids from 0 up to this.
+    pub fn events(&self) -> u32 {
+        self.sizes.events
+    }
+
+    /// How many terms it knows.
+    pub fn len(&self) -> u32 {
+        self.sizes.terms
+    }
+
+    /// True if no event says anything.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The terms in an event's text, at most 65,535; 0 for events it does not cover.
+    #[inline]
+    pub fn length_of(&self, id: u32) -> u32 {
+        if id >= self.sizes.events {
+            return 0;
+        }
+        u32::from(get_u16(
+            self.bytes,
+            (self.parts.lengths + 2 * u64::from(id)) as usize,
+        ))
+    }
+
+    /// The sum of the lengths of the events below `bound`.
+    pub fn total_length_below(&self, bound: u32) -> u64 {
+        let bound = bound.min(self.sizes.events);
+        let sum = bound / SUM_EVENTS;
+        let before = get_u64(self.bytes, (self.parts.sums + 8 * u64::from(sum)) as usize);
+        (sum * SUM_EVENTS..bound).fold(before, |total, id| {
+            total.saturating_add(u64::from(self.length_of(id)))
+        })
+    }
+
+    /// The postings of a term.
+    pub fn find(&self, term: &str) -> Result<Option<Postings<'a>>> {
+        let (mut from, mut to) = (0, self.sizes.terms);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match self.term(middle)?.cmp(term.as_bytes()) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Greater => to = middle,
+                std::cmp::Ordering::Equal => return self.postings(middle).map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes of the term at a place in the dictionary.
+    ///
+    /// # Panics
+    /// At `len()` and beyond.
+    pub fn term(&self, index: u32) -> Result<&'a [u8]> {
+        let entry = self.entry(index);
+        let (start, len) = (get_u32(entry, 16), get_u16(entry, 20));
+        let end = u64::from(start) + u64::from(len);
+        if end > self.sizes.blob_bytes || usize::from(len) > TERM_BYTES_MAX {
+            return Err(self.bad(self.entry_at(index), "a term outside the dictionary"));
+        }
+        let blob = self.parts.blob;
+        Ok(&self.bytes[(blob + u64::from(start)) as usize..(blob + end) as usize])
+    }
+
+    /// The postings of the term at a place in the dictionary.
+    ///
+    /// # Panics
+    /// At `len()` and beyond.
+    pub fn postings(&self, index: u32) -> Result<Postings<'a>> {
+        let entry = self.entry(index);
+        let data = get_u64(entry, 0);
+        let first_block = get_u32(entry, 8);
+        let df = get_u32(entry, 12);
+        let blocks = df.div_ceil(BLOCK_POSTINGS);
+        let fits = first_block
+            .checked_add(blocks)
+            .is_some_and(|end| end <= self.sizes.blocks);
+        if df == 0 || df > self.sizes.events || !fits || data > self.sizes.data_bytes {
+            return Err(self.bad(self.entry_at(index), "postings outside the index"));
+        }
+        let start = (self.parts.blocks + Block::BYTES * u64::from(first_block)) as usize;
+        Ok(Postings::new(
+            &self.bytes[start..start + Block::BYTES as usize * blocks as usize],
+            &self.bytes[(self.parts.data + data) as usize..],
+            self.at + start as u64,
+            df,
+            self.sizes.events,
+        ))
+    }
+
+    fn entry_at(&self, index: u32) -> u64 {
+        self.parts.entries + ENTRY_BYTES * u64::from(index)
+    }
+
+    fn entry(&self, index: u32) -> &'a [u8] {
+        assert!(index < self.sizes.terms, "no term {index}");
+        &self.bytes[self.entry_at(index) as usize..][..ENTRY_BYTES as usize]
+    }
+
+    fn bad(&self, offset: u64, why: &str) -> Error {
+        Error::corrupt(WHAT, self.at + offset, why)
+    }
+
+    /// Calls `f` with every term and its postings, and checks what a lookup need not: that the terms
+    /// ascend and that their blocks and bytes follow each other without gap or overlap.
+    pub(super) fn for_each(
+        &self,
+        mut f: impl FnMut(&'a [u8], Postings<'a>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut blocks, mut data) = (0u32, 0u64);
+        let mut previous: Option<&[u8]> = None;
+        for index in 0..self.sizes.terms {
+            let (term, postings) = (self.term(index)?, self.postings(index)?);
+            let entry = self.entry(index);
+            if previous.is_some_and(|p| p >= term) {
+                return Err(self.bad(self.entry_at(index), "terms out of order"));
+            }
+            if (get_u64(entry, 0), get_u32(entry, 8)) != (data, blocks) {
+                return Err(self.bad(self.entry_at(index), "postings out of order"));
+            }
+            previous = Some(term);
+            // Both stay within the sizes of the header, which `postings` and `bytes_before` checked.
+            blocks += postings.blocks();
+            data += postings.bytes_before(postings.blocks())?.len() as u64;
+            f(term, postings)?;
+        }
+        if (data, blocks) != (self.sizes.data_bytes, self.sizes.blocks) {
+            return Err(self.bad(20, "postings that belong to no term"));
+        }
+        Ok(())
+    }
+
+    /// Checks all that the index says: order of terms, every posting, lengths and their sums.
+    pub fn verify(&self) -> Result<()> {
+        let mut said = vec![0u64; self.sizes.events as usize];
+        let mut decoded = Decoded::default();
+        self.for_each(|_, postings| {
+            for at in 0..postings.blocks() {
+                postings.decode(at, &mut decoded)?;
+                let block = postings.block(at);
+                let mut bounds = (0, COUNT_MAX);
+                for (id, tf) in decoded.iter() {
+                    said[id as usize] += u64::from(tf);
+                    bounds = (bounds.0.max(tf), bounds.1.min(self.length_of(id)));
+                }
+                if bounds != (u32::from(block.max_tf), u32::from(block.min_length)) {
+                    return Err(postings.bad(at, "the bounds of a block are wrong"));
+                }
+            }
+            Ok(())
+        })?;
+        let mut total = 0u64;
+        for (id, &said) in (0u32..).zip(&said) {
+            if id.is_multiple_of(SUM_EVENTS) && self.total_length_below(id) != total {
+                return Err(self.bad(self.parts.sums, "a running sum of lengths is wrong"));
+            }
+            let length = u64::from(self.length_of(id));
+            // A frequency past 65,535 counts as that, so such a text says less than its length.
+            if length != said && length != u64::from(COUNT_MAX) {
+                let at = self.parts.lengths + 2 * u64::from(id);
+                return Err(self.bad(at, "a length differs from the terms of its event"));
+            }
+            total += length;
+        }
+        if total != self.sizes.total_length || self.total_length_below(self.events()) != total {
+            return Err(self.bad(8, "the total length is wrong"));
+        }
+        Ok(())
+    }
+}
