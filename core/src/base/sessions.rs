@@ -178,7 +178,7 @@ pub fn write(body: &mut Body<'_>, sessions: &[Session<'_>], of_event: &[u32]) ->
     let mut texts = Vec::new();
     for s in sessions {
         body.u32(s.id.0)?;
-        body.u32(u32::from(s.explicit) * OPENED | u32::from(s.closed.is_some()) * CLOSED)?;
+        body.u32((u32::from(s.explicit) * OPENED) | (u32::from(s.closed.is_some()) * CLOSED))?;
         body.i64(s.opened.0)?;
         body.i64(s.last_event.0)?;
         body.i64(s.closed.map_or(0, |t| t.0))?;

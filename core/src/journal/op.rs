@@ -235,10 +235,10 @@ pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
             u64s(out, node.id.0);
             out.push(node.event_type.0);
             out.push(
-                u8::from(node.event_time.is_some()) * HAS_EVENT_TIME
-                    | u8::from(!node.attributes.is_empty()) * HAS_ATTRIBUTES
-                    | u8::from(!node.vector.is_empty()) * HAS_VECTOR
-                    | u8::from(node.carried.is_some()) * HAS_CARRIED,
+                (u8::from(node.event_time.is_some()) * HAS_EVENT_TIME)
+                    | (u8::from(!node.attributes.is_empty()) * HAS_ATTRIBUTES)
+                    | (u8::from(!node.vector.is_empty()) * HAS_VECTOR)
+                    | (u8::from(node.carried.is_some()) * HAS_CARRIED),
             );
             u32s(out, node.session.0);
             i64s(out, node.created_at.0);

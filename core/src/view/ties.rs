@@ -27,6 +27,9 @@ pub struct Tie {
     place: Place,
 }
 
+/// An edge by its other end and type; weight and recorded time, or that it is not there.
+type Edited = ((u64, u8), Option<(f32, Micros)>);
+
 /// Where the rest of an edge is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
@@ -116,7 +119,7 @@ impl View {
     fn merge<'v>(&'v self, base: Neighbours<'v>, head: u32, direction: Direction) -> Ties<'v> {
         let outgoing = direction == Direction::Outgoing;
         let edges = &self.brain.delta.edges;
-        let mut newer: Vec<((u64, u8), Option<(f32, Micros)>)> = edges
+        let mut newer: Vec<Edited> = edges
             .chain(head, outgoing)
             .filter_map(|slot| {
                 let other = if outgoing { slot.target } else { slot.source };
@@ -129,7 +132,7 @@ impl View {
         newer.sort_unstable_by_key(|(key, _)| *key);
         let mut out = Vec::with_capacity(base.others.len() + newer.len());
         let mut newer = newer.into_iter().peekable();
-        let push = |out: &mut Vec<Tie>, (key, value): ((u64, u8), Option<(f32, Micros)>)| {
+        let push = |out: &mut Vec<Tie>, (key, value): Edited| {
             if let Some((weight, created_at)) = value {
                 let (other, edge_type) = (NodeId(key.0), EdgeType(key.1));
                 out.push(Tie {
@@ -168,7 +171,7 @@ impl View {
             }
         }
         let history = self.brain.base.history()?;
-        let mut undone: Vec<((u64, u8), Option<(f32, Micros)>)> = Vec::new();
+        let mut undone: Vec<Edited> = Vec::new();
         for change in history.of(id) {
             let change = change?;
             let Before::Edge {

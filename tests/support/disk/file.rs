@@ -1,0 +1,244 @@
+//! A simulated file's descriptor. It stays good when the file loses its name.
+
+use std::io;
+
+use amem_core::mapping::Map;
+use amem_store::disk::{File, FileId};
+
+use super::sim::{DEVICE, SimDisk, State};
+use super::{Content, Effect, Kind, Op};
+
+/// Longer files are a mistake of the test, or of the store.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct SimFile {
+    pub(super) disk: SimDisk,
+    pub(super) inode: u64,
+}
+
+impl State {
+    fn content(&mut self, inode: u64) -> io::Result<&mut Content> {
+        let file = self.image.files.get_mut(&inode);
+        file.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn write(&mut self, inode: u64, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let end = position.checked_add(bytes.len() as u64);
+        if end.is_none_or(|end| end > FILE_BYTES_MAX) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let content = self.content(inode)?;
+        let len_before = content.len();
+        content.write(position, bytes);
+        if !bytes.is_empty() {
+            self.log.ops.push(Op::Write {
+                inode,
+                position,
+                bytes: bytes.into(),
+                len_before,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl File for SimFile {
+    fn id(&self) -> FileId {
+        FileId {
+            device: DEVICE,
+            inode: self.inode,
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.disk
+            .perform(Kind::Len, |state| Ok(state.content(self.inode)?.len()))
+    }
+
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let Some(fault) = state.strike(Kind::Write) else {
+            return state.write(self.inode, position, bytes);
+        };
+        let written = match fault.effect {
+            Effect::Nothing => 0,
+            Effect::Half => bytes.len() / 2,
+            Effect::Everything => bytes.len(),
+        };
+        state.write(self.inode, position, &bytes[..written])?;
+        Err(fault.error())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let inode = self.inode;
+        match state.strike(Kind::Sync) {
+            None => {
+                state.log.ops.push(Op::Sync { inode });
+                Ok(())
+            }
+            Some(fault) => {
+                state.log.ops.push(Op::SyncFailed { inode });
+                Err(fault.error())
+            }
+        }
+    }
+
+    fn map(&self, len: u64) -> io::Result<Map> {
+        self.disk.perform(Kind::Map, |state| {
+            let content = state.content(self.inode)?;
+            if content.len() < len {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(Map::owned(&content.read(len)))
+        })
+    }
+
+    fn maps_live(&self) -> bool {
+        false
+    }
+
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
+        self.disk.perform(Kind::StoreCell, |state| {
+            let position = page.checked_add(offset).filter(|p| p % 8 == 0);
+            let len = state.content(self.inode)?.len();
+            let within = |p: &u64| p.checked_add(8).is_some_and(|end| end <= len);
+            let Some(position) = position.filter(within) else {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "a cell must be aligned and within the file",
+                ));
+            };
+            state.write(self.inode, position, &value.to_le_bytes())
+        })
+    }
+
+    fn protect(&self) -> io::Result<()> {
+        let inode = self.inode;
+        self.disk.perform(Kind::Protect, |state| {
+            state.protected.insert(inode);
+            state.log.ops.push(Op::Protect { inode });
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use amem_store::disk::{Disk, LockError};
+
+    use super::super::{Among, EIO, ENOSPC, Fault};
+    use super::*;
+
+    #[test]
+    fn a_file_behaves_as_files_do() -> io::Result<()> {
+        let disk: Arc<dyn Disk> = Arc::new(SimDisk::new(1));
+        assert_eq!(
+            disk.create("a/b").unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        disk.create_folder("a/c")?;
+        let file = disk.create("a/c/x")?;
+        assert_eq!(
+            disk.create("a/c/x").unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        file.write_at(6, b"xy")?;
+        assert_eq!(file.len()?, 8);
+        file.store_cell(0, 0, 0x4142)?;
+        assert_eq!(file.map(8)?.slice(0, 8), Some(&b"BA\0\0\0\0\0\0"[..]));
+        assert!(file.store_cell(0, 8, 1).is_err());
+        assert!(file.map(9).is_err());
+
+        disk.publish("a/c/x", "y")?;
+        let other = disk.create("a/c/x")?;
+        assert_eq!(disk.list("a/c")?, ["x"]);
+        assert_eq!(disk.list("")?, ["y"]);
+        assert_eq!(
+            disk.publish("a/c/x", "y").unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        assert!(disk.exchange("a/c/x", "y")?);
+        assert_eq!(disk.identity("y")?, other.id());
+        disk.remove("a/c/x")?;
+        assert_eq!(file.len()?, 8, "a nameless file stays good");
+        assert_ne!(disk.create("a/c/x")?.id(), file.id());
+        Ok(())
+    }
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let disk = SimDisk::new(1);
+        let held = disk.lock("lock", "pid 7\n").unwrap();
+        assert!(
+            matches!(disk.lock("lock", "pid 8"), Err(LockError::Held(text)) if text == "pid 7")
+        );
+        drop(held);
+        assert!(disk.lock("lock", "pid 8").is_ok());
+    }
+
+    #[test]
+    fn without_exchange_the_old_file_loses_its_name() -> io::Result<()> {
+        let disk = SimDisk::new(1).without_exchange();
+        let (new, _old) = (disk.create("new")?, disk.create("old")?);
+        assert!(!disk.exchange("new", "old")?);
+        assert_eq!(disk.list("")?, ["old"]);
+        assert_eq!(disk.identity("old")?, new.id());
+        Ok(())
+    }
+
+    #[test]
+    fn a_fault_strikes_the_chosen_operation_once_or_for_good() -> io::Result<()> {
+        let rows = [
+            (false, Effect::Nothing, [true, false, true, true], 6),
+            (false, Effect::Half, [true, false, true, true], 6),
+            (true, Effect::Nothing, [true, false, false, false], 2),
+            (true, Effect::Everything, [true, false, false, false], 8),
+        ];
+        for (lasting, effect, expected, bytes) in rows {
+            let disk = SimDisk::new(1);
+            let file = disk.create("x")?;
+            disk.fail(Fault {
+                after: 1,
+                among: Among::Only(Kind::Write),
+                error: ENOSPC,
+                effect,
+                lasting,
+            });
+            let done = [0, 1, 2, 3].map(|i| {
+                let done = file.write_at(2 * i, b"ab");
+                if let Err(e) = &done {
+                    assert_eq!(e.kind(), io::ErrorKind::StorageFull);
+                }
+                done.is_ok()
+            });
+            let there = disk.contents("x").unwrap_or_default();
+            let there = there.iter().filter(|&&b| b != 0).count();
+            let half = usize::from(effect == Effect::Half);
+            assert_eq!((done, there), (expected, bytes + half), "{effect:?}");
+            assert_eq!(disk.operations(Among::Only(Kind::Write)), 4);
+            disk.heal();
+            file.write_at(0, b"z")?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_failed_read_is_an_error_too() -> io::Result<()> {
+        let disk = SimDisk::new(1);
+        let file = disk.create("x")?;
+        disk.fail(Fault {
+            after: 0,
+            among: Among::All,
+            error: EIO,
+            effect: Effect::Nothing,
+            lasting: true,
+        });
+        assert!(file.map(0).is_err() && disk.open("x").is_err() && disk.list("").is_err());
+        Ok(())
+    }
+}

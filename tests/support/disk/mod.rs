@@ -1,0 +1,21 @@
+//! A folder of brains in memory that records what was done to it.
+//!
+//! `SimDisk` is a `Disk` that behaves as the page cache does while the machine runs, and keeps a `Log` from
+//! which `crash` works out everything a power cut may leave. `Fault` makes a chosen operation fail.
+//!
+//! Promises: the same seed and the same calls give the same answers, inode numbers and log.
+
+mod chance;
+mod content;
+mod fault;
+mod file;
+mod image;
+mod log;
+mod sim;
+
+pub use chance::Chance;
+pub use content::Content;
+pub use fault::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind};
+pub use image::{Entry, Image, folder_of};
+pub use log::{Answered, Log, Op};
+pub use sim::SimDisk;
