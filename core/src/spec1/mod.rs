@@ -19,3 +19,4 @@ pub use content::CONTENT_BYTES_MAX;
 pub use file::Spec1;
 pub use write::{Spec1Report, write};
 
+pub(crate) use header::{FLAGS_KNOWN, fits};
