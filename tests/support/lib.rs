@@ -1,1 +1,5 @@
-//! What crosses crates.
+//! What crosses crates: helpers of the tests in `tests/`.
+
+pub mod graphs;
+pub mod random;
+pub mod shared;

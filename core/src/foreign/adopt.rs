@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::event::{Edge, Event, Graph, MemoryGraph};
-use crate::limits;
+use crate::query::attributes;
 use crate::types::{Flags, NodeId};
 
 /// The attribute that keeps the id an event had in the file that it came from.
@@ -81,33 +81,18 @@ fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
 }
 
 fn keep_origin(event: &mut Event, old: NodeId, report: &mut Report) {
-    let mut attributes = event.attributes.clone().unwrap_or_default();
-    if attributes.contains_key(ORIGIN_ID) {
+    let mut with_origin = event.attributes.clone().unwrap_or_default();
+    if with_origin.contains_key(ORIGIN_ID) {
         return;
     }
-    attributes.insert(ORIGIN_ID.to_owned(), Value::from(old.0));
-    let has_room = event.attributes.is_none()
-        || keys(&attributes) <= limits::ATTRIBUTES_KEYS_MAX
-            && serde_json::to_string(&attributes)
-                .is_ok_and(|json| json.len() <= limits::ATTRIBUTES_BYTES_MAX);
+    with_origin.insert(ORIGIN_ID.to_owned(), Value::from(old.0));
+    let has_room = event.attributes.is_none() || attributes::validate(&with_origin).is_ok();
     if has_room {
-        event.attributes = Some(attributes);
+        event.attributes = Some(with_origin);
         event.flags = event.flags.with(Flags::ATTRIBUTES);
     } else {
         report.origins_lost.push(old);
     }
-}
-
-/// Keys, nested ones counted.
-fn keys(attributes: &crate::event::Attributes) -> usize {
-    fn inside(value: &Value) -> usize {
-        match value {
-            Value::Object(map) => keys(map),
-            Value::Array(values) => values.iter().map(inside).sum(),
-            _ => 0,
-        }
-    }
-    attributes.len() + attributes.values().map(inside).sum::<usize>()
 }
 
 fn renumber_edges(
@@ -153,6 +138,7 @@ fn renumber_edges(
 mod tests {
     use super::*;
     use crate::event::Attributes;
+    use crate::limits;
     use crate::types::{EdgeType, EventType, Micros, SessionId};
 
     fn event(id: u64, created_at: i64) -> Event {

@@ -21,6 +21,8 @@ pub(super) const NODE_BYTES: usize = 72;
 pub(super) const EDGE_BYTES: usize = 32;
 /// Bytes in front of a section: tag and length.
 const SECTION_HEAD_BYTES: u64 = 9;
+/// Each of the reference's header flags promises a section.
+const PROMISED: [(u32, u8); 2] = [(1, 0x05), (2, 0x06)];
 /// The section that only amemd writes.
 const TAG_IDENTITY: u8 = 0x41;
 /// The journal, last in a live brain.
@@ -84,13 +86,21 @@ impl<'a> Tables<'a> {
         let vectors_len = node_count * u64::from(dimension) * 4;
         let vectors = table(bytes, 56, vectors_len, "feature vectors")?;
         let content = content(bytes, nodes, edges, vectors)?;
+        let tags = section_tags(bytes, vectors.end())?;
+        let flags = get_u32(bytes, 12);
+        for (flag, tag) in PROMISED {
+            if flags & flag != 0 && !tags.contains(&tag) {
+                let why = format!("a flag promises section {tag:#04x}, which is not there");
+                return Err(Error::corrupt("header", 12, why));
+            }
+        }
         Ok(Self {
             dimension,
             nodes,
             edges,
             content,
             vectors,
-            has_identity: has_identity(bytes, vectors.end())?,
+            has_identity: tags.contains(&TAG_IDENTITY),
         })
     }
 
@@ -182,16 +192,16 @@ fn content<'a>(
     })
 }
 
-/// Walks the sections to the end of the file or to the journal; true if our identity is among them.
-fn has_identity(bytes: &[u8], mut at: u64) -> Result<bool> {
+/// Walks the sections to the end of the file or to the journal.
+fn section_tags(bytes: &[u8], mut at: u64) -> Result<Vec<u8>> {
     let end = bytes.len() as u64;
-    let mut has_identity = false;
-    let mut count = 0;
+    let mut tags = Vec::new();
     while at < end {
-        count += 1;
-        Error::check_limit("number of sections", count, limits::SECTIONS_MAX as u64)?;
         let head = slice(bytes, at, SECTION_HEAD_BYTES, "section header")?;
         let (tag, len) = (head[0], get_u64(head, 1));
+        tags.push(tag);
+        let (count, max) = (tags.len() as u64, limits::SECTIONS_MAX as u64);
+        Error::check_limit("number of sections", count, max)?;
         if tag == TAG_JOURNAL {
             if len != JOURNAL_LENGTH {
                 let why = format!("its length field is {len} instead of the constant 1 << 62");
@@ -199,12 +209,11 @@ fn has_identity(bytes: &[u8], mut at: u64) -> Result<bool> {
             }
             break;
         }
-        has_identity |= tag == TAG_IDENTITY;
         at += SECTION_HEAD_BYTES;
         slice(bytes, at, len, "section")?;
         at += len;
     }
-    Ok(has_identity)
+    Ok(tags)
 }
 
 #[cfg(test)]
@@ -260,6 +269,7 @@ mod tests {
         check(&[(56, 150)], "before the records end");
         check(&[(56, 173)], "truncated: feature vectors");
         check(&[(4, 2)], "version 2");
+        check(&[(8, 1 | 2 << 32)], "promises section 0x06");
         check(&[(8, 4097)], "dimension is 4097");
     }
 

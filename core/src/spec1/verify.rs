@@ -1,8 +1,8 @@
 //! Holds a spec-1 file's records against the document, and its indexes against the records.
 //!
 //! Promises: one pass over each; memory of a bit an event and a range a session entry.
-//! Indexes may be missing, each on its own. An index of an unknown type ends the walk, as the layout
-//! gives it no length by which to skip it.
+//! Indexes are all there or none, in any order. One of an unknown type ends the walk, as the layout
+//! gives it no length by which to skip it: those behind it are not looked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,7 +127,10 @@ pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
             _ => return Ok(()),
         }
     }
-    Ok(())
+    match (1..=4).find(|index| !seen.contains(index)) {
+        Some(index) => Err(cursor.bad(format!("index {index} is missing"))),
+        None => Ok(()),
+    }
 }
 
 fn types(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
@@ -360,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_are_optional_and_unknown_ones_end_the_walk() {
+    fn indexes_are_all_there_or_none_and_unknown_ones_end_the_walk() {
         let [types, sessions, ..] = indexes(&bytes());
         let mut without = bytes();
         without.truncate(types);
@@ -368,6 +371,8 @@ mod tests {
         assert!(!Spec1::open(&without).unwrap().has_indexes());
         let mut some = bytes();
         some.truncate(sessions);
+        let error = Spec1::open(&some).unwrap_err().to_string();
+        assert!(error.contains("index 2 is missing"), "{error}");
         some.extend_from_slice(&[9, 0, 0, 0, 1, 2, 3]);
         assert!(Spec1::open(&some).unwrap().has_indexes());
     }
