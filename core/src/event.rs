@@ -75,6 +75,10 @@ pub trait Graph {
     fn event_at(&self, position: u64) -> Result<Event>;
     /// The edges whose source is the event at a position, by target, then type.
     fn edges_at(&self, position: u64) -> Result<Vec<Edge>>;
+    /// The edges whose source is no event, which `edges_at` cannot reach; only foreign files have any.
+    fn stray_edges(&self) -> Result<Vec<Edge>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A graph in memory.
@@ -106,5 +110,15 @@ impl Graph for MemoryGraph {
         let from = self.edges.partition_point(|e| e.source < id);
         let to = self.edges.partition_point(|e| e.source <= id);
         Ok(self.edges[from..to].to_vec())
+    }
+
+    fn stray_edges(&self) -> Result<Vec<Edge>> {
+        let is_event = |id| self.events.binary_search_by_key(&id, |e| e.id).is_ok();
+        Ok(self
+            .edges
+            .iter()
+            .filter(|e| !is_event(e.source))
+            .copied()
+            .collect())
     }
 }
