@@ -91,7 +91,7 @@ impl Map {
     /// what the writer stored before its release store of this cell is visible afterwards.
     #[inline]
     pub fn load(&self, offset: u64) -> Option<u64> {
-        if offset % 8 != 0 || offset.checked_add(8)? > self.len() {
+        if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.len() {
             return None;
         }
         match &self.0 {
@@ -176,7 +176,7 @@ impl Cells {
     /// If `offset` is not aligned or not within the page: both are constants of the format.
     pub fn store(&self, offset: usize, value: u64) {
         assert!(
-            offset % 8 == 0 && offset + 8 <= self.0.len(),
+            offset.is_multiple_of(8) && offset + 8 <= self.0.len(),
             "a cell outside its page"
         );
         // SAFETY: in bounds and aligned (just asserted; the mapping begins at a page), and mapped writable.

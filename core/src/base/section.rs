@@ -111,7 +111,7 @@ impl Table {
             let front = read(at, HEADER).ok_or_else(missing)?;
             let (tag, len) = (front[0], get_u64(front, 1));
             if tag == tag::JOURNAL {
-                if len != head::LENGTH_FIELD || at % head::PAGE != 0 {
+                if len != head::LENGTH_FIELD || !at.is_multiple_of(head::PAGE) {
                     return Err(Error::corrupt(
                         "journal",
                         at,

@@ -166,7 +166,7 @@ impl<'s> Sections<'s> {
 
     /// A padding section, so that `ahead` bytes after it are a multiple of `align` in the file.
     pub fn pad(&mut self, align: u64, ahead: u64) -> Result<()> {
-        if (self.position + ahead) % align == 0 {
+        if (self.position + ahead).is_multiple_of(align) {
             return Ok(());
         }
         let at = self.position;

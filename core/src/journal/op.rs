@@ -201,7 +201,10 @@ impl<'a> Touches<'a> {
 
     /// Entries as bytes, a multiple of `ENTRY`.
     pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
-        (bytes.len() % Self::ENTRY == 0).then_some(Self(bytes))
+        bytes
+            .len()
+            .is_multiple_of(Self::ENTRY)
+            .then_some(Self(bytes))
     }
 
     /// Encodes entries.
@@ -562,7 +565,7 @@ fn vector<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let len = c.u32()? as usize;
     c.align(4)?;
     let bytes = c.take(len)?;
-    if len % 4 != 0
+    if !len.is_multiple_of(4)
         || bytes
             .chunks_exact(4)
             .any(|b| !crate::bytes::get_f32(b, 0).is_finite())
