@@ -2,5 +2,28 @@
 //!
 //! Synchronous and deterministic: everything outside, time and chance included, comes through one trait,
 //! `disk::Disk`, so that a test can be the disk and enumerate every crash.
+//!
+//! Promises: one writer (P1); a published base never changes in place (P2); an answered write survives
+//! `kill -9` and power loss, an unanswered one is there whole or not at all (P3); a commit costs in
+//! proportion to itself (P5). Not here: queues, schedules and the network (`amemd`).
 
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod mutation;
 pub mod disk;
+pub mod folder;
+pub mod create;
+mod plan;
+mod belief;
+pub mod store;
+mod recovery;
+pub mod checkpoint;
+mod requests;
+
+pub use checkpoint::Checkpoint;
+pub use create::{Create, create, import};
+pub use error::{Error, Result};
+pub use folder::Folder;
+pub use mutation::{Answer, Mutation, Request};
+pub use store::Store;
