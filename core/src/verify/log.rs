@@ -59,7 +59,7 @@ fn clock(base: &Base) -> Result<()> {
     for at in 0..clock.len() {
         let Some(now) = clock.get(at) else { break };
         let follows = last.is_none_or(|(lsn, time)| lsn < now.0 && time < now.1);
-        if !follows {
+        if !follows || now.0 < Lsn(1) {
             return Err(section.bad(8, format!("commit {} out of order", now.0)));
         }
         last = Some(now);
