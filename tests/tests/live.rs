@@ -23,7 +23,11 @@ fn folder() -> tempfile::TempDir {
 fn open(path: &Path) -> Store {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    let mut options = Create { dimension: 0, space: uuid::Uuid::nil(), ..Create::default() };
+    let mut options = Create {
+        dimension: 0,
+        space: uuid::Uuid::nil(),
+        ..Create::default()
+    };
     options.settings.embed = false;
     create(&folder, "b", &options).unwrap();
     Store::open(&folder, "b").unwrap()
@@ -38,7 +42,10 @@ fn commit(store: &mut Store, count: u64, group: u64, mut acknowledged: impl FnMu
             .map(|i| {
                 let text = format!("{} is what this event says of itself", first + i);
                 let events = vec![NewEvent::new(EventType::FACT, text)];
-                Request::new(Mutation::Ingest(Ingest { events, ..Ingest::default() }))
+                Request::new(Mutation::Ingest(Ingest {
+                    events,
+                    ..Ingest::default()
+                }))
             })
             .collect();
         for answer in store.commit(&requests) {
@@ -73,14 +80,22 @@ impl Peer {
 }
 
 fn cell(path: &Path) -> Cells {
-    let file = File::options().read(true).write(true).create_new(true).open(path).unwrap();
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .unwrap();
     file.set_len(4096).unwrap();
     Cells::shared(&file, 0, 4096).unwrap()
 }
 
 /// The number of a long run, set by an environment variable.
 fn size(variable: &str, short: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(short)
+    std::env::var(variable)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(short)
 }
 
 #[test]
@@ -101,19 +116,32 @@ fn readers_in_other_processes_see_every_answered_commit_across_checkpoints() {
     }
     commit(&mut store, 100, 1, |lsn| cell.store(0, lsn));
     cell.store(0, u64::MAX);
-    for (name, peer) in [("started before a checkpoint", before), ("started after one", after)] {
+    for (name, peer) in [
+        ("started before a checkpoint", before),
+        ("started after one", after),
+    ] {
         let seen = peer.finish();
         println!("{commits} commits, reader {name}: {seen}");
         assert!(seen.contains(" stale 0 "), "{seen}");
-        assert!(seen.ends_with(&format!("events {}", 10 * tenth + 100)), "{seen}");
+        assert!(
+            seen.ends_with(&format!("events {}", 10 * tenth + 100)),
+            "{seen}"
+        );
     }
 }
 
 fn check_copy(view: &View, acknowledged: u64) {
-    assert!(view.lsn().0 >= acknowledged, "LSN {} of {acknowledged}", view.lsn());
+    assert!(
+        view.lsn().0 >= acknowledged,
+        "LSN {} of {acknowledged}",
+        view.lsn()
+    );
     for id in 0..view.nodes() {
         let text = view.node(NodeId(id)).unwrap().text().unwrap().into_owned();
-        assert!(text.starts_with(&format!("{id} ")), "event {id} says {text:?}");
+        assert!(
+            text.starts_with(&format!("{id} ")),
+            "event {id} says {text:?}"
+        );
     }
 }
 
@@ -126,7 +154,9 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
     let torn = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
-                commit(&mut store, 40, 4, |lsn| acknowledged.store(lsn, Ordering::Release));
+                commit(&mut store, 40, 4, |lsn| {
+                    acknowledged.store(lsn, Ordering::Release)
+                });
                 if store.journal_bytes() > 1 << 20 {
                     store.checkpoint().unwrap();
                 }
@@ -136,7 +166,11 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
         for i in 0..copies {
             let before = acknowledged.load(Ordering::Acquire);
             let copy = dir.path().join(format!("copy-{i}"));
-            let done = Command::new("cp").arg(dir.path().join("b.amem")).arg(&copy).status().unwrap();
+            let done = Command::new("cp")
+                .arg(dir.path().join("b.amem"))
+                .arg(&copy)
+                .status()
+                .unwrap();
             assert!(done.success());
             let reader = Reader::open(&copy).unwrap();
             assert!(!reader.is_live());
@@ -147,5 +181,8 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
         stop.store(true, Ordering::Relaxed);
         torn
     });
-    println!("{copies} copies, {torn} with a torn tail, {} events", store.view().nodes());
+    println!(
+        "{copies} copies, {torn} with a torn tail, {} events",
+        store.view().nodes()
+    );
 }
