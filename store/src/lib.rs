@@ -2,5 +2,29 @@
 //!
 //! Synchronous and deterministic: everything outside, time and chance included, comes through one trait,
 //! `disk::Disk`, so that a test can be the disk and enumerate every crash.
+//!
+//! Promises: one writer (P1); a published base never changes in place (P2); an answered write survives
+//! `kill -9` and power loss, an unanswered one is there whole or not at all (P3); a commit costs in
+//! proportion to itself (P5). Not here: queues, schedules and the network (`amemd`).
 
+#![forbid(unsafe_code)]
+
+mod belief;
+pub mod checkpoint;
+pub mod create;
 pub mod disk;
+pub mod error;
+pub mod folder;
+pub mod mutation;
+mod plan;
+mod recovery;
+mod requests;
+mod similar;
+pub mod store;
+
+pub use checkpoint::Checkpoint;
+pub use create::{Create, create, import};
+pub use error::{Error, Result};
+pub use folder::Folder;
+pub use mutation::{Answer, Mutation, Request};
+pub use store::Store;

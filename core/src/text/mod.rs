@@ -3,14 +3,17 @@
 //! The index of the base is `crate::base::terms`.
 
 pub mod analyzer;
+pub mod counts;
 pub mod delta;
 mod english;
 mod list;
 pub mod query;
 pub mod score;
 mod top;
+mod words;
 
-pub use analyzer::{ANALYZER_VERSION, Analyzer, Scratch, TERM_BYTES_MAX, TermCounts};
+pub use analyzer::{ANALYZER_VERSION, Analyzer, Scratch, TERM_BYTES_MAX};
+pub use counts::TermCounts;
 pub use delta::DeltaTerms;
 pub use query::TextQuery;
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};

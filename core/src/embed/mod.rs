@@ -1,0 +1,10 @@
+//! Vectors for texts: the built-in embedder, and the names of vector spaces.
+//!
+//! Not here: other embedders; a client or the daemon brings their vectors and names their space.
+
+mod builtin;
+mod groups;
+mod space;
+
+pub use builtin::{DIMENSION, Embedder, SPACE_NAME};
+pub use space::vector_space;

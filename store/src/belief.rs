@@ -1,0 +1,145 @@
+//! Supersedes chains: what is left of a belief's confidence, where its head is, whether an edge closes a cycle.
+//!
+//! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created
+//! with. Of several successors the one that leaves least counts; one that is forgotten does not count.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use amem_core::base::history::Before;
+use amem_core::view::{Direction, View};
+use amem_core::{EdgeType, Lsn, NodeId};
+
+use crate::error::{Error, Result};
+
+/// What a mutation is about to change of the edges that replace an event.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// Weight of the supersedes edge from this event; `None`: retracted.
+    pub(crate) edge: Option<(NodeId, Option<f32>)>,
+    /// This event is hidden, or shown, from now on.
+    pub(crate) hidden: Option<(NodeId, bool)>,
+}
+
+/// The confidence that an event was created with.
+pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
+    let brain = view.brain();
+    if id.0 < brain.base().nodes() {
+        for change in brain.base().history()?.of(id) {
+            let change = change?;
+            if let Before::Confidence(value) = change.before
+                && change.target == id
+            {
+                return Ok(value);
+            }
+        }
+        return Ok(brain.base().record(id)?.confidence);
+    }
+    let at = (id.0 - brain.base().nodes()) as u32;
+    let node = brain.delta().events.nodes.get(at);
+    let node = node.ok_or(amem_core::Error::UnknownEvent {
+        id,
+        count: view.nodes(),
+    })?;
+    Ok(node.confidence)
+}
+
+/// What is left of an event's confidence once a mutation is done.
+pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -> Result<f32> {
+    let own = own_confidence(view, id)?;
+    let mut left = 1.0f32;
+    let counts = |source: NodeId| -> Result<bool> {
+        Ok(match pending.hidden {
+            Some((hidden, on)) if hidden == source => !on,
+            _ => !view.node(source)?.is_forgotten(),
+        })
+    };
+    for tie in view.ties(id, Direction::Incoming)?.iter() {
+        if tie.edge_type != EdgeType::SUPERSEDES
+            || pending.edge.is_some_and(|(source, _)| source == tie.other)
+        {
+            continue;
+        }
+        if counts(tie.other)? {
+            left = left.min(1.0 - view.edge(id, Direction::Incoming, &tie)?.weight);
+        }
+    }
+    if let Some((source, Some(weight))) = pending.edge
+        && (source.0 >= view.nodes() || counts(source)?)
+    {
+        left = left.min(1.0 - weight);
+    }
+    Ok(own * left)
+}
+
+/// The newest visible event that replaces an event and that nothing visible replaces.
+pub(crate) fn newest_head(view: &View, id: NodeId) -> Result<NodeId> {
+    let mut below: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+    let mut reached = vec![id];
+    let mut seen = HashSet::from([id]);
+    let mut at = 0;
+    while at < reached.len() {
+        let node = reached[at];
+        at += 1;
+        for tie in view.ties(node, Direction::Incoming)?.iter() {
+            if tie.edge_type == EdgeType::SUPERSEDES {
+                below.entry(tie.other).or_default().push(node);
+                if seen.insert(tie.other) {
+                    reached.push(tie.other);
+                }
+            }
+        }
+    }
+    // Whatever lies below a visible event is replaced by it, through hidden ones too.
+    let mut replaced: HashSet<NodeId> = HashSet::new();
+    let mut visible = Vec::new();
+    for &node in &reached {
+        if view.node(node)?.is_forgotten() {
+            continue;
+        }
+        visible.push(node);
+        let mut queue: VecDeque<NodeId> = below.get(&node).into_iter().flatten().copied().collect();
+        while let Some(lower) = queue.pop_front() {
+            if replaced.insert(lower) {
+                queue.extend(below.get(&lower).into_iter().flatten());
+            }
+        }
+    }
+    let head = visible.iter().filter(|node| !replaced.contains(node)).max();
+    // In a cycle, which only an import can bring, everything is replaced: then the newest counts.
+    Ok(head.or(visible.iter().max()).copied().unwrap_or(id))
+}
+
+/// Refuses an edge by which `source` would come to replace itself.
+pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Result<()> {
+    let mut depth = HashMap::from([(target, 1usize)]);
+    let mut queue = VecDeque::from([target]);
+    while let Some(node) = queue.pop_front() {
+        let through = depth[&node];
+        if node == source {
+            return Err(Error::Cycle {
+                source_id: source,
+                target,
+                through,
+            });
+        }
+        for tie in view.ties(node, Direction::Outgoing)?.iter() {
+            if tie.edge_type == EdgeType::SUPERSEDES && !depth.contains_key(&tie.other) {
+                depth.insert(tie.other, through + 1);
+                queue.push_back(tie.other);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// "Anything later than this": the bound of a view.
+pub(crate) fn refuse_unless_at(view: &View, expected: Lsn) -> Result<()> {
+    if view.lsn() > expected {
+        return Err(Error::Aborted {
+            what: "the newest LSN",
+            expected: expected.to_string(),
+            found: view.lsn().to_string(),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! New brains: empty ones, and ones that begin with what another file had.
+
+use amem_core::Graph;
+use amem_core::Micros;
+use amem_core::base::identity::Identity;
+use amem_core::base::settings::Settings;
+use amem_core::embed::{self, Embedder};
+use amem_core::fold::build::Build;
+use amem_core::fold::image::Sink;
+use amem_core::fold::{self, new_identity};
+use amem_core::limits::DIMENSION_MAX;
+use uuid::Uuid;
+
+use crate::disk::File;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, file_name};
+
+/// What a new brain is to be.
+#[derive(Debug, Clone)]
+pub struct Create {
+    /// Numbers in a vector; 0 for no vectors.
+    pub dimension: u32,
+    /// Which vectors these are; nil if nobody says.
+    pub space: Uuid,
+    /// What it is told to do.
+    pub settings: Settings,
+}
+
+impl Default for Create {
+    /// A brain of the built-in embedder.
+    fn default() -> Self {
+        Self {
+            dimension: embed::DIMENSION,
+            space: Embedder::builtin().space(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// Makes an empty brain. It is there, durably, when this returns.
+pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
+    let identity = fresh(folder, options)?;
+    publish(folder, name, |sink| {
+        let end = fold::empty(&identity, options.dimension, &options.settings, sink)?;
+        fold::journal(&identity, epoch(folder), end, sink)
+    })
+}
+
+/// Makes a brain that begins with a graph whose ids are its positions, in order of recorded time.
+pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) -> Result<()> {
+    let mut identity = fresh(folder, options)?;
+    let mut newest = identity.origin_time;
+    for position in 0..graph.event_count() {
+        newest = newest.max(graph.event_at(position)?.created_at);
+    }
+    (identity.base_time, identity.origin_time) = (newest, newest);
+    let mut build = Build::new(&identity, options.dimension, &options.settings)?;
+    build.push_graph(graph)?;
+    let view = build.finish()?;
+    let options = Build::options(&view, &identity);
+    publish(folder, name, |sink| {
+        let end = fold::fold(&view, &options, sink)?;
+        fold::journal(&options.identity, epoch(folder), end, sink)
+    })
+}
+
+fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
+    amem_core::Error::check_limit(
+        "the dimension of vectors",
+        options.dimension.into(),
+        DIMENSION_MAX.into(),
+    )?;
+    if options.space == Embedder::builtin().space() && options.dimension != embed::DIMENSION {
+        let why = format!(
+            "the built-in embedder's vectors have {}, not {}: name the space of another embedder, or none",
+            embed::DIMENSION,
+            options.dimension
+        );
+        return Err(Error::invalid("dimension", why));
+    }
+    options.settings.check()?;
+    let id = || uuid::Builder::from_random_bytes(folder.disk().random()).into_uuid();
+    let now = Micros(folder.disk().now().0.max(1));
+    Ok(new_identity(id(), id(), options.space, now))
+}
+
+pub(crate) fn epoch(folder: &Folder) -> u64 {
+    let random = u128::from_le_bytes(folder.disk().random());
+    (random >> 64) as u64 ^ random as u64
+}
+
+fn publish(
+    folder: &Folder,
+    name: &str,
+    write: impl FnOnce(&mut dyn Sink) -> amem_core::Result<u64>,
+) -> Result<()> {
+    let (disk, to) = (folder.disk(), file_name(name)?);
+    if disk.identity(&to).is_ok() {
+        return Err(Error::Exists { name: name.into() });
+    }
+    let tmp = folder.tmp_name(name);
+    let done = (|| {
+        let file = disk
+            .create(&tmp)
+            .map_err(|e| Error::disk("create", &tmp, e))?;
+        let mut sink = FileSink::new(&*file);
+        write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
+        file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
+        file.protect()
+            .map_err(|e| Error::disk("protect", &tmp, e))?;
+        disk.publish(&tmp, &to).map_err(|e| match e.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
+            _ => Error::disk("publish", &to, e),
+        })
+    })();
+    if done.is_err() {
+        // What could not be finished is cleared now, or when the folder is opened next.
+        drop(disk.remove(&tmp));
+        return done;
+    }
+    disk.sync_folder("")
+        .map_err(|e| Error::disk("sync", "the folder", e))
+}
+
+/// A file as the sink of a fold; keeps the disk's own error.
+pub(crate) struct FileSink<'f> {
+    file: &'f dyn File,
+    error: Option<std::io::Error>,
+}
+
+impl<'f> FileSink<'f> {
+    pub(crate) fn new(file: &'f dyn File) -> Self {
+        Self { file, error: None }
+    }
+
+    /// The disk's error if there was one, else the fold's.
+    pub(crate) fn failed(&mut self, name: &str, error: amem_core::Error) -> Error {
+        match self.error.take() {
+            Some(e) => Error::disk("write", name, e),
+            None => error.into(),
+        }
+    }
+}
+
+impl Sink for FileSink<'_> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+        self.file.write_at(position, bytes).map_err(|e| {
+            let kind = e.kind();
+            self.error = Some(e);
+            amem_core::Error::io("write", "a new file", kind.into())
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! A folder of brains, locked for one daemon.
+//!
+//! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
+//! rename of its first checkpoint.
+
+use std::sync::Arc;
+
+use crate::disk::{Disk, Lock, LockError};
+use crate::error::{Error, Result};
+
+/// Our own files, never those of a user.
+pub const OWN: &str = ".amemd";
+/// New files before they have a name.
+pub const TMP: &str = ".amemd/tmp";
+/// Brains saved from a file that was replaced or removed under us.
+pub const RECOVERED: &str = ".amemd/recovered";
+/// Files that took an owned name.
+pub const CONFLICTS: &str = ".amemd/conflicts";
+/// The file that is locked.
+pub const LOCK: &str = ".amemd/lock";
+/// What a brain's file name ends with.
+pub const SUFFIX: &str = ".amem";
+/// Bytes of a brain's name.
+pub const NAME_BYTES_MAX: usize = 128;
+
+/// A locked folder.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    disk: Arc<dyn Disk>,
+    _lock: Arc<dyn Lock>,
+}
+
+impl Folder {
+    /// Locks a folder, makes our own folders in it, and clears what an earlier run left unfinished.
+    /// `holder` is what another daemon is told of this one.
+    pub fn open(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
+        for folder in [OWN, TMP, RECOVERED, CONFLICTS] {
+            disk.create_folder(folder)
+                .map_err(|e| Error::disk("make", folder, e))?;
+        }
+        let lock = disk.lock(LOCK, holder).map_err(|e| match e {
+            LockError::Held(holder) => Error::Locked { holder },
+            LockError::Io(e) => Error::disk("lock", LOCK, e),
+        })?;
+        for folder in ["", OWN] {
+            disk.sync_folder(folder)
+                .map_err(|e| Error::disk("sync", folder, e))?;
+        }
+        for name in disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))? {
+            let name = format!("{TMP}/{name}");
+            disk.remove(&name)
+                .map_err(|e| Error::disk("remove", &name, e))?;
+        }
+        Ok(Self {
+            disk,
+            _lock: lock.into(),
+        })
+    }
+
+    /// The disk.
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// The brains in the folder, by name: every file that ends as a brain does. Whether each is one shows when
+    /// it is opened.
+    pub fn names(&self) -> Result<Vec<String>> {
+        let names = self.disk.list("").map_err(|e| Error::disk("list", "", e))?;
+        Ok(names
+            .iter()
+            .filter_map(|n| n.strip_suffix(SUFFIX))
+            .map(str::to_owned)
+            .collect())
+    }
+
+    /// A new name for an unfinished file.
+    pub(crate) fn tmp_name(&self, name: &str) -> String {
+        let random = u128::from_le_bytes(self.disk.random());
+        format!("{TMP}/{name}-{random:032x}{SUFFIX}")
+    }
+}
+
+/// The file of a brain.
+pub fn file_name(name: &str) -> Result<String> {
+    let why = if name.is_empty() {
+        "it is empty"
+    } else if name.len() > NAME_BYTES_MAX {
+        "it is longer than 128 bytes"
+    } else if name.starts_with('.') {
+        "it begins with a dot"
+    } else if !name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+    {
+        "use letters, digits, '-', '_' and '.'"
+    } else if name.ends_with(SUFFIX) {
+        "leave out the .amem at its end"
+    } else {
+        return Ok(format!("{name}{SUFFIX}"));
+    };
+    Err(Error::Name {
+        name: name.into(),
+        why,
+    })
+}
