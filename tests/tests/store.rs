@@ -18,7 +18,10 @@ fn open(seed: u64) -> (Arc<SimDisk>, Store) {
 
 fn ingest(texts: &[&str]) -> Mutation {
     Mutation::Ingest(Ingest {
-        events: texts.iter().map(|t| NewEvent::new(EventType::FACT, *t)).collect(),
+        events: texts
+            .iter()
+            .map(|t| NewEvent::new(EventType::FACT, *t))
+            .collect(),
         ..Ingest::default()
     })
 }
@@ -26,7 +29,9 @@ fn ingest(texts: &[&str]) -> Mutation {
 #[test]
 fn what_is_ingested_is_read_before_and_after_a_checkpoint() {
     let (_disk, mut store) = open(1);
-    let answer = store.execute(Request::new(ingest(&["the sky is blue", "water is wet"]))).unwrap();
+    let answer = store
+        .execute(Request::new(ingest(&["the sky is blue", "water is wet"])))
+        .unwrap();
     assert_eq!(answer.ids, [NodeId(0), NodeId(1)]);
     let link = Mutation::Ingest(Ingest {
         events: vec![NewEvent::new(EventType::DECISION, "we go out")],
@@ -38,7 +43,9 @@ fn what_is_ingested_is_read_before_and_after_a_checkpoint() {
         }],
         ..Ingest::default()
     });
-    store.execute(Request::new(link).by("uid:1", "agent")).unwrap();
+    store
+        .execute(Request::new(link).by("uid:1", "agent"))
+        .unwrap();
     let correct = Mutation::Correct(Correct {
         target: NodeId(0),
         to_head: false,
@@ -51,10 +58,20 @@ fn what_is_ingested_is_read_before_and_after_a_checkpoint() {
         let view = store.view();
         assert_eq!(view.nodes(), 4);
         assert_eq!(view.edges(), 2);
-        assert_eq!(view.node(NodeId(0)).unwrap().text().unwrap(), "the sky is blue");
+        assert_eq!(
+            view.node(NodeId(0)).unwrap().text().unwrap(),
+            "the sky is blue"
+        );
         assert_eq!(view.node(NodeId(0)).unwrap().confidence(), 0.0);
-        assert_eq!(view.node(NodeId(3)).unwrap().text().unwrap(), "the sky is grey");
-        assert!(view.find_edge(NodeId(3), NodeId(0), EdgeType::SUPERSEDES).unwrap().is_some());
+        assert_eq!(
+            view.node(NodeId(3)).unwrap().text().unwrap(),
+            "the sky is grey"
+        );
+        assert!(
+            view.find_edge(NodeId(3), NodeId(0), EdgeType::SUPERSEDES)
+                .unwrap()
+                .is_some()
+        );
         let before = view.as_of(AsOf::Lsn(Lsn(corrected.lsn.0 - 1))).unwrap();
         assert_eq!(before.nodes(), 3);
         assert_eq!(before.node(NodeId(0)).unwrap().confidence(), 1.0);

@@ -10,7 +10,7 @@ pub mod build;
 mod changes;
 pub mod image;
 mod log;
-mod tables;
+pub(crate) mod tables;
 
 use crate::base::adjacency;
 use crate::base::header::Header;
