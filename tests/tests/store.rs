@@ -1,5 +1,10 @@
 //! A store on a disk in memory: what a brain's writer promises, apart from crashes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
