@@ -1,2 +1,4 @@
 //! Measurements.
+
+#![forbid(unsafe_code)]
 fn main() {}
