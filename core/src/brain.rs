@@ -7,7 +7,7 @@ use crate::delta::Delta;
 use crate::delta::entry::Span;
 use crate::error::{Error, Result};
 use crate::event::Edge;
-use crate::journal::frame::Frame;
+use crate::journal::frame::{self, Frame};
 use crate::journal::head::{Head, PAGE};
 use crate::journal::live::{self, Live};
 use crate::journal::scan::{self, Next, Position};
@@ -122,6 +122,11 @@ impl Brain {
         self.map.load(self.live_page()? + live::COMMITTED)
     }
 
+    /// A cell of the file, eight bytes aligned to eight.
+    pub fn cell(&self, position: u64) -> Option<u64> {
+        self.map.load(position)
+    }
+
     /// Bytes of the file that are mapped.
     pub fn mapped(&self) -> u64 {
         self.map.len()
@@ -172,7 +177,7 @@ impl Brain {
 
     /// The bytes of a span of the journal.
     #[inline]
-    pub(crate) fn span(&self, span: Span) -> Result<&[u8]> {
+    pub fn span(&self, span: Span) -> Result<&[u8]> {
         self.map
             .slice(span.position, span.len.into())
             .ok_or_else(|| Error::Truncated {
@@ -200,16 +205,13 @@ impl Brain {
         })
     }
 
-    /// The frames of one commit of the delta.
-    pub fn frames(&self, position: u64, end: u64, from: Position) -> Result<Vec<Frame<'_>>> {
+    /// The frames of one commit of the delta, whose checksums held when it was applied.
+    pub fn frames_at(&self, position: u64, end: u64) -> Result<Vec<Frame<'_>>> {
         let bytes = self
             .map
             .slice(position, end.saturating_sub(position))
             .unwrap_or_default();
-        match scan::next(bytes, from)? {
-            Next::Transaction { frames, .. } => Ok(frames),
-            Next::End { .. } => Err(Error::corrupt("journal", position, "a commit is gone")),
-        }
+        frame::split(bytes, position)
     }
 
     /// The position of an edge in the base's edge table.

@@ -36,7 +36,10 @@ pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
     }
     let at = (id.0 - brain.base().nodes()) as u32;
     let node = brain.delta().events.nodes.get(at);
-    let node = node.ok_or(amem_core::Error::UnknownEvent { id, count: view.nodes() })?;
+    let node = node.ok_or(amem_core::Error::UnknownEvent {
+        id,
+        count: view.nodes(),
+    })?;
     Ok(node.confidence)
 }
 
@@ -51,7 +54,9 @@ pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -
         })
     };
     for tie in view.ties(id, Direction::Incoming)?.iter() {
-        if tie.edge_type != EdgeType::SUPERSEDES || pending.edge.is_some_and(|(source, _)| source == tie.other) {
+        if tie.edge_type != EdgeType::SUPERSEDES
+            || pending.edge.is_some_and(|(source, _)| source == tie.other)
+        {
             continue;
         }
         if counts(tie.other)? {
@@ -111,7 +116,11 @@ pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Resul
     while let Some(node) = queue.pop_front() {
         let through = depth[&node];
         if node == source {
-            return Err(Error::Cycle { source_id: source, target, through });
+            return Err(Error::Cycle {
+                source_id: source,
+                target,
+                through,
+            });
         }
         for tie in view.ties(node, Direction::Outgoing)?.iter() {
             if tie.edge_type == EdgeType::SUPERSEDES && !depth.contains_key(&tie.other) {

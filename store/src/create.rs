@@ -1,13 +1,14 @@
 //! New brains: empty ones, and ones that begin with what another file had.
 
 use amem_core::Graph;
+use amem_core::Micros;
 use amem_core::base::identity::Identity;
 use amem_core::base::settings::Settings;
+use amem_core::embed::{self, Embedder};
 use amem_core::fold::build::Build;
 use amem_core::fold::image::Sink;
 use amem_core::fold::{self, new_identity};
 use amem_core::limits::DIMENSION_MAX;
-use amem_core::{Micros, embed};
 use uuid::Uuid;
 
 use crate::disk::File;
@@ -30,7 +31,7 @@ impl Default for Create {
     fn default() -> Self {
         Self {
             dimension: embed::DIMENSION,
-            space: embed::space(),
+            space: Embedder::builtin().space(),
             settings: Settings::default(),
         }
     }
@@ -64,7 +65,19 @@ pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) 
 }
 
 fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
-    amem_core::Error::check_limit("the dimension of vectors", options.dimension.into(), DIMENSION_MAX.into())?;
+    amem_core::Error::check_limit(
+        "the dimension of vectors",
+        options.dimension.into(),
+        DIMENSION_MAX.into(),
+    )?;
+    if options.space == Embedder::builtin().space() && options.dimension != embed::DIMENSION {
+        let why = format!(
+            "the built-in embedder's vectors have {}, not {}: name the space of another embedder, or none",
+            embed::DIMENSION,
+            options.dimension
+        );
+        return Err(Error::invalid("dimension", why));
+    }
     options.settings.check()?;
     let id = || uuid::Builder::from_random_bytes(folder.disk().random()).into_uuid();
     let now = Micros(folder.disk().now().0.max(1));
@@ -87,11 +100,14 @@ fn publish(
     }
     let tmp = folder.tmp_name(name);
     let done = (|| {
-        let file = disk.create(&tmp).map_err(|e| Error::disk("create", &tmp, e))?;
+        let file = disk
+            .create(&tmp)
+            .map_err(|e| Error::disk("create", &tmp, e))?;
         let mut sink = FileSink::new(&*file);
         write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
         file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
-        file.protect().map_err(|e| Error::disk("protect", &tmp, e))?;
+        file.protect()
+            .map_err(|e| Error::disk("protect", &tmp, e))?;
         disk.publish(&tmp, &to).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
             _ => Error::disk("publish", &to, e),
@@ -102,7 +118,8 @@ fn publish(
         drop(disk.remove(&tmp));
         return done;
     }
-    disk.sync_folder("").map_err(|e| Error::disk("sync", "the folder", e))
+    disk.sync_folder("")
+        .map_err(|e| Error::disk("sync", "the folder", e))
 }
 
 /// A file as the sink of a fold; keeps the disk's own error.

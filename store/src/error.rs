@@ -52,7 +52,9 @@ pub enum Error {
         why: &'static str,
     },
     /// The write may be there or not.
-    #[error("the outcome is unknown ({why}): retry with the same request id once the brain is back")]
+    #[error(
+        "the outcome is unknown ({why}): retry with the same request id once the brain is back"
+    )]
     OutcomeUnknown {
         /// What failed.
         why: String,
@@ -72,7 +74,9 @@ pub enum Error {
         saved: String,
     },
     /// A frame that was durable is damaged.
-    #[error("{name} is damaged at byte {position}, below {durable} which was durable: it is opened read-only; `amemctl repair` saves what is whole")]
+    #[error(
+        "{name} is damaged at byte {position}, below {durable} which was durable: it is opened read-only; `amemctl repair` saves what is whole"
+    )]
     Damaged {
         /// The brain's file.
         name: String,
@@ -92,7 +96,9 @@ pub enum Error {
         found: String,
     },
     /// The request id is older than what is remembered.
-    #[error("request {id} is older than the window of remembered requests: it may have been executed, and is not executed again")]
+    #[error(
+        "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again"
+    )]
     RequestExpired {
         /// The request's id.
         id: Uuid,
@@ -118,7 +124,9 @@ pub enum Error {
         id: SessionId,
     },
     /// A supersedes edge would close a cycle.
-    #[error("{source_id} can't supersede {target}: {target} supersedes {source_id} already, through {through} events")]
+    #[error(
+        "{source_id} can't supersede {target}: {target} supersedes {source_id} already, through {through} events"
+    )]
     Cycle {
         /// The event that was to replace the other.
         source_id: NodeId,
@@ -147,7 +155,11 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn disk(action: &'static str, name: impl Into<String>, source: io::Error) -> Self {
-        Self::Disk { action, name: name.into(), source }
+        Self::Disk {
+            action,
+            name: name.into(),
+            source,
+        }
     }
 
     pub(crate) fn invalid(what: &'static str, why: impl Into<String>) -> Self {

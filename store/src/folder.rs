@@ -35,20 +35,26 @@ impl Folder {
     /// `holder` is what another daemon is told of this one.
     pub fn open(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
         for folder in [OWN, TMP, RECOVERED, CONFLICTS] {
-            disk.create_folder(folder).map_err(|e| Error::disk("make", folder, e))?;
+            disk.create_folder(folder)
+                .map_err(|e| Error::disk("make", folder, e))?;
         }
         let lock = disk.lock(LOCK, holder).map_err(|e| match e {
             LockError::Held(holder) => Error::Locked { holder },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
         for folder in ["", OWN] {
-            disk.sync_folder(folder).map_err(|e| Error::disk("sync", folder, e))?;
+            disk.sync_folder(folder)
+                .map_err(|e| Error::disk("sync", folder, e))?;
         }
         for name in disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))? {
             let name = format!("{TMP}/{name}");
-            disk.remove(&name).map_err(|e| Error::disk("remove", &name, e))?;
+            disk.remove(&name)
+                .map_err(|e| Error::disk("remove", &name, e))?;
         }
-        Ok(Self { disk, _lock: lock.into() })
+        Ok(Self {
+            disk,
+            _lock: lock.into(),
+        })
     }
 
     /// The disk.
@@ -60,7 +66,11 @@ impl Folder {
     /// it is opened.
     pub fn names(&self) -> Result<Vec<String>> {
         let names = self.disk.list("").map_err(|e| Error::disk("list", "", e))?;
-        Ok(names.iter().filter_map(|n| n.strip_suffix(SUFFIX)).map(str::to_owned).collect())
+        Ok(names
+            .iter()
+            .filter_map(|n| n.strip_suffix(SUFFIX))
+            .map(str::to_owned)
+            .collect())
     }
 
     /// A new name for an unfinished file.
@@ -78,12 +88,18 @@ pub fn file_name(name: &str) -> Result<String> {
         "it is longer than 128 bytes"
     } else if name.starts_with('.') {
         "it begins with a dot"
-    } else if !name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
+    } else if !name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+    {
         "use letters, digits, '-', '_' and '.'"
     } else if name.ends_with(SUFFIX) {
         "leave out the .amem at its end"
     } else {
         return Ok(format!("{name}{SUFFIX}"));
     };
-    Err(Error::Name { name: name.into(), why })
+    Err(Error::Name {
+        name: name.into(),
+        why,
+    })
 }

@@ -9,17 +9,18 @@
 
 #![forbid(unsafe_code)]
 
-pub mod error;
-pub mod mutation;
-pub mod disk;
-pub mod folder;
-pub mod create;
-mod plan;
 mod belief;
-pub mod store;
-mod recovery;
 pub mod checkpoint;
+pub mod create;
+pub mod disk;
+pub mod error;
+pub mod folder;
+pub mod mutation;
+mod plan;
+mod recovery;
 mod requests;
+mod similar;
+pub mod store;
 
 pub use checkpoint::Checkpoint;
 pub use create::{Create, create, import};

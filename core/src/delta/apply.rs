@@ -272,6 +272,7 @@ impl Brain {
             },
             next as u32,
         );
+        slot.first_event.get_or_init(|| node.created_at);
         slot.newest.set(index);
         Ok(())
     }

@@ -6,7 +6,6 @@ use crate::base::commits::Kept;
 use crate::base::requests::{Request, millis};
 use crate::error::Result;
 use crate::journal::op::{self, NewNode, Op, Ops};
-use crate::journal::scan::Position;
 use crate::limits;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
@@ -88,23 +87,12 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
             .map(|at| base.at(at))
             .collect::<Result<_>>()?;
     }
-    let Some(mut position) = brain.start() else {
-        return Ok(out);
-    };
-    for at in 0..count {
-        let Some(entry) = log.get(at) else { break };
-        let read = brain.frames(entry.position, entry.end, position)?;
-        position = Position {
-            at: entry.end,
-            lsn: entry.commit.lsn,
-            checksum: read.last().map_or(position.checksum, |f| f.checksum),
-        };
-        if at >= first {
-            out.extend(read.iter().map(|f| Kept {
-                header: f.header,
-                payload: Cow::Borrowed(f.payload),
-            }));
-        }
+    for entry in (first..count).filter_map(|at| log.get(at)) {
+        let frames = brain.frames_at(entry.position, entry.end)?;
+        out.extend(frames.iter().map(|f| Kept {
+            header: f.header,
+            payload: Cow::Borrowed(f.payload),
+        }));
     }
     Ok(out)
 }

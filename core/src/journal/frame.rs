@@ -173,6 +173,31 @@ pub enum Found<'a> {
     Bad(String),
 }
 
+/// Splits bytes into the frames that they are known to be: those of a commit that was checked before.
+pub fn split(mut bytes: &[u8], mut position: u64) -> Result<Vec<Frame<'_>>> {
+    let mut out = Vec::new();
+    while bytes.len() >= HEADER {
+        let seedless = (Lsn(get_u64(bytes, 8)), get_u64(bytes, 32));
+        match parse(bytes, position, seedless.0, seedless.1) {
+            Found::Frame(frame) => {
+                let len = (frame.end - position) as usize;
+                (bytes, position) = (&bytes[len..], frame.end);
+                out.push(frame);
+            }
+            Found::Nothing | Found::Bad(_) => break,
+        }
+    }
+    if bytes.is_empty() {
+        Ok(out)
+    } else {
+        Err(Error::corrupt(
+            "journal",
+            position,
+            "a commit that was there is gone",
+        ))
+    }
+}
+
 /// Reads the frame at the start of `bytes`, which stand at `position` in the file.
 pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_> {
     if bytes.len() < HEADER {
@@ -194,10 +219,23 @@ pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_
         ));
     }
     let payload = &bytes[HEADER..HEADER + len];
-    let found = get_u64(front, 32);
-    if found != checksum(front, payload, seed) {
+    let found = checksum(front, payload, seed);
+    if found != get_u64(front, 32) {
         return Found::Bad("a frame's checksum does not hold".into());
     }
+    parse(bytes, position, expected, found)
+}
+
+/// The frame of bytes whose checksum is known.
+fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> Found<'_> {
+    let front = &bytes[..HEADER];
+    let len = get_u32(front, 0) as usize;
+    let Some(payload) = bytes
+        .get(HEADER..HEADER + len)
+        .filter(|_| encoded_len(len) <= bytes.len())
+    else {
+        return Found::Bad("a frame is cut short".into());
+    };
     let lsn = Lsn(get_u64(front, 8));
     if lsn != expected || lsn.0 == 0 {
         return Found::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));

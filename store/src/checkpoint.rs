@@ -1,0 +1,304 @@
+//! Checkpoints: a new base beside running writers.
+//!
+//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` brings the
+//! frames that came meanwhile, in rounds; `Store::install` carries the last of them, publishes the new file
+//! under the brain's name and goes on there. Readers of the old file keep it until they look.
+
+use std::sync::Arc;
+
+use amem_core::base::identity::Identity;
+use amem_core::brain::Brain;
+use amem_core::fold::{self, Options};
+use amem_core::journal::frame;
+use amem_core::journal::head::PAGE;
+use amem_core::journal::live;
+use amem_core::journal::scan::Position;
+use amem_core::view::View;
+
+use crate::create::{FileSink, epoch};
+use crate::disk::File;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, RECOVERED, SUFFIX, TMP};
+use crate::store::Store;
+
+/// Bytes of frames that the last round may carry while commits wait.
+pub const LAST_ROUND_BYTES_MAX: u64 = 256 << 10;
+/// Bytes of zeros behind the frames of a new file.
+const SPACE: u64 = 256 << 10;
+
+/// A new base being made.
+#[derive(Debug)]
+pub struct Checkpoint {
+    folder: Folder,
+    /// What is folded.
+    view: View,
+    tmp: String,
+    file: Option<Arc<dyn File>>,
+    /// Identity of the new base.
+    identity: Identity,
+    epoch: u64,
+    /// Where the new journal stands.
+    position: Position,
+    /// The commits of the old delta that are in the new file.
+    carried: u32,
+    /// Where the next frame of the old journal begins.
+    old: Position,
+    done: bool,
+}
+
+impl Checkpoint {
+    /// Takes the view that will be the new base.
+    pub fn begin(store: &Store) -> Result<Self> {
+        let (folder, view) = (store.folder.clone(), store.view());
+        let options = Options::next(&view, folder.disk().now());
+        let start = view.brain().start().ok_or(amem_core::Error::Foreign)?;
+        let carried = view.delta_commits();
+        let old = match carried
+            .checked_sub(1)
+            .and_then(|at| view.brain().delta().log.get(at))
+        {
+            Some(entry) => Position {
+                at: entry.end,
+                lsn: entry.commit.lsn,
+                checksum: 0,
+            },
+            None => start,
+        };
+        Ok(Self {
+            tmp: folder.tmp_name(&store.name),
+            epoch: epoch(&folder),
+            identity: options.identity,
+            folder,
+            view,
+            file: None,
+            position: start,
+            carried,
+            old,
+            done: false,
+        })
+    }
+
+    /// Writes the new base and syncs it.
+    pub fn build(&mut self) -> Result<()> {
+        let disk = self.folder.disk();
+        let file = disk
+            .create(&self.tmp)
+            .map_err(|e| Error::disk("create", &self.tmp, e))?;
+        self.file = Some(file.clone());
+        let options = Options {
+            identity: self.identity,
+            now: disk.now(),
+            origin: false,
+        };
+        let mut sink = FileSink::new(&*file);
+        let first = fold::fold(&self.view, &options, &mut sink)
+            .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
+            .map_err(|e| sink.failed(&self.tmp, e))?;
+        let head = amem_core::journal::head::Head {
+            lineage: self.identity.lineage,
+            instance: self.identity.instance,
+            generation: self.identity.generation,
+            base_lsn: self.identity.base_lsn,
+            base_time: self.identity.base_time,
+            epoch: self.epoch,
+        };
+        self.position = Position {
+            at: first,
+            lsn: self.identity.base_lsn,
+            checksum: head.seed(),
+        };
+        file.sync().map_err(|e| Error::disk("sync", &self.tmp, e))
+    }
+
+    /// Carries frames that were committed since, and syncs them; returns how many bytes are left to carry.
+    pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
+        let log = &brain.delta().log;
+        let until = log.published();
+        self.carry_until(brain, until)?;
+        self.sync()?;
+        let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
+        Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
+    }
+
+    fn file(&self) -> Result<&Arc<dyn File>> {
+        self.file
+            .as_ref()
+            .ok_or_else(|| Error::invalid("checkpoint", "it has not been built"))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file()?
+            .sync()
+            .map_err(|e| Error::disk("sync", &self.tmp, e))
+    }
+
+    fn carry_until(&mut self, brain: &Brain, until: u32) -> Result<()> {
+        let log = &brain.delta().log;
+        let mut bytes = Vec::new();
+        let mut position = self.position;
+        while self.carried < until {
+            let Some(entry) = log.get(self.carried) else {
+                break;
+            };
+            for frame in brain.frames_at(entry.position, entry.end)? {
+                position.checksum =
+                    frame::encode(&mut bytes, &frame.header, frame.payload, position.checksum)?;
+                position.lsn = frame.header.lsn;
+            }
+            self.old.at = entry.end;
+            self.carried += 1;
+            if bytes.len() >= 4 << 20 {
+                self.append(&mut bytes, &mut position)?;
+            }
+        }
+        self.append(&mut bytes, &mut position)
+    }
+
+    fn append(&mut self, bytes: &mut Vec<u8>, position: &mut Position) -> Result<()> {
+        if !bytes.is_empty() {
+            let at = self.position.at;
+            self.file()?
+                .write_at(at, bytes)
+                .map_err(|e| Error::disk("write", &self.tmp, e))?;
+            position.at = at + bytes.len() as u64;
+            bytes.clear();
+        }
+        self.position = *position;
+        Ok(())
+    }
+
+    /// Writes zeros behind the last frame; returns where they end.
+    fn make_space(&self) -> Result<u64> {
+        let end = (self.position.at + SPACE).next_multiple_of(PAGE);
+        let zeros = vec![0; (end - self.position.at) as usize];
+        self.file()?
+            .write_at(self.position.at, &zeros)
+            .map_err(|e| Error::disk("write", &self.tmp, e))?;
+        Ok(end)
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        if !self.done && self.file.is_some() {
+            // What stays behind is cleared when the folder is opened next.
+            drop(self.folder.disk().remove(&self.tmp));
+        }
+    }
+}
+
+impl Store {
+    /// Makes a new generation, start to end, while nothing else is committed.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        let mut checkpoint = Checkpoint::begin(self)?;
+        checkpoint.build()?;
+        self.install(checkpoint)
+    }
+
+    /// Carries the last frames, publishes the new file and goes on there.
+    pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<()> {
+        if let Some(why) = &self.poison {
+            return Err(Error::Poisoned { why: why.clone() });
+        }
+        if !Arc::ptr_eq(checkpoint.view.brain(), &self.brain) {
+            return Err(Error::invalid("checkpoint", "another one came before it"));
+        }
+        let until = self.brain.delta().log.published();
+        checkpoint.carry_until(&self.brain.clone(), until)?;
+        let space_end = checkpoint.make_space()?;
+        let file = checkpoint.file()?.clone();
+        let disk = self.folder.disk().clone();
+        let tmp = checkpoint.tmp.clone();
+        checkpoint.sync()?;
+        let len = file.len().map_err(|e| Error::disk("look at", &tmp, e))?;
+        let map = file.map(len).map_err(|e| Error::disk("map", &tmp, e))?;
+        let brain = Arc::new(Brain::open(map)?);
+        let start = brain.start().ok_or(amem_core::Error::Foreign)?;
+        let replayed = brain.replay(start, u64::MAX)?;
+        if replayed.position != checkpoint.position {
+            let why = replayed.torn.unwrap_or_else(|| "frames are missing".into());
+            return Err(
+                amem_core::Error::corrupt("carried frames", replayed.position.at, why).into(),
+            );
+        }
+        let next = Self::new(
+            self.folder.clone(),
+            self.name.clone(),
+            self.file_name.clone(),
+            file.clone(),
+            brain,
+            replayed.position,
+            space_end,
+        );
+        // Readers that open the new file find it owned and complete from its first moment on.
+        let ready = next.take_ownership().and_then(|()| {
+            file.sync().map_err(|e| format!("syncing {tmp}: {e}"))?;
+            file.protect().map_err(|e| format!("protecting {tmp}: {e}"))
+        });
+        ready.map_err(|why| Error::invalid("checkpoint", why))?;
+        checkpoint.done = true;
+        match self.switch(&disk, &tmp, next) {
+            Ok(()) => Ok(()),
+            Err(why) => {
+                self.poison = Some(why.clone());
+                Err(Error::Poisoned { why })
+            }
+        }
+    }
+
+    /// The new file takes the brain's name. An error poisons: which file has the name is not known then.
+    fn switch(
+        &mut self,
+        disk: &Arc<dyn crate::disk::Disk>,
+        tmp: &str,
+        next: Self,
+    ) -> Result<(), String> {
+        let generation = next.brain.base().identity().generation.0;
+        self.store_hint(live::SUPERSEDED_BY, generation)
+            .map_err(|e| format!("telling readers: {e}"))?;
+        let swapped = disk
+            .exchange(tmp, &self.file_name)
+            .map_err(|e| format!("exchanging files: {e}"))?;
+        disk.sync_folder("")
+            .map_err(|e| format!("syncing the folder: {e}"))?;
+        let erased = self.erase_pending();
+        if swapped {
+            let out = disk
+                .identity(tmp)
+                .map_err(|e| format!("looking at the old file: {e}"))?;
+            if out == self.file.id() {
+                disk.remove(tmp)
+                    .map_err(|e| format!("removing the old file: {e}"))?;
+            } else {
+                // Somebody's file had taken our name in the last moment: it is theirs, and kept.
+                let kept = tmp.replacen(TMP, crate::folder::CONFLICTS, 1);
+                disk.publish(tmp, &kept)
+                    .map_err(|e| format!("keeping {kept}: {e}"))?;
+                disk.sync_folder(crate::folder::CONFLICTS)
+                    .map_err(|e| format!("syncing: {e}"))?;
+            }
+            disk.sync_folder(TMP)
+                .map_err(|e| format!("syncing {TMP}: {e}"))?;
+        }
+        if erased {
+            self.store_hint(live::MUST_DROP, 1)
+                .map_err(|e| format!("telling readers: {e}"))?;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Saves what is committed under a name of its own, because the brain's file is gone.
+    pub(crate) fn save(&self) -> Result<String> {
+        let mut checkpoint = Checkpoint::begin(self)?;
+        checkpoint.build()?;
+        let disk = self.folder.disk();
+        let name = format!("{RECOVERED}/{}.recovered-{}{SUFFIX}", self.name, disk.now());
+        disk.publish(&checkpoint.tmp, &name)
+            .map_err(|e| Error::disk("publish", &name, e))?;
+        checkpoint.done = true;
+        disk.sync_folder(RECOVERED)
+            .map_err(|e| Error::disk("sync", RECOVERED, e))?;
+        Ok(name)
+    }
+}

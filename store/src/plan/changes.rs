@@ -1,0 +1,196 @@
+//! Changes of what is there: edges, beliefs, attributes, vectors, use, settings.
+
+use amem_core::base::settings::Settings;
+use amem_core::event::Attributes;
+use amem_core::journal::op::{Op, Touches};
+use amem_core::view::Direction;
+use amem_core::{EdgeType, Flags, Micros, NodeId, limits};
+use uuid::Uuid;
+
+use super::Planning;
+use super::events::{bytes, json, limit};
+use crate::belief::{self, Pending};
+use crate::error::{Error, Result};
+use crate::mutation::NewEdge;
+
+/// Events in one touch.
+pub(crate) const TOUCHES_MAX: usize = 100_000;
+/// Events in one erase.
+pub(crate) const ERASED_MAX: usize = 100_000;
+
+impl Planning<'_> {
+    pub(super) fn link(&mut self, edge: &NewEdge) -> Result<()> {
+        self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)
+    }
+
+    pub(super) fn unlink(
+        &mut self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+    ) -> Result<()> {
+        self.view.node(source)?;
+        self.view.node(target)?;
+        if self.view.find_edge(source, target, edge_type)?.is_none() {
+            return Err(Error::UnknownEdge {
+                source_id: source,
+                edge_type: edge_type.to_string(),
+                target,
+            });
+        }
+        self.push(&Op::Unlink {
+            source,
+            target,
+            edge_type,
+        });
+        self.answer.edges = 1;
+        if edge_type == EdgeType::SUPERSEDES {
+            let pending = Pending {
+                edge: Some((source, None)),
+                hidden: None,
+            };
+            let confidence = belief::effective_confidence(self.view, target, &pending)?;
+            self.set_confidence(target, confidence)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
+        limit("the events in a touch", entries.len(), TOUCHES_MAX)?;
+        for &(id, times) in entries {
+            self.visible(id)?;
+            if times == 0 {
+                return Err(Error::invalid(
+                    "touch",
+                    format!("event {id} is touched 0 times"),
+                ));
+            }
+        }
+        if !entries.is_empty() {
+            let encoded = Touches::encode(entries);
+            if let Some(entries) = Touches::from_bytes(&encoded) {
+                self.push(&Op::Touch {
+                    at: self.next_time,
+                    entries,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn pin(&mut self, id: NodeId, on: bool) -> Result<()> {
+        let node = self.visible(id)?;
+        self.answer.target = Some(id);
+        if node.flags().has(Flags::PINNED) == on {
+            return Ok(());
+        }
+        let op = Op::Belief {
+            target: id,
+            confidence: node.confidence(),
+            flags: node.flags().set(Flags::PINNED, on),
+            lambda: node.lambda(),
+        };
+        self.push(&op);
+        Ok(())
+    }
+
+    /// Hides an event, or shows it again; what it had replaced is believed again, or no more.
+    pub(super) fn hide(&mut self, id: NodeId, on: bool) -> Result<()> {
+        let node = self.view.node(id)?;
+        self.answer.target = Some(id);
+        if node.is_forgotten() == on {
+            return Ok(());
+        }
+        let op = Op::Belief {
+            target: id,
+            confidence: node.confidence(),
+            flags: node.flags().set(Flags::FORGOTTEN, on),
+            lambda: node.lambda(),
+        };
+        self.push(&op);
+        for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
+            if tie.edge_type == EdgeType::SUPERSEDES {
+                let pending = Pending {
+                    edge: None,
+                    hidden: Some((id, on)),
+                };
+                let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;
+                self.set_confidence(tie.other, confidence)?;
+                self.answer.related.push(tie.other);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn erase(&mut self, ids: &[NodeId]) -> Result<()> {
+        limit("the events in an erase", ids.len(), ERASED_MAX)?;
+        if ids.is_empty() {
+            return Err(Error::invalid("erase", "no event is named"));
+        }
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for &id in &ids {
+            if !self.view.node(id)?.is_erased() {
+                self.push(&Op::Erase { target: id });
+            }
+            self.answer.related.extend(self.episodes(id)?);
+        }
+        self.answer.related.sort_unstable();
+        self.answer.related.dedup();
+        self.answer.ids = ids;
+        Ok(())
+    }
+
+    pub(super) fn set_vector(
+        &mut self,
+        target: NodeId,
+        vector: Option<&[f32]>,
+        space: Option<Uuid>,
+    ) -> Result<()> {
+        self.whole(target)?;
+        if let Some(vector) = vector {
+            self.check_vector(vector, space)?;
+        }
+        let encoded = bytes(vector.unwrap_or_default());
+        self.push(&Op::Vector {
+            target,
+            vector: &encoded,
+        });
+        self.answer.target = Some(target);
+        Ok(())
+    }
+
+    pub(super) fn set_attributes(
+        &mut self,
+        target: NodeId,
+        attributes: Option<&Attributes>,
+    ) -> Result<()> {
+        self.whole(target)?;
+        let text = attributes.map(json).transpose()?.unwrap_or_default();
+        self.push(&Op::Attributes {
+            target,
+            json: &text,
+        });
+        self.answer.target = Some(target);
+        Ok(())
+    }
+
+    pub(super) fn decay(&mut self, at: Micros) -> Result<()> {
+        let rates = self.view.settings()?.decay.by_type();
+        self.push(&Op::Decay { at, rates });
+        Ok(())
+    }
+
+    pub(super) fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        settings.check()?;
+        let text = settings.to_json();
+        limit(
+            "the settings (bytes)",
+            text.len(),
+            limits::SETTINGS_BYTES_MAX,
+        )?;
+        self.push(&Op::Settings { json: &text });
+        Ok(())
+    }
+}

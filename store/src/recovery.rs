@@ -1,0 +1,91 @@
+//! Opening a brain: what was acknowledged is there, what was not is whole or gone.
+//!
+//! Three cases:
+//! - The file was closed in order: nothing to do.
+//! - The operating system started since: what the cache held is gone, and what is read is what the medium
+//!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
+//!   continue a new chain.
+//! - The process died in this boot: frames may be in the cache only, and after a failed sync the cache lies
+//!   about the medium. What is whole goes into a new file.
+
+use std::sync::Arc;
+
+use amem_core::brain::Brain;
+use amem_core::journal::live::Live;
+use amem_core::mapping::Map;
+
+use crate::checkpoint::Checkpoint;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, file_name};
+use crate::store::{CLEAN, Store};
+
+pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
+    let file_name = file_name(name)?;
+    let disk = folder.disk();
+    let file = disk.open(&file_name).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
+        _ => Error::disk("open", &file_name, e),
+    })?;
+    let failed = |action: &'static str| {
+        let file_name = file_name.clone();
+        move |e| Error::disk(action, file_name, e)
+    };
+    // An earlier run may have died between a rename and the sync of the folder.
+    disk.sync_folder("").map_err(failed("sync the folder of"))?;
+    let len = file.len().map_err(failed("look at"))?;
+    let map: Map = file.map(len).map_err(failed("map"))?;
+    let brain = Arc::new(Brain::open(map)?);
+    let Some(start) = brain.start() else {
+        return Err(amem_core::Error::Foreign.into());
+    };
+    let live = brain.live();
+    let clean = brain
+        .live_page()
+        .and_then(|page| brain.cell(page + CLEAN))
+        .unwrap_or(0);
+    let replayed = brain.replay(start, u64::MAX)?;
+    let end = replayed.position.at;
+    let durable = live.map_or(0, |live| live.committed).max(clean);
+    if durable > end {
+        return Err(Error::Damaged {
+            name: file_name,
+            position: end,
+            durable,
+        });
+    }
+    let same_boot = live.is_some_and(|live: Live| live.owner.boot == disk.boot_id());
+    let mut store = Store::new(
+        folder.clone(),
+        name.into(),
+        file_name.clone(),
+        file.clone(),
+        brain,
+        replayed.position,
+        end,
+    );
+    if same_boot && clean != end && end > start.at {
+        let mut checkpoint = Checkpoint::begin(&store)?;
+        checkpoint.build()?;
+        store.install(checkpoint)?;
+        return Ok(store);
+    }
+    zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;
+    store.space_end = len.max(end);
+    store
+        .take_ownership()
+        .map_err(|why| Error::Poisoned { why })?;
+    file.protect().map_err(failed("protect"))?;
+    Ok(store)
+}
+
+/// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
+fn zero_tail(file: &dyn crate::disk::File, end: u64, len: u64) -> std::io::Result<()> {
+    let zeros = vec![0; (1 << 20).min(len.saturating_sub(end) as usize)];
+    let mut at = end;
+    while at < len {
+        let part = &zeros[..zeros.len().min((len - at) as usize)];
+        file.write_at(at, part)?;
+        at += part.len() as u64;
+    }
+    file.sync()
+}
