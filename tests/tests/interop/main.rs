@@ -8,6 +8,7 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
+mod live;
 mod reference;
 
 use amem_core::event::{Edge, Event, Graph, MemoryGraph};
