@@ -1,4 +1,11 @@
 //! The command line of amemd.
 
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod conversation;
+mod demo;
+mod import_run;
+mod remote;
+fn main() {
+    demo::run(&mut std::io::stdout()).unwrap();
+}

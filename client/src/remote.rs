@@ -10,9 +10,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 pub use amem_proto::{Duration, Timestamp, v1};
-pub use tonic::{Code, Status, Streaming};
+pub use tonic::transport::Channel;
+pub use tonic::{Code, Response, Status, Streaming};
 
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 use v1::admin_service_client::AdminServiceClient;
 use v1::brain_service_client::BrainServiceClient;
 use v1::memory_service_client::MemoryServiceClient;

@@ -1,0 +1,151 @@
+//! What the demo leaves behind: nothing, whether it ends well, badly, or is interrupted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::stage::{DemoError, Result};
+
+/// Exit code of a program that a signal ended is this plus the signal's number.
+const SIGNALLED: i32 = 128;
+
+/// A private folder and the processes that work in it. Dropping it ends them and removes it; so do the signals
+/// that ask this process to end.
+pub(crate) struct Cleanup {
+    left: Arc<Mutex<Left>>,
+    folder: PathBuf,
+    /// Waits for the signals.
+    _signals: Runtime,
+}
+
+struct Left {
+    folder: PathBuf,
+    children: Vec<Pid>,
+}
+
+impl Cleanup {
+    /// Makes the folder, among the system's temporary ones.
+    pub(crate) fn new() -> Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("amem-demo-")
+            .tempdir()
+            .map_err(DemoError::io("make a temporary folder"))?
+            .keep();
+        let left = Arc::new(Mutex::new(Left {
+            folder: folder.clone(),
+            children: Vec::new(),
+        }));
+        let signals = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_io()
+            .build()
+            .map_err(DemoError::io("wait for signals"))?;
+        {
+            let _entered = signals.enter();
+            for kind in [
+                SignalKind::interrupt(),
+                SignalKind::terminate(),
+                SignalKind::hangup(),
+            ] {
+                let left = left.clone();
+                let mut asked = signal(kind).map_err(DemoError::io("wait for signals"))?;
+                signals.spawn(async move {
+                    if asked.recv().await.is_some() {
+                        locked(&left).clean();
+                        std::process::exit(SIGNALLED + kind.as_raw_value());
+                    }
+                });
+            }
+        }
+        Ok(Self {
+            left,
+            folder,
+            _signals: signals,
+        })
+    }
+
+    /// The private folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The child has to end when this does.
+    pub(crate) fn adopt(&self, child: Child) -> Ward {
+        let pid = Pid::from_child(&child);
+        locked(&self.left).children.push(pid);
+        Ward {
+            child,
+            pid,
+            left: self.left.clone(),
+        }
+    }
+}
+
+impl Drop for Cleanup {
+    fn drop(&mut self) {
+        locked(&self.left).clean();
+    }
+}
+
+impl Left {
+    fn clean(&mut self) {
+        for pid in self.children.drain(..) {
+            // Gone already is as good.
+            drop(kill_process(pid, Signal::KILL));
+        }
+        // A process that is just ending may still make a file: once more, then it has had its time.
+        for _ in 0..100 {
+            if fs::remove_dir_all(&self.folder).is_ok() || !self.folder.exists() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        eprintln!("cannot remove {}: remove it by hand", self.folder.display());
+    }
+}
+
+fn locked(left: &Mutex<Left>) -> MutexGuard<'_, Left> {
+    left.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A process that ends with the demo. Dropping it kills it.
+pub(crate) struct Ward {
+    child: Child,
+    pid: Pid,
+    left: Arc<Mutex<Left>>,
+}
+
+impl Ward {
+    /// Its number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The process itself.
+    pub(crate) fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        kill_process(self.pid, signal).map_err(|e| DemoError::Io {
+            action: format!("signal process {}", self.child.id()),
+            source: e.into(),
+        })
+    }
+}
+
+impl Drop for Ward {
+    fn drop(&mut self) {
+        let mut left = locked(&self.left);
+        // A number may belong to another process once this one has been waited for.
+        left.children.retain(|&pid| pid != self.pid);
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

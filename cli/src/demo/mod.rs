@@ -1,0 +1,16 @@
+//! The demo: what amemd is for, shown and checked in a few seconds, with nothing left behind.
+//!
+//! It starts a daemon of its own on a private folder and socket, so it never touches a brain of yours.
+
+mod run;
+mod stage;
+mod remember;
+mod follow;
+mod load;
+mod daemon;
+mod cleanup;
+mod sample;
+
+pub(crate) use follow::follow;
+pub(crate) use run::run;
+pub(crate) use stage::DemoError;
