@@ -50,7 +50,10 @@ fn follow(brain: &str, cell: &str) -> Result<String, String> {
         }
         // The writer gives every event its own id as its text.
         if let Some(newest) = view.nodes().checked_sub(1) {
-            for id in [newest, views.wrapping_mul(0x9e37_79b9_7f4a_7c15) % view.nodes()] {
+            for id in [
+                newest,
+                views.wrapping_mul(0x9e37_79b9_7f4a_7c15) % view.nodes(),
+            ] {
                 let node = view.node(NodeId(id)).map_err(told)?;
                 let text = node.text().map_err(told)?;
                 if text.split(' ').next() != Some(&id.to_string()) {
@@ -60,7 +63,9 @@ fn follow(brain: &str, cell: &str) -> Result<String, String> {
         }
         if acknowledged == u64::MAX {
             let events = view.nodes();
-            return Ok(format!("views {views} stale {stale} generations {generations} events {events}"));
+            return Ok(format!(
+                "views {views} stale {stale} generations {generations} events {events}"
+            ));
         }
     }
 }
