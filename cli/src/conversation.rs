@@ -48,7 +48,9 @@ impl Turn {
         let parsed: Line = serde_json::from_slice(json).map_err(|e| {
             let what = e.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
-            format!("{what}; a turn is {{\"session\", \"speaker\", \"text\", \"event_time\", \"id\"}}")
+            format!(
+                "{what}; a turn is {{\"session\", \"speaker\", \"text\", \"event_time\", \"id\"}}"
+            )
         })?;
         for (name, value) in [
             ("session", &parsed.session),
@@ -90,7 +92,9 @@ impl Turn {
 
 fn at_most(what: &str, bytes: usize, max: usize) -> std::result::Result<(), String> {
     if bytes > max {
-        return Err(format!("{what} is {bytes} bytes, more than the {max} allowed"));
+        return Err(format!(
+            "{what} is {bytes} bytes, more than the {max} allowed"
+        ));
     }
     Ok(())
 }
@@ -148,9 +152,7 @@ impl Iterator for Turns {
         match self.read() {
             Err(e) => Some(Err(e)),
             Ok(false) => None,
-            Ok(true) => {
-                Some(Turn::parse(self.line, &self.buffer).map_err(|why| self.refuse(why)))
-            }
+            Ok(true) => Some(Turn::parse(self.line, &self.buffer).map_err(|why| self.refuse(why))),
         }
     }
 }
@@ -193,10 +195,25 @@ mod tests {
             ("[]", "invalid"),
             (r#"{"session":"a","speaker":"Ada"}"#, "missing field `text`"),
             (r#"{"session":"a","speaker":"Ada","text":""}"#, "is empty"),
-            (r#"{"session":"a","speaker":"Ada","text":"x","mood":"low"}"#, "unknown field `mood`"),
-            (r#"{"session":"a","speaker":"Ada","text":"x","event_time":"monday"}"#, "RFC"),
-            (&format!(r#"{{"session":"{}","speaker":"Ada","text":"x"}}"#, "k".repeat(257)), "257 bytes"),
-            (&format!(r#"{{"session":"a","speaker":"Ada","text":"{long}"}}"#), "1048581 bytes"),
+            (
+                r#"{"session":"a","speaker":"Ada","text":"x","mood":"low"}"#,
+                "unknown field `mood`",
+            ),
+            (
+                r#"{"session":"a","speaker":"Ada","text":"x","event_time":"monday"}"#,
+                "RFC",
+            ),
+            (
+                &format!(
+                    r#"{{"session":"{}","speaker":"Ada","text":"x"}}"#,
+                    "k".repeat(257)
+                ),
+                "257 bytes",
+            ),
+            (
+                &format!(r#"{{"session":"a","speaker":"Ada","text":"{long}"}}"#),
+                "1048581 bytes",
+            ),
         ] {
             let error = read(&format!("{good}\n{bad}\n{good}")).unwrap_err();
             let message = error.to_string();

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use amem_client::remote::{Code, Timestamp, v1};
+use amem_client::{Timestamp, v1};
 use amem_core::Error;
+use tonic::Code;
 use uuid::{Builder, Uuid};
 
 use crate::conversation::{Turn, Turns};
@@ -153,7 +154,7 @@ impl Import<'_> {
             index: 0,
             reads,
         };
-        let mut memory = remote.memory();
+        let mut memory = remote.client.memory();
         let sent = memory.ingest_stream(tokio_stream::iter(batches));
         let mut answers = remote.call(sent)?;
         while let Some(answer) = remote.next(&mut answers)? {
@@ -170,7 +171,7 @@ impl Import<'_> {
         let open = v1::OpenBrainRequest {
             brain: self.brain.into(),
         };
-        match remote.call(remote.brains().open_brain(open)) {
+        match remote.call(remote.client.brains().open_brain(open)) {
             Ok(_) => return Ok(false),
             Err(error) if error.code() == Code::NotFound => {}
             Err(error) => return Err(error),
@@ -179,7 +180,7 @@ impl Import<'_> {
             brain: self.brain.into(),
             ..Default::default()
         };
-        remote.call(remote.brains().create_brain(create))?;
+        remote.call(remote.client.brains().create_brain(create))?;
         Ok(true)
     }
 
@@ -195,7 +196,7 @@ impl Import<'_> {
                 options: Some(options(self.agent, self.run, &format!("session {key}"))),
                 key: key.clone(),
             };
-            let opened = remote.call(remote.memory().open_session(request))?;
+            let opened = remote.call(remote.client.memory().open_session(request))?;
             sessions.insert(key, opened.session_id);
         }
         Ok(sessions)
@@ -353,8 +354,15 @@ mod tests {
         assert_eq!(id, run.request("batch 0"));
         assert_ne!(id, run.request("batch 1"));
         assert_ne!(id, Run::new().request("batch 0"));
-        assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
-        assert_eq!(id.as_bytes()[..6], run.id().as_bytes()[..6], "the run's time");
+        assert_eq!(
+            (id.get_version_num(), id.get_variant()),
+            (7, uuid::Variant::RFC4122)
+        );
+        assert_eq!(
+            id.as_bytes()[..6],
+            run.id().as_bytes()[..6],
+            "the run's time"
+        );
     }
 
     #[test]

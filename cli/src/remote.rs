@@ -2,21 +2,33 @@
 //!
 //! Not here: the calls themselves (`amem_client::remote`), how an error becomes an exit code.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 
-use amem_client::remote::v1::admin_service_client::AdminServiceClient;
-use amem_client::remote::v1::brain_service_client::BrainServiceClient;
-use amem_client::remote::v1::memory_service_client::MemoryServiceClient;
-use amem_client::remote::v1::query_service_client::QueryServiceClient;
-use amem_client::remote::{Channel, Client, Code, Response, Status, Streaming, Unreachable, v1};
+use amem_client::{Client, v1};
 use tokio::runtime::{Builder, Runtime};
+use tonic::{Code, Response, Status, Streaming};
+
+/// Where a user's daemon listens unless told otherwise; that of the system's, where nothing says whose runtime
+/// folder is meant.
+pub(crate) fn default_socket() -> PathBuf {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty());
+    PathBuf::from(runtime.unwrap_or_else(|| "/run".into())).join("amemd/amemd.sock")
+}
 
 /// A call to the daemon that failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemoteError {
     /// Nobody answers.
-    #[error(transparent)]
-    Unreachable(#[from] Unreachable),
+    #[error(
+        "no amemd answers on {}: {why}; start it with `amemd`, or give the socket of one that runs", socket.display()
+    )]
+    Unreachable {
+        /// Where it was expected.
+        socket: PathBuf,
+        /// What the system says.
+        why: String,
+    },
     /// The daemon said no.
     #[error("{}", said(.0))]
     Refused(#[from] Box<Status>),
@@ -32,7 +44,7 @@ impl RemoteError {
     /// What kind of refusal it is.
     pub(crate) fn code(&self) -> Code {
         match self {
-            Self::Unreachable(_) => Code::Unavailable,
+            Self::Unreachable { .. } => Code::Unavailable,
             Self::Refused(status) => status.code(),
             Self::Failure(failure) => Code::from_i32(failure.code),
             Self::Runtime(_) => Code::Internal,
@@ -47,9 +59,19 @@ fn said(status: &Status) -> String {
     status.message().into()
 }
 
+/// The innermost cause: "transport error" alone helps nobody.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
 /// A connection that is used from plain code.
 pub(crate) struct Remote {
-    client: Client,
+    /// The daemon's services.
+    pub(crate) client: Client,
     runtime: Runtime,
 }
 
@@ -61,28 +83,13 @@ impl Remote {
             .enable_all()
             .build()
             .map_err(RemoteError::Runtime)?;
-        let client = runtime.block_on(Client::connect(socket))?;
+        let client = runtime
+            .block_on(Client::connect_unix(socket))
+            .map_err(|error| RemoteError::Unreachable {
+                socket: socket.into(),
+                why: root(&error),
+            })?;
         Ok(Self { client, runtime })
-    }
-
-    /// Brains: making, opening, listing them.
-    pub(crate) fn brains(&self) -> BrainServiceClient<Channel> {
-        self.client.brains.clone()
-    }
-
-    /// Changes to a brain.
-    pub(crate) fn memory(&self) -> MemoryServiceClient<Channel> {
-        self.client.memory.clone()
-    }
-
-    /// Questions to a brain.
-    pub(crate) fn query(&self) -> QueryServiceClient<Channel> {
-        self.client.query.clone()
-    }
-
-    /// The daemon itself.
-    pub(crate) fn admin(&self) -> AdminServiceClient<Channel> {
-        self.client.admin.clone()
     }
 
     /// Waits for an answer, and takes it out of its envelope.
@@ -95,10 +102,7 @@ impl Remote {
     }
 
     /// Waits for the next message of a stream; none at its end.
-    pub(crate) fn next<T>(
-        &self,
-        stream: &mut Streaming<T>,
-    ) -> Result<Option<T>, RemoteError> {
+    pub(crate) fn next<T>(&self, stream: &mut Streaming<T>) -> Result<Option<T>, RemoteError> {
         let next = self.runtime.block_on(stream.message());
         Ok(next.map_err(Box::new)?)
     }

@@ -95,8 +95,7 @@ impl Drop for Cleanup {
 impl Left {
     fn clean(&mut self) {
         for pid in self.children.drain(..) {
-            // Gone already is as good.
-            drop(kill_process(pid, Signal::KILL));
+            let _gone_already = kill_process(pid, Signal::KILL);
         }
         // A process that is just ending may still make a file: once more, then it has had its time.
         for _ in 0..100 {

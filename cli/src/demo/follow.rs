@@ -110,7 +110,10 @@ fn timed(reader: &Reader) -> CoreResult<Seen> {
             let node = view.node(NodeId(next % view.nodes().max(1)))?;
             let bytes: u64 = node.text()?.bytes().map(u64::from).sum();
             let read = bytes + u64::from(node.confidence().to_bits());
-            next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(read | 1) >> 3;
+            next = next
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(read | 1)
+                >> 3;
         }
         *round = began.elapsed().as_nanos() as f64 / READS as f64;
     }
@@ -173,7 +176,9 @@ impl Follower {
         let (sender, seen) = channel();
         thread::spawn(move || {
             for line in BufReader::new(answers).lines().map_while(|line| line.ok()) {
-                let Ok(seen) = serde_json::from_str(&line) else { return };
+                let Ok(seen) = serde_json::from_str(&line) else {
+                    return;
+                };
                 if sender.send(seen).is_err() {
                     return;
                 }
@@ -225,7 +230,9 @@ impl Follower {
         let (mut found, mut asked) = (None, None);
         self.wait("that it sees the commit", |seen| {
             match seen {
-                Seen::View { lsn, newest, at, .. } if lsn >= commit => found = Some((newest, at)),
+                Seen::View {
+                    lsn, newest, at, ..
+                } if lsn >= commit => found = Some((newest, at)),
                 Seen::Looked { lsn } => asked = Some(lsn),
                 _ => {}
             }
@@ -253,7 +260,6 @@ impl Follower {
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
-        writeln!(self.questions, "{question}")
-            .map_err(DemoError::io("ask the other process"))
+        writeln!(self.questions, "{question}").map_err(DemoError::io("ask the other process"))
     }
 }

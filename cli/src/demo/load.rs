@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use amem_client::remote::v1;
-use amem_client::{Reader, View};
+use amem_client::{Reader, v1};
+use amem_core::view::View;
 
 use super::stage::{DemoError, Result};
 use crate::remote::{Remote, RemoteError};
@@ -29,7 +29,10 @@ impl Load {
     pub(crate) fn start(socket: &Path, brain: &str) -> Result<Self> {
         let remote = Remote::connect(socket)?;
         let brain = brain.to_owned();
-        let (acknowledged, enough) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (acknowledged, enough) = (
+            Arc::new(AtomicU64::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
         let (count, stop) = (acknowledged.clone(), enough.clone());
         let thread = thread::spawn(move || write(&remote, &brain, &count, &stop));
         Ok(Self {
@@ -79,7 +82,7 @@ fn write(
     acknowledged: &AtomicU64,
     enough: &AtomicBool,
 ) -> Result<(), RemoteError> {
-    let mut memory = remote.memory();
+    let mut memory = remote.client.memory();
     let session = remote.call(memory.open_session(v1::OpenSessionRequest {
         brain: brain.into(),
         options: Some(options()),
@@ -122,7 +125,9 @@ pub(crate) fn held(path: &Path) -> Result<(u64, View)> {
     if let Some(session) = view.session_by_key(SESSION)? {
         for id in view.of_session(session)?.iter() {
             if view.node(id)?.text()? != text(held) {
-                return Err(DemoError::Wrong(format!("entry {held} of the log is as written")));
+                return Err(DemoError::Wrong(format!(
+                    "entry {held} of the log is as written"
+                )));
             }
             held += 1;
         }

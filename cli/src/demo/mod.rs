@@ -2,14 +2,14 @@
 //!
 //! It starts a daemon of its own on a private folder and socket, so it never touches a brain of yours.
 
-mod run;
-mod stage;
-mod remember;
+mod cleanup;
+mod daemon;
 mod follow;
 mod load;
-mod daemon;
-mod cleanup;
+mod remember;
+mod run;
 mod sample;
+mod stage;
 
 pub(crate) use follow::follow;
 pub(crate) use run::run;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use amem_client::remote::{Timestamp, v1};
+use amem_client::{Timestamp, v1};
 use amem_core::query::time;
 use amem_core::{EdgeType, EventType, Micros};
 
@@ -35,7 +35,7 @@ pub(crate) fn remember(remote: &Remote, brain: &str) -> Result<Remembered> {
             agent: session.agent.into(),
             ..Default::default()
         };
-        let mut memory = remote.memory();
+        let mut memory = remote.client.memory();
         let opened = remote.call(memory.open_session(v1::OpenSessionRequest {
             brain: brain.into(),
             options: Some(options.clone()),

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use amem_client::remote::v1;
-use amem_client::{Reader, View};
+use amem_client::{Reader, v1};
 use amem_core::query::why::Why;
+use amem_core::view::View;
 use amem_core::{EventType, NodeId};
 
 use super::cleanup::Cleanup;
@@ -37,7 +37,10 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<()> {
     drop(cleanup);
     done?;
     stage.step("tidy up", "The private folder is removed.")?;
-    stage.check(format_args!("{} is gone", folder.display()), !folder.exists())?;
+    stage.check(
+        format_args!("{} is gone", folder.display()),
+        !folder.exists(),
+    )?;
     stage.end()
 }
 
@@ -51,28 +54,37 @@ struct Demo {
 
 impl Demo {
     fn start(stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<Self> {
-        stage.step("start", "A daemon of our own, on a private folder and socket.")?;
+        stage.step(
+            "start",
+            "A daemon of our own, on a private folder and socket.",
+        )?;
         let (daemon, remote) = Daemon::start(cleanup)?;
-        let status = remote.call(remote.admin().get_status(v1::GetStatusRequest {}))?;
+        let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;
         stage.show(format_args!(
             "amemd {} is process {}, in {}",
             status.version,
             daemon.pid(),
             cleanup.folder().display()
         ))?;
-        stage.check("the daemon that answers is ours", status.pid == daemon.pid())?;
+        stage.check(
+            "the daemon that answers is ours",
+            status.pid == daemon.pid(),
+        )?;
         let create = v1::CreateBrainRequest {
             brain: BRAIN.into(),
             ..Default::default()
         };
-        remote.call(remote.brains().create_brain(create))?;
+        remote.call(remote.client.brains().create_brain(create))?;
         let open = v1::OpenBrainRequest {
             brain: BRAIN.into(),
         };
-        let opened = remote.call(remote.brains().open_brain(open))?;
+        let opened = remote.call(remote.client.brains().open_brain(open))?;
         stage.check("we may read the brain's file directly", opened.direct_read)?;
 
-        stage.step("remember", "Two agents remember two sessions of a project; each answer means: on the disk.")?;
+        stage.step(
+            "remember",
+            "Two agents remember two sessions of a project; each answer means: on the disk.",
+        )?;
         let sample = remember(&remote, BRAIN)?;
         Ok(Self {
             daemon,
@@ -105,17 +117,26 @@ impl Demo {
         stage.show(of_each.join(", "))?;
         let events: usize = SESSIONS.iter().map(|s| s.memories.len()).sum();
         stage.check(
-            format_args!("the file has the {events} events and {} edges", self.sample.edges),
+            format_args!(
+                "the file has the {events} events and {} edges",
+                self.sample.edges
+            ),
             view.nodes() == events as u64 && view.edges() == self.sample.edges,
         )?;
         stage.check(
-            format_args!("it is at commit {}, the last that was answered", self.sample.lsn),
+            format_args!(
+                "it is at commit {}, the last that was answered",
+                self.sample.lsn
+            ),
             view.lsn().0 == self.sample.lsn,
         )
     }
 
     fn search(&self, stage: &mut Stage<'_>, expected: &str) -> Result<()> {
-        stage.step("search", format_args!("{QUESTION:?}: words, meaning and ties together."))?;
+        stage.step(
+            "search",
+            format_args!("{QUESTION:?}: words, meaning and ties together."),
+        )?;
         let hits = self.ask()?;
         for hit in &hits {
             let event = hit.event.clone().unwrap_or_default();
@@ -124,16 +145,19 @@ impl Demo {
                 hit.score,
                 hit.text_score,
                 hit.vector_score,
-                hit.graph_score,
+                hit.neighbour_score,
                 told(&event)
             ))?;
         }
         let sums = hits.iter().all(|hit| {
-            (hit.text_score + hit.vector_score + hit.graph_score - hit.score).abs() < 1e-9
+            (hit.text_score + hit.vector_score + hit.neighbour_score - hit.score).abs() < 1e-5
         });
         stage.check("the parts of each score sum to it", sums)?;
         let wanted = self.id(expected)?;
-        stage.check("what is believed now is among the first three", has(&hits, wanted))
+        stage.check(
+            "what is believed now is among the first three",
+            has(&hits, wanted),
+        )
     }
 
     fn ask(&self) -> Result<Vec<v1::SearchHit>> {
@@ -143,11 +167,17 @@ impl Demo {
             limit: 3,
             ..Default::default()
         };
-        Ok(self.remote.call(self.remote.query().search(request))?.hits)
+        Ok(self
+            .remote
+            .call(self.remote.client.queries().search(request))?
+            .hits)
     }
 
     fn why(&self, stage: &mut Stage<'_>) -> Result<()> {
-        stage.step("why", "What does a decision rest on? Read from the file, by this process.")?;
+        stage.step(
+            "why",
+            "What does a decision rest on? Read from the file, by this process.",
+        )?;
         let (view, decision) = (self.view()?, self.id("sqlite")?);
         let why = Why {
             event: NodeId(decision),
@@ -158,7 +188,9 @@ impl Demo {
         let mut open = vec![0];
         while let Some(at) = open.pop() {
             let step = &tree.steps[at];
-            let via = step.via.map_or(String::new(), |via| format!("{} ", via.edge_type));
+            let via = step
+                .via
+                .map_or(String::new(), |via| format!("{} ", via.edge_type));
             let node = view.node(step.id)?;
             stage.show(format_args!(
                 "{}{via}{}: {}",
@@ -173,15 +205,22 @@ impl Demo {
         for key in ["light-load", "peak", "server", "sheet"] {
             evidence.push(NodeId(self.id(key)?));
         }
-        let all = evidence.iter().all(|id| tree.steps.iter().any(|step| step.id == *id));
+        let all = evidence
+            .iter()
+            .all(|id| tree.steps.iter().any(|step| step.id == *id));
         stage.check("its cause and all three levels of evidence are there", all)
     }
 
     fn other_process(&self, stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<Follower> {
-        stage.step("follow", "Another process maps the file; it asks nobody, and misses nothing.")?;
+        stage.step(
+            "follow",
+            "Another process maps the file; it asks nobody, and misses nothing.",
+        )?;
         let mut follower = Follower::start(cleanup, &self.file)?;
         let (lsn, events, live) = follower.wait("its first view", |seen| match seen {
-            Seen::View { lsn, events, live, .. } => Some((lsn, events, live)),
+            Seen::View {
+                lsn, events, live, ..
+            } => Some((lsn, events, live)),
             _ => None,
         })?;
         let (nanos, _) = follower.time()?;
@@ -195,10 +234,16 @@ impl Demo {
     }
 
     fn correct(&self, stage: &mut Stage<'_>, follower: &mut Follower, old: u64) -> Result<u64> {
-        stage.step("correct", "An agent learns better. The old belief stays, as history.")?;
+        stage.step(
+            "correct",
+            "An agent learns better. The old belief stays, as history.",
+        )?;
         let first = self.id("backup-2")?;
         let before = self.resolve(first, None)?;
-        stage.show(format_args!("before: {}", told(&before.head.unwrap_or_default())))?;
+        stage.show(format_args!(
+            "before: {}",
+            told(&before.head.unwrap_or_default())
+        ))?;
         let request = v1::CorrectRequest {
             brain: BRAIN.into(),
             options: Some(v1::WriteOptions {
@@ -215,7 +260,9 @@ impl Demo {
             target_confidence: None,
             reason: REASON.into(),
         };
-        let answer = self.remote.call(self.remote.memory().correct(request))?;
+        let answer = self
+            .remote
+            .call(self.remote.client.memory().correct(request))?;
         let answered = now();
         let lsn = answer.commit.unwrap_or_default().lsn;
         let looked = follower.look_after(lsn)?;
@@ -226,7 +273,10 @@ impl Demo {
         for event in &after.chain {
             stage.show(format_args!("  {:.2} {}", event.confidence, told(event)))?;
         }
-        stage.check("the belief was replaced at the head of its chain", answer.target_id == old)?;
+        stage.check(
+            "the belief was replaced at the head of its chain",
+            answer.target_id == old,
+        )?;
         stage.check("the chain has three links, and ends at the correction", {
             after.chain.len() == 3 && head.id == answer.event_id && !after.contested
         })?;
@@ -245,12 +295,23 @@ impl Demo {
     }
 
     fn as_of(&self, stage: &mut Stage<'_>, before: u64, old: u64, new: u64) -> Result<()> {
-        stage.step("as of", "What was believed before that? Every earlier moment can be asked.")?;
+        stage.step(
+            "as of",
+            "What was believed before that? Every earlier moment can be asked.",
+        )?;
         let first = self.id("backup-2")?;
         let then = self.resolve(first, Some(before))?.head.unwrap_or_default();
         let now = self.resolve(first, None)?.head.unwrap_or_default();
-        stage.show(format_args!("at commit {before}: {:.2} {}", then.confidence, told(&then)))?;
-        stage.show(format_args!("now:          {:.2} {}", now.confidence, told(&now)))?;
+        stage.show(format_args!(
+            "at commit {before}: {:.2} {}",
+            then.confidence,
+            told(&then)
+        ))?;
+        stage.show(format_args!(
+            "now:          {:.2} {}",
+            now.confidence,
+            told(&now)
+        ))?;
         stage.check("then the old belief held, with its confidence", {
             then.id == old && then.confidence > 0.8
         })?;
@@ -263,7 +324,10 @@ impl Demo {
         cleanup: &Cleanup,
         follower: &mut Follower,
     ) -> Result<Load> {
-        stage.step("copy", "The file is copied with cp while writes go on; each copy is a whole brain.")?;
+        stage.step(
+            "copy",
+            "The file is copied with cp while writes go on; each copy is a whole brain.",
+        )?;
         let load = Load::start(self.daemon.socket(), BRAIN)?;
         for n in 1..=COPIES {
             load.until(n * WRITES)?;
@@ -276,7 +340,8 @@ impl Demo {
                 format_args!("copy {n} holds {held} of {before} acknowledged before it ({meanwhile} came while it was made)"),
                 held >= before,
             )?;
-            let head = view.nodes() > self.sample.ids.len() as u64 && view.edges() >= self.sample.edges;
+            let head =
+                view.nodes() > self.sample.ids.len() as u64 && view.edges() >= self.sample.edges;
             stage.check("and all that was remembered before", head)?;
         }
         let (nanos, commits) = follower.time()?;
@@ -292,15 +357,21 @@ impl Demo {
     }
 
     fn kill(self, stage: &mut Stage<'_>, cleanup: &Cleanup, load: Load) -> Result<Self> {
-        stage.step("kill -9", "The daemon is killed in the middle of a write, and started again.")?;
+        stage.step(
+            "kill -9",
+            "The daemon is killed in the middle of a write, and started again.",
+        )?;
         self.daemon.kill()?;
         let (acknowledged, error) = load.broken();
-        stage.check("the writer was told that its last write is not certain", error.is_some())?;
+        stage.check(
+            "the writer was told that its last write is not certain",
+            error.is_some(),
+        )?;
         let (daemon, remote) = Daemon::start(cleanup)?;
         let open = v1::OpenBrainRequest {
             brain: BRAIN.into(),
         };
-        remote.call(remote.brains().open_brain(open))?;
+        remote.call(remote.client.brains().open_brain(open))?;
         let (held, _) = held(&self.file)?;
         stage.check(
             format_args!("{held} writes are there, {acknowledged} were acknowledged: none is lost"),
@@ -314,8 +385,14 @@ impl Demo {
     }
 
     fn stop(self, stage: &mut Stage<'_>, new: u64) -> Result<()> {
-        stage.step("stop", "The daemon ends when asked; the file needs no one to be read.")?;
-        let head = self.resolve(self.id("backup-2")?, None)?.head.unwrap_or_default();
+        stage.step(
+            "stop",
+            "The daemon ends when asked; the file needs no one to be read.",
+        )?;
+        let head = self
+            .resolve(self.id("backup-2")?, None)?
+            .head
+            .unwrap_or_default();
         stage.check("after the crash the correction still holds", head.id == new)?;
         let status = self.daemon.stop()?;
         stage.check(format_args!("it ended well ({status})"), status.success())?;
@@ -331,9 +408,11 @@ impl Demo {
             as_of: as_of.map(|lsn| v1::AsOf {
                 moment: Some(v1::as_of::Moment::Lsn(lsn)),
             }),
-            include_forgotten: false,
+            ..Default::default()
         };
-        Ok(self.remote.call(self.remote.query().resolve(request))?)
+        Ok(self
+            .remote
+            .call(self.remote.client.queries().resolve(request))?)
     }
 
     fn view(&self) -> Result<View> {
