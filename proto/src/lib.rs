@@ -1,1 +1,3 @@
 //! The `amem.v1` interface.
+
+#![forbid(unsafe_code)]

@@ -1,5 +1,11 @@
 //! Readers in other processes, and copies, while a writer commits: on a real disk.
 
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -419,7 +419,10 @@ impl Brain {
         if before.is_none() {
             return Err(cx.bad(format!("there is no edge {source} {edge_type} {target}")));
         }
-        cx.edges -= 1;
+        cx.edges = cx
+            .edges
+            .checked_sub(1)
+            .ok_or_else(|| cx.bad("more edges retracted than there are"))?;
         let edge = Edge {
             source,
             target,
