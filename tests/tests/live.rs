@@ -192,3 +192,81 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
         store.view().nodes()
     );
 }
+
+#[test]
+fn a_reader_lets_go_of_what_was_erased() {
+    let dir = folder();
+    let mut store = open(dir.path());
+    let brain = dir.path().join("b.amem");
+    commit(&mut store, 3, 1, drop);
+    let (follows, stranded) = (Reader::open(&brain).unwrap(), Reader::open(&brain).unwrap());
+    assert!(follows.is_live());
+    store
+        .execute(Request::new(Mutation::Erase(vec![NodeId(1)])))
+        .unwrap();
+    store.checkpoint().unwrap();
+    let view = follows.view().unwrap();
+    assert_eq!(view.identity().generation.0, 2);
+    assert!(view.node(NodeId(1)).unwrap().is_erased());
+    // A reader that finds no successor must not go on with the old file.
+    std::fs::rename(&brain, dir.path().join("elsewhere")).unwrap();
+    let refused = stranded.view();
+    assert!(
+        matches!(refused, Err(amem_core::Error::MustDrop { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_reader_follows_to_a_later_generation_without_any_hint() {
+    let dir = folder();
+    let mut store = open(dir.path());
+    let (brain, path) = (dir.path().join("b.amem"), dir.path().join("copy"));
+    commit(&mut store, 3, 1, drop);
+    std::fs::copy(&brain, &path).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert!(!reader.is_live(), "a copy is nobody's");
+    store.checkpoint().unwrap();
+    commit(&mut store, 2, 1, drop);
+    let next = dir.path().join("next");
+    std::fs::copy(&brain, &next).unwrap();
+    std::fs::rename(&next, &path).unwrap();
+    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    while reader.view().unwrap().nodes() != 5 {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the path is looked at once a second"
+        );
+        std::thread::yield_now();
+    }
+    // Another brain under the name is not this one: what was open stays.
+    let other = dir.path().join("other-folder");
+    std::fs::create_dir(&other).unwrap();
+    drop(self::open(&other));
+    std::fs::rename(other.join("b.amem"), &path).unwrap();
+    let until = std::time::Instant::now() + 2 * amem_core::reader::PATH_CHECK_EVERY;
+    while std::time::Instant::now() < until {
+        assert_eq!(reader.view().unwrap().nodes(), 5);
+    }
+}
+
+#[test]
+fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() {
+    let dir = folder();
+    let store = open(dir.path());
+    let own = store.folder().clone();
+    store.close().unwrap();
+    let brain = dir.path().join("b.amem");
+    let path = dir.path().join("moved.amem");
+    std::fs::copy(&brain, &path).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert!(!reader.is_live());
+    let mut store = Store::open(&own, "moved").unwrap();
+    commit(&mut store, 4, 1, drop);
+    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    while reader.view().unwrap().nodes() != 4 {
+        assert!(std::time::Instant::now() < deadline, "an owner is noticed");
+        std::thread::yield_now();
+    }
+    assert!(reader.is_live());
+}

@@ -28,6 +28,8 @@ use crate::view::View;
 pub use changes::of as changes_of;
 use image::{Sections, Sink};
 
+pub(crate) use tables::inverse_length;
+
 /// What a fold is to say of the new base.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
