@@ -14,7 +14,7 @@ mod finding;
 mod foreign;
 mod indexes;
 mod journal;
-mod log;
+pub(crate) mod log;
 mod tables;
 
 pub use finding::{FINDINGS_MAX, Finding};
@@ -159,4 +159,4 @@ pub fn native(map: Arc<Map>, committed: Option<u64>) -> Result<Report> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -118,7 +118,7 @@ fn check_content_end(base: &Base, content: Option<u64>, findings: &mut Findings)
     };
     let gap = header.vectors.checked_sub(end);
     let rest = gap.and_then(|gap| base.map().slice(end, gap));
-    if !gap.is_some_and(|gap| gap < VECTORS_ALIGN)
+    if gap.is_none_or(|gap| gap >= VECTORS_ALIGN)
         || !rest.is_some_and(|rest| rest.iter().all(|&b| b == 0))
     {
         findings.add("texts", end, "what stands behind the last is no padding");
