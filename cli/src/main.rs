@@ -1,2 +1,4 @@
 //! The command line of amemd.
+
+#![forbid(unsafe_code)]
 fn main() {}

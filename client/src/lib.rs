@@ -1,1 +1,3 @@
 //! Follow a brain file directly, or talk to amemd.
+
+#![forbid(unsafe_code)]

@@ -8,6 +8,8 @@
 //! costs in proportion to the commit (P5); answers are a function of the file and the request (P7).
 //! Not here: writing brains, locks and durability (`amem-store`), network and schedules (`amemd`).
 
+#![deny(unsafe_code)]
+
 pub mod base;
 pub mod brain;
 pub mod bytes;

@@ -7,7 +7,12 @@
 //!
 //! Promises: a range outside the mapping is `None`, never a fault.
 //! Not promised: anyone who *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode
-//! 0400 so that this takes intent; a reader of files it does not trust uses `Map::read` (a copy).
+//! 0400 so that this takes intent; a reader of files it does not trust takes a copy (`Map::owned`).
+
+#![expect(
+    unsafe_code,
+    reason = "a mapping lends its bytes, and cells of it are loaded as atomics"
+)]
 
 use std::fs::File;
 use std::io;

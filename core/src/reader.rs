@@ -249,7 +249,8 @@ impl Followed {
                 return Err(Error::corrupt("journal", replayed.position.at, why));
             }
         }
-        self.applied.store(cell, Ordering::Release);
+        // The top bit is left out: as long as it is set, every view looks whether there is a successor.
+        self.applied.store(committed, Ordering::Release);
         Ok(())
     }
 }

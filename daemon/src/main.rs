@@ -1,2 +1,4 @@
 //! The memory daemon.
+
+#![forbid(unsafe_code)]
 fn main() {}

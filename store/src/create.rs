@@ -70,6 +70,14 @@ fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
         options.dimension.into(),
         DIMENSION_MAX.into(),
     )?;
+    if options.space == Embedder::builtin().space() && options.dimension != embed::DIMENSION {
+        let why = format!(
+            "the built-in embedder's vectors have {}, not {}: name the space of another embedder, or none",
+            embed::DIMENSION,
+            options.dimension
+        );
+        return Err(Error::invalid("dimension", why));
+    }
     options.settings.check()?;
     let id = || uuid::Builder::from_random_bytes(folder.disk().random()).into_uuid();
     let now = Micros(folder.disk().now().0.max(1));

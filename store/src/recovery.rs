@@ -46,7 +46,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let replayed = brain.replay(start, u64::MAX)?;
     let end = replayed.position.at;
     let durable = live.map_or(0, |live| live.committed).max(clean);
-    if durable > end && durable <= len {
+    if durable > end {
         return Err(Error::Damaged {
             name: file_name,
             position: end,

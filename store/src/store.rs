@@ -302,6 +302,7 @@ impl Store {
             };
             checksum = frame::encode(&mut bytes, &header, payload, checksum)?;
         }
+        self.make_space(self.position.at + bytes.len() as u64)?;
         if let Err(why) = self.append(&bytes) {
             self.poison = Some(why.clone());
             return Err(Error::OutcomeUnknown { why });
@@ -317,7 +318,6 @@ impl Store {
     fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
         let at = self.position.at;
         let end = at + bytes.len() as u64;
-        self.make_space(end)?;
         self.file
             .write_at(at, bytes)
             .map_err(|e| format!("writing a frame: {e}"))?;
@@ -356,7 +356,9 @@ impl Store {
     }
 
     /// Sees to it that the file reaches past `end` with zeros that are synced already.
-    fn make_space(&mut self, end: u64) -> Result<(), String> {
+    ///
+    /// A disk that is full refuses here, before anything of the request was written: that poisons nothing.
+    fn make_space(&mut self, end: u64) -> Result<()> {
         // A frame's header of zeros behind the last frame ends the chain for every reader.
         let needed = end + frame::HEADER as u64;
         if needed <= self.space_end {
@@ -370,14 +372,20 @@ impl Store {
             let part = &zeros[..zeros.len().min((to - at) as usize)];
             self.file
                 .write_at(at, part)
-                .map_err(|e| format!("growing the file: {e}"))?;
+                .map_err(|e| Error::disk("make room in", &self.file_name, e))?;
             at += part.len() as u64;
         }
-        self.file
+        let synced = self
+            .file
             .sync()
-            .map_err(|e| format!("syncing the grown file: {e}"))?;
+            .map_err(|e| format!("syncing the grown file: {e}"))
+            .and_then(|()| self.map_again());
+        if let Err(why) = synced {
+            self.poison = Some(why.clone());
+            return Err(Error::OutcomeUnknown { why });
+        }
         self.space_end = to;
-        self.map_again()
+        Ok(())
     }
 
     /// Syncs what was written and lets readers see it.

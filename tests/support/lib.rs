@@ -3,6 +3,8 @@
 //!
 //! Not here: the scenarios, which know what a store must keep.
 
+#![forbid(unsafe_code)]
+
 pub mod crash;
 pub mod disk;
 pub mod graphs;

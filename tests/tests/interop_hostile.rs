@@ -1,5 +1,6 @@
 //! Foreign bytes that were cut or changed: an error or a graph, never a panic, and bounded memory.
 
+#![forbid(unsafe_code)]
 #![expect(
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails its test"

@@ -330,7 +330,7 @@ mod tests {
         assert!((0..10_000).all(|i| v.get(i) == Some(&(i * 3))));
         assert_eq!(v.get(10_000), None);
         assert_eq!(v.get(NONE), None);
-        assert_eq!(v.iter().rev().next(), Some(&29_997));
+        assert_eq!(v.iter().next_back(), Some(&29_997));
         assert_eq!(v.partition_point(v.len(), |&x| x < 300), 100);
         assert_eq!(v.partition_point(50, |&x| x < 300), 50);
     }

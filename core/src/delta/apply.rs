@@ -272,6 +272,7 @@ impl Brain {
             },
             next as u32,
         );
+        slot.first_event.get_or_init(|| node.created_at);
         slot.newest.set(index);
         Ok(())
     }
@@ -418,7 +419,10 @@ impl Brain {
         if before.is_none() {
             return Err(cx.bad(format!("there is no edge {source} {edge_type} {target}")));
         }
-        cx.edges -= 1;
+        cx.edges = cx
+            .edges
+            .checked_sub(1)
+            .ok_or_else(|| cx.bad("more edges retracted than there are"))?;
         let edge = Edge {
             source,
             target,

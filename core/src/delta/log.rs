@@ -1,5 +1,6 @@
 //! Commits of the delta, and what belongs to a commit and to no event: sessions and requests.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use uuid::Uuid;
@@ -91,6 +92,8 @@ pub struct SessionSlot {
     pub id: SessionId,
     /// The first commit that named it.
     pub lsn: Lsn,
+    /// Recorded time of its first event in this journal.
+    pub first_event: OnceLock<Micros>,
     /// The newest version of what is known, if it was opened or closed.
     pub version: Link,
     /// Its newest event, as an index into the delta's events.
@@ -158,6 +161,7 @@ impl Sessions {
         let at = self.slots.push(SessionSlot {
             id,
             lsn,
+            first_event: OnceLock::new(),
             version: Link::default(),
             newest: Link::default(),
         });

@@ -165,7 +165,7 @@ mod tests {
                 set.range(..bound).next_back().copied()
             );
         }
-        let heights: usize = (0..100_000).map(|i| height(i)).sum();
+        let heights: usize = (0..100_000).map(height).sum();
         assert!((120_000..150_000).contains(&heights), "{heights}");
     }
 }

@@ -703,13 +703,13 @@ mod tests {
         let mut payload = Vec::new();
         samples().iter().for_each(|op| encode(&mut payload, op));
         for cut in 0..payload.len() {
-            Ops::new(&payload[..cut], 0).for_each(|op| drop(op));
+            Ops::new(&payload[..cut], 0).for_each(drop);
         }
         for at in 0..payload.len() {
             for value in [0, 1, 127, 255] {
                 let mut bad = payload.clone();
                 bad[at] = value;
-                Ops::new(&bad, 0).for_each(|op| drop(op));
+                Ops::new(&bad, 0).for_each(drop);
             }
         }
     }

@@ -3,8 +3,9 @@
 use super::View;
 use crate::base::sessions::Session;
 use crate::delta::append::AppendVec;
+use crate::delta::log::SessionSlot;
 use crate::error::Result;
-use crate::types::{EventType, Micros, NodeId, SessionId};
+use crate::types::{EventType, Lsn, Micros, NodeId, SessionId};
 
 /// Events of a view, ascending: a list in the base, and one of the delta.
 #[derive(Debug, Clone)]
@@ -165,24 +166,11 @@ impl View {
             .filter(|slot| slot.lsn <= self.now.lsn);
         let Some(slot) = slot else { return Ok(base) };
         let mut session = base;
-        let mut newest = slot.newest.get();
-        // The newest event that this view may see.
-        while let Some(node) = delta.events.nodes.get(newest) {
-            if node.lsn <= self.now.lsn {
-                break;
-            }
-            newest = node.previous_in_session;
-        }
-        if let Some(node) = delta.events.nodes.get(newest) {
-            let first = match session {
-                Some(session) => session.opened,
-                None => {
-                    let ids = self.of_session(id)?;
-                    ids.get(0).map_or(Ok(node.created_at), |id| {
-                        self.node(id).map(|n| n.created_at())
-                    })?
-                }
-            };
+        if let Some(node) = self
+            .newest_of(slot, self.now.lsn)
+            .and_then(|at| delta.events.nodes.get(at))
+        {
+            let first = slot.first_event.get().copied().unwrap_or(node.created_at);
             let mut known = session.unwrap_or(Session {
                 opened: first,
                 ..unknown(id)
@@ -206,6 +194,32 @@ impl View {
             session = Some(known);
         }
         Ok(session)
+    }
+
+    /// The newest event of a session that a bound may see, as an index into the delta's events.
+    fn newest_of(&self, slot: &SessionSlot, bound: Lsn) -> Option<u32> {
+        let mut at = slot.newest.get();
+        while let Some(node) = self.brain.delta.events.nodes.get(at) {
+            if node.lsn <= bound {
+                return Some(at);
+            }
+            at = node.previous_in_session;
+        }
+        None
+    }
+
+    /// The newest event of a session, hidden or not.
+    pub fn last_of_session(&self, id: SessionId) -> Result<Option<NodeId>> {
+        let slot = self.brain.delta.sessions.find(id);
+        if let Some(at) = slot.and_then(|slot| self.newest_of(slot, self.at.lsn)) {
+            return Ok(Some(NodeId(self.brain.base.nodes() + u64::from(at))));
+        }
+        let sessions = self.brain.base.sessions()?;
+        let Some(position) = sessions.find(id)? else {
+            return Ok(None);
+        };
+        let members = self.below(sessions.members(position)?);
+        Ok(members.last().map(|&id| NodeId(id.into())))
     }
 
     /// Every session of now, by number.

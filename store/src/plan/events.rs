@@ -157,8 +157,7 @@ impl Planning<'_> {
                 Some((_, before)) => Some(std::mem::replace(before, id)),
                 None => {
                     last.push((session, id));
-                    let ids = self.view.of_session(session)?;
-                    ids.len().checked_sub(1).and_then(|at| ids.get(at))
+                    self.view.last_of_session(session)?
                 }
             };
             if let Some(before) = before {

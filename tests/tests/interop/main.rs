@@ -3,11 +3,13 @@
 //! The peer is the published reference implementation, in the same process; its own files and dumps
 //! come from the folder of shared files.
 
+#![forbid(unsafe_code)]
 #![expect(
     clippy::unwrap_used,
     reason = "a helper that cannot go on fails its test"
 )]
 
+mod live;
 mod reference;
 
 use amem_core::event::{Edge, Event, Graph, MemoryGraph};

@@ -1,0 +1,69 @@
+//! Seeded data: events of six types, three edges each, English-like texts of 50–200 bytes, vectors of 128.
+
+/// A seeded source of numbers (SplitMix64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below a bound.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.number() % bound.max(1)
+    }
+
+    /// A number within 0..1.
+    pub(crate) fn unit(&mut self) -> f32 {
+        (self.number() >> 40) as f32 / (1u64 << 24) as f32
+    }
+}
+
+/// Different words.
+const WORDS: u64 = 11_000;
+const SYLLABLES: [&str; 20] = [
+    "ba", "co", "di", "fu", "ga", "he", "ki", "lo", "ma", "ne", "pi", "qua", "ro", "su", "ta",
+    "ve", "wi", "xo", "ya", "zu",
+];
+
+/// The word of a rank: a few syllables.
+pub(crate) fn word(rank: u64) -> String {
+    let mut rest = rank + 20;
+    let mut out = String::new();
+    while rest > 0 {
+        out.push_str(SYLLABLES[(rest % 20) as usize]);
+        rest /= 20;
+    }
+    out
+}
+
+/// A text of 50–200 bytes, its words by Zipf's law.
+pub(crate) fn text(random: &mut Random) -> String {
+    let len = 50 + random.below(150) as usize;
+    let mut out = String::new();
+    while out.len() < len {
+        let rank = ((WORDS as f32).powf(random.unit()) - 1.0) as u64;
+        out.push_str(&word(rank));
+        out.push(' ');
+    }
+    out.pop();
+    out
+}
+
+/// A vector of 128 around one of 1,000 centres.
+pub(crate) fn vector(random: &mut Random) -> Vec<f32> {
+    let mut centre = Random::new(random.below(1_000));
+    (0..128)
+        .map(|_| centre.unit() - 0.5 + 0.2 * (random.unit() + random.unit() - 1.0))
+        .collect()
+}

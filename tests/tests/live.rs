@@ -1,0 +1,272 @@
+//! Readers in other processes, and copies, while a writer commits: on a real disk.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use amem_core::mapping::Cells;
+use amem_core::reader::Reader;
+use amem_core::view::View;
+use amem_core::{EventType, NodeId};
+use amem_store::disk::os::OsDisk;
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::{Create, Folder, Mutation, Request, Store, create};
+
+/// A folder on the disk that the build is on: a folder of temporary files may be in memory.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn open(path: &Path) -> Store {
+    let disk = Arc::new(OsDisk::new(path).unwrap());
+    let folder = Folder::open(disk, "a test").unwrap();
+    let mut options = Create {
+        dimension: 0,
+        space: uuid::Uuid::nil(),
+        ..Create::default()
+    };
+    options.settings.embed = false;
+    create(&folder, "b", &options).unwrap();
+    Store::open(&folder, "b").unwrap()
+}
+
+/// Commits `count` events, each in a commit of its own, `group` commits to a sync.
+fn commit(store: &mut Store, count: u64, group: u64, mut acknowledged: impl FnMut(u64)) {
+    let mut done = 0;
+    while done < count {
+        let first = store.view().nodes();
+        let requests: Vec<Request> = (0..group.min(count - done))
+            .map(|i| {
+                let text = format!("{} is what this event says of itself", first + i);
+                let events = vec![NewEvent::new(EventType::FACT, text)];
+                Request::new(Mutation::Ingest(Ingest {
+                    events,
+                    ..Ingest::default()
+                }))
+            })
+            .collect();
+        for answer in store.commit(&requests) {
+            acknowledged(answer.unwrap().lsn.0);
+            done += 1;
+        }
+    }
+}
+
+struct Peer(Child, BufReader<std::process::ChildStdout>);
+
+impl Peer {
+    fn start(brain: &Path, cell: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_amem-peer"))
+            .args([brain, cell])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "ready");
+        Self(child, out)
+    }
+
+    fn finish(mut self) -> String {
+        let mut line = String::new();
+        self.1.read_line(&mut line).unwrap();
+        assert!(self.0.wait().unwrap().success(), "{line}");
+        line.trim().to_owned()
+    }
+}
+
+fn cell(path: &Path) -> Cells {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .unwrap();
+    file.set_len(4096).unwrap();
+    Cells::shared(&file, 0, 4096).unwrap()
+}
+
+/// The number of a long run, set by an environment variable.
+fn size(variable: &str, short: u64) -> u64 {
+    std::env::var(variable)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(short)
+}
+
+#[test]
+fn readers_in_other_processes_see_every_answered_commit_across_checkpoints() {
+    let commits = size("AMEM_FOLLOW_COMMITS", 100_000);
+    let dir = folder();
+    let mut store = open(dir.path());
+    let (brain, cell_path) = (dir.path().join("b.amem"), dir.path().join("cell"));
+    let cell = cell(&cell_path);
+    let before = Peer::start(&brain, &cell_path);
+    let tenth = commits / 10;
+    commit(&mut store, tenth, 64, |lsn| cell.store(0, lsn));
+    store.checkpoint().unwrap();
+    let after = Peer::start(&brain, &cell_path);
+    for _ in 0..9 {
+        commit(&mut store, tenth, 64, |lsn| cell.store(0, lsn));
+        store.checkpoint().unwrap();
+    }
+    commit(&mut store, 100, 1, |lsn| cell.store(0, lsn));
+    cell.store(0, u64::MAX);
+    for (name, peer) in [
+        ("started before a checkpoint", before),
+        ("started after one", after),
+    ] {
+        let seen = peer.finish();
+        println!("{commits} commits, reader {name}: {seen}");
+        assert!(seen.contains(" stale 0 "), "{seen}");
+        assert!(
+            seen.ends_with(&format!("events {}", 10 * tenth + 100)),
+            "{seen}"
+        );
+    }
+}
+
+fn check_copy(view: &View, acknowledged: u64) {
+    assert!(
+        view.lsn().0 >= acknowledged,
+        "LSN {} of {acknowledged}",
+        view.lsn()
+    );
+    for id in 0..view.nodes() {
+        let text = view.node(NodeId(id)).unwrap().text().unwrap().into_owned();
+        assert!(
+            text.starts_with(&format!("{id} ")),
+            "event {id} says {text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
+    let copies = size("AMEM_COPIES", 100);
+    let dir = folder();
+    let mut store = open(dir.path());
+    let (acknowledged, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let torn = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                commit(&mut store, 40, 4, |lsn| {
+                    acknowledged.store(lsn, Ordering::Release)
+                });
+                if store.journal_bytes() > 1 << 20 {
+                    store.checkpoint().unwrap();
+                }
+            }
+        });
+        let mut torn = 0;
+        for i in 0..copies {
+            let before = acknowledged.load(Ordering::Acquire);
+            let copy = dir.path().join(format!("copy-{i}"));
+            let done = Command::new("cp")
+                .arg(dir.path().join("b.amem"))
+                .arg(&copy)
+                .status()
+                .unwrap();
+            assert!(done.success());
+            let reader = Reader::open(&copy).unwrap();
+            assert!(!reader.is_live());
+            torn += u64::from(reader.torn().is_some());
+            check_copy(&reader.view().unwrap(), before);
+            std::fs::remove_file(&copy).unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+        torn
+    });
+    println!(
+        "{copies} copies, {torn} with a torn tail, {} events",
+        store.view().nodes()
+    );
+}
+
+#[test]
+fn a_reader_lets_go_of_what_was_erased() {
+    let dir = folder();
+    let mut store = open(dir.path());
+    let brain = dir.path().join("b.amem");
+    commit(&mut store, 3, 1, drop);
+    let (follows, stranded) = (Reader::open(&brain).unwrap(), Reader::open(&brain).unwrap());
+    assert!(follows.is_live());
+    store
+        .execute(Request::new(Mutation::Erase(vec![NodeId(1)])))
+        .unwrap();
+    store.checkpoint().unwrap();
+    let view = follows.view().unwrap();
+    assert_eq!(view.identity().generation.0, 2);
+    assert!(view.node(NodeId(1)).unwrap().is_erased());
+    // A reader that finds no successor must not go on with the old file.
+    std::fs::rename(&brain, dir.path().join("elsewhere")).unwrap();
+    let refused = stranded.view();
+    assert!(
+        matches!(refused, Err(amem_core::Error::MustDrop { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_reader_follows_to_a_later_generation_without_any_hint() {
+    let dir = folder();
+    let mut store = open(dir.path());
+    let (brain, path) = (dir.path().join("b.amem"), dir.path().join("copy"));
+    commit(&mut store, 3, 1, drop);
+    std::fs::copy(&brain, &path).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert!(!reader.is_live(), "a copy is nobody's");
+    store.checkpoint().unwrap();
+    commit(&mut store, 2, 1, drop);
+    let next = dir.path().join("next");
+    std::fs::copy(&brain, &next).unwrap();
+    std::fs::rename(&next, &path).unwrap();
+    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    while reader.view().unwrap().nodes() != 5 {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the path is looked at once a second"
+        );
+        std::thread::yield_now();
+    }
+    // Another brain under the name is not this one: what was open stays.
+    let other = dir.path().join("other-folder");
+    std::fs::create_dir(&other).unwrap();
+    drop(self::open(&other));
+    std::fs::rename(other.join("b.amem"), &path).unwrap();
+    let until = std::time::Instant::now() + 2 * amem_core::reader::PATH_CHECK_EVERY;
+    while std::time::Instant::now() < until {
+        assert_eq!(reader.view().unwrap().nodes(), 5);
+    }
+}
+
+#[test]
+fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() {
+    let dir = folder();
+    let store = open(dir.path());
+    let own = store.folder().clone();
+    store.close().unwrap();
+    let brain = dir.path().join("b.amem");
+    let path = dir.path().join("moved.amem");
+    std::fs::copy(&brain, &path).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert!(!reader.is_live());
+    let mut store = Store::open(&own, "moved").unwrap();
+    commit(&mut store, 4, 1, drop);
+    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    while reader.view().unwrap().nodes() != 4 {
+        assert!(std::time::Instant::now() < deadline, "an owner is noticed");
+        std::thread::yield_now();
+    }
+    assert!(reader.is_live());
+}

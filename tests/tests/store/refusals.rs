@@ -1,0 +1,220 @@
+//! What a store refuses: each with an error that names the thing, and nothing changed.
+
+use std::sync::Arc;
+
+use amem_core::{EdgeType, EventType, NodeId, SessionId};
+use amem_store::disk::os::OsDisk;
+use amem_store::mutation::{Correct, NewEdge, NewEvent};
+use amem_store::{Create, Error, Folder, Mutation, Store, create};
+use uuid::Uuid;
+
+use crate::{correction, dump, fact, ingest, open, run};
+
+#[test]
+fn bad_requests_are_refused_by_name_and_change_nothing() {
+    let (_disk, mut store) = open(6);
+    let session = run(&mut store, Mutation::OpenSession { key: "s".into() })
+        .unwrap()
+        .session;
+    run(&mut store, ingest(vec![fact("a"), fact("b"), fact("c")])).unwrap();
+    run(&mut store, Mutation::Correct(correction(0, "a2"))).unwrap();
+    run(&mut store, Mutation::Forget(NodeId(2))).unwrap();
+    let closing = Mutation::CloseSession {
+        session: session.unwrap(),
+        outcome: "done".into(),
+    };
+    run(&mut store, closing).unwrap();
+    let link = |source, target, edge_type, weight| {
+        Mutation::Link(NewEdge {
+            source: NodeId(source),
+            target: NodeId(target),
+            edge_type,
+            weight,
+        })
+    };
+    let wide = vec![1.0; 3];
+    let mut deep = serde_json::json!(1);
+    for _ in 0..10 {
+        deep = serde_json::json!({ "d": deep });
+    }
+    let attributes = |value: serde_json::Value| value.as_object().cloned();
+    let rows: Vec<(Mutation, &str)> = vec![
+        (ingest(vec![]), "neither an event nor an edge"),
+        (ingest(vec![fact("")]), "text: it is empty"),
+        (
+            ingest(vec![fact(&"x".repeat((1 << 20) + 1))]),
+            "text (bytes) is 1048577",
+        ),
+        (
+            ingest(vec![NewEvent {
+                confidence: 1.5,
+                ..fact("x")
+            }]),
+            "1.5 is not within 0 and 1",
+        ),
+        (
+            ingest(vec![NewEvent {
+                confidence: f32::NAN,
+                ..fact("x")
+            }]),
+            "NaN is not within 0 and 1",
+        ),
+        (
+            ingest(vec![NewEvent {
+                lambda: Some(-1.0),
+                ..fact("x")
+            }]),
+            "-1 is no rate per day",
+        ),
+        (
+            ingest(vec![NewEvent {
+                vector: Some(wide),
+                ..fact("x")
+            }]),
+            "3 dimensions, the brain 128",
+        ),
+        (
+            ingest(vec![NewEvent {
+                vector: Some(vec![f32::NAN; 128]),
+                ..fact("x")
+            }]),
+            "number 0 is NaN",
+        ),
+        (
+            ingest(vec![NewEvent {
+                vector: Some(vec![1.0; 128]),
+                space: Some(Uuid::from_u128(1)),
+                ..fact("x")
+            }]),
+            "embed with the brain's model",
+        ),
+        (
+            ingest(vec![NewEvent {
+                session: Some(SessionId(9)),
+                ..fact("x")
+            }]),
+            "no session 9",
+        ),
+        (
+            ingest(vec![NewEvent {
+                session,
+                ..fact("x")
+            }]),
+            "is closed",
+        ),
+        (
+            ingest(vec![NewEvent {
+                event_type: EventType(9),
+                ..fact("x")
+            }]),
+            "9 is not one of the six",
+        ),
+        (
+            ingest(vec![NewEvent {
+                attributes: attributes(deep),
+                ..fact("x")
+            }]),
+            "nested deeper",
+        ),
+        (
+            ingest(vec![NewEvent {
+                attributes: attributes(serde_json::json!({ "k": "v".repeat(70_000) })),
+                ..fact("x")
+            }]),
+            "65536",
+        ),
+        (link(0, 0, EdgeType::SUPPORTS, 1.0), "tied to itself"),
+        (link(0, 77, EdgeType::SUPPORTS, 1.0), "no event 77"),
+        (link(0, 2, EdgeType::SUPPORTS, 1.0), "event 2 is forgotten"),
+        (link(0, 1, EdgeType(9), 1.0), "9 is not one of the seven"),
+        (link(0, 1, EdgeType::SUPPORTS, -0.1), "weight: -0.1"),
+        (
+            link(0, 3, EdgeType::SUPERSEDES, 1.0),
+            "supersedes 0 already",
+        ),
+        (
+            Mutation::Unlink {
+                source: NodeId(1),
+                target: NodeId(0),
+                edge_type: EdgeType::PART_OF,
+            },
+            "no edge 1 part-of 0",
+        ),
+        (Mutation::Touch(vec![(NodeId(0), 0)]), "touched 0 times"),
+        (Mutation::Correct(correction(44, "x")), "no event 44"),
+        (
+            Mutation::Correct(Correct {
+                target_confidence: Some(1.1),
+                ..correction(1, "x")
+            }),
+            "target_confidence: 1.1",
+        ),
+        (Mutation::Erase(vec![]), "no event is named"),
+        (
+            Mutation::Compress {
+                session: SessionId(5),
+                text: "sum".into(),
+                vector: None,
+            },
+            "has no event that is not compressed",
+        ),
+        (
+            Mutation::CloseSession {
+                session: SessionId(0),
+                outcome: String::new(),
+            },
+            "nobody's",
+        ),
+        (
+            Mutation::OpenSession {
+                key: "k".repeat(300),
+            },
+            "key (bytes) is 300",
+        ),
+    ];
+    let before = (store.view().lsn(), dump(&store.view()));
+    for (mutation, expected) in rows {
+        let error = run(&mut store, mutation.clone()).expect_err(&format!("{mutation:?}"));
+        let text = error.to_string();
+        assert!(
+            text.contains(expected),
+            "{text:?} does not say {expected:?}"
+        );
+        assert_eq!(
+            (store.view().lsn(), dump(&store.view())),
+            before,
+            "{expected}"
+        );
+    }
+}
+
+#[test]
+fn names_that_are_no_names_and_brains_that_are_not_there_are_told() {
+    let (_disk, store) = open(7);
+    let folder = store.folder().clone();
+    for name in ["", "a/b", "..", ".x", "a b", "é", "x.amem"] {
+        let error = create(&folder, name, &Create::default()).unwrap_err();
+        assert!(matches!(error, Error::Name { .. }), "{name:?}: {error}");
+    }
+    assert!(matches!(
+        create(&folder, "b", &Create::default()),
+        Err(Error::Exists { .. })
+    ));
+    assert!(matches!(
+        Store::open(&folder, "c"),
+        Err(Error::NotFound { .. })
+    ));
+    assert_eq!(folder.names().unwrap(), ["b"]);
+}
+
+#[test]
+fn a_second_writer_is_told_who_holds_the_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = || Arc::new(OsDisk::new(dir.path()).unwrap());
+    let held = Folder::open(disk(), "process 12, since Monday").unwrap();
+    let error = Folder::open(disk(), "another").unwrap_err().to_string();
+    assert!(error.contains("process 12, since Monday"), "{error}");
+    drop(held);
+    Folder::open(disk(), "another").unwrap();
+    assert!(OsDisk::new(dir.path().join("nowhere")).is_err());
+}

@@ -1,0 +1,150 @@
+//! Which crate may know which: what a crate must not know, it does not list.
+
+use crate::tree::{file, files, none, quoted, table};
+
+/// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
+const CRATES: [(&str, &str, &[&str]); 6] = [
+    ("core", "amem-core", &[]),
+    ("store", "amem-store", &["amem-core"]),
+    ("proto", "amem-proto", &[]),
+    ("client", "amem-client", &["amem-core", "amem-proto"]),
+    (
+        "daemon",
+        "amemd",
+        &["amem-core", "amem-store", "amem-proto"],
+    ),
+    ("cli", "amemctl", &["amem-core", "amem-client"]),
+];
+
+/// What nothing may list.
+const LEAVES: [(&str, &str); 2] = [("tests", "amem-tests"), ("benches", "amem-benches")];
+
+/// What speaks to the network or waits for it: not for those who know bytes and durability.
+const NETWORK: [&str; 9] = [
+    "tokio",
+    "tokio-stream",
+    "tonic",
+    "tonic-health",
+    "tonic-prost",
+    "tower",
+    "hyper",
+    "h2",
+    "futures",
+];
+
+/// The packages that a manifest lists, in any section of dependencies.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let (mut out, mut inside) = (Vec::new(), false);
+    for line in file(manifest).text.lines() {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            let named = section.rsplit_once("dependencies.").map(|(_, name)| name);
+            out.extend(named.map(str::to_owned));
+            inside = section.ends_with("dependencies");
+        } else if inside && let Some((name, _)) = line.split_once(['.', ' ', '=']) {
+            out.push(name.trim_matches('"').to_owned());
+        }
+    }
+    out
+}
+
+#[test]
+fn arrows_between_crates_go_one_way() {
+    let mut out = Vec::new();
+    for (folder, package, allowed) in CRATES {
+        let manifest = format!("{folder}/Cargo.toml");
+        let name = format!("name = \"{package}\"");
+        if !file(&manifest).text.lines().any(|line| line == name) {
+            out.push(format!("{manifest}: it is not {package}"));
+        }
+        let ours = dependencies(&manifest)
+            .into_iter()
+            .filter(|d| d.starts_with("amem"));
+        for dependency in ours.filter(|d| !allowed.contains(&d.as_str())) {
+            out.push(format!(
+                "{manifest}: {package} must not know {dependency}, only {allowed:?}"
+            ));
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn every_crate_has_its_place_in_the_table() {
+    let known: Vec<_> = CRATES
+        .iter()
+        .map(|c| c.0)
+        .chain(LEAVES.map(|l| l.0))
+        .collect();
+    let manifests = files()
+        .into_iter()
+        .filter(|f| f.path.ends_with("/Cargo.toml"));
+    let unknown = manifests.filter(|f| !known.iter().any(|k| f.path == format!("{k}/Cargo.toml")));
+    none(
+        unknown
+            .map(|f| format!("{}: which crates may it know?", f.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn bytes_and_durability_know_no_network() {
+    let mut out = Vec::new();
+    for manifest in ["core/Cargo.toml", "store/Cargo.toml"] {
+        let found = dependencies(manifest);
+        let network = found.iter().filter(|d| NETWORK.contains(&d.as_str()));
+        out.extend(network.map(|d| format!("{manifest}: it must not know {d}")));
+    }
+    none(out);
+}
+
+#[test]
+fn nothing_that_owns_a_brain_connects_out() {
+    let ways = [
+        "TcpStream::connect",
+        "UnixStream::connect",
+        "UdpSocket::bind",
+        "Endpoint::",
+        "Channel::",
+        "connect_lazy",
+        "reqwest",
+        "ureq",
+    ];
+    let mut out = Vec::new();
+    for file in files() {
+        let owner = ["core/src/", "store/src/", "daemon/src/"];
+        if !file.is_rust() || !owner.iter().any(|o| file.path.starts_with(o)) {
+            continue;
+        }
+        // What tests do beside the code is theirs.
+        let code = file.text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (line, text) in code.lines().enumerate() {
+            for way in ways.iter().filter(|way| text.contains(*way)) {
+                out.push(format!("{}:{}: {way}", file.path, line + 1));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn the_architecture_tells_the_same_arrows() {
+    let rows = table(
+        &file("docs/ARCHITECTURE.md"),
+        "Crates",
+        &["folder", "package", "may know"],
+    );
+    let told: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let known: Vec<_> = quoted(&row[2]).map(str::to_owned).collect();
+            (row[0].clone(), row[1].clone(), known)
+        })
+        .collect();
+    let tick = |text: &str| format!("`{text}`");
+    let held = CRATES.iter().map(|(folder, package, allowed)| {
+        let allowed = allowed.iter().map(|a| (*a).to_owned()).collect();
+        (tick(&format!("{folder}/")), tick(package), allowed)
+    });
+    assert_eq!(told, held.collect::<Vec<_>>());
+}

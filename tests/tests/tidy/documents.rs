@@ -1,0 +1,172 @@
+//! Documents: their links resolve, what they name exists, the README's commands are those that are run.
+
+use std::collections::HashSet;
+
+use crate::tree::{File, file, files, none, quoted, root, table};
+
+/// The anchors of a Markdown file's headings, as they are made on the web.
+fn anchors(file: &File) -> HashSet<String> {
+    let headings = file.text.lines().filter(|l| l.starts_with('#'));
+    let slug = |line: &str| {
+        let kept = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = kept
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.collect::<String>().replace(' ', "-")
+    };
+    headings.map(slug).collect()
+}
+
+#[test]
+fn every_link_resolves() {
+    let mut out = Vec::new();
+    let pages: Vec<_> = files().into_iter().filter(File::is_markdown).collect();
+    for page in &pages {
+        let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for (line, text) in page.lines() {
+            let links = text
+                .split("](")
+                .skip(1)
+                .filter_map(|rest| rest.split(')').next());
+            for link in links.filter(|l| !l.starts_with("http")) {
+                let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let target = match path {
+                    "" => page.path.clone(),
+                    path => normal(&format!("{folder}/{path}")),
+                };
+                let known = pages.iter().find(|p| p.path == target);
+                let there = root().join(&target).exists();
+                let anchored =
+                    anchor.is_empty() || known.is_some_and(|p| anchors(p).contains(anchor));
+                if !there || !anchored {
+                    out.push(format!("{}:{line}: nothing at {link}", page.path));
+                }
+            }
+        }
+    }
+    none(out);
+}
+
+/// A path without `..` and empty parts.
+fn normal(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[test]
+fn every_document_that_a_source_names_exists() {
+    let mut out = Vec::new();
+    for file in files() {
+        for (line, text) in file.lines() {
+            for named in text.split("docs/").skip(1) {
+                let end = named
+                    .find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '/' | '.'));
+                let named = named[..end.unwrap_or(named.len())].trim_end_matches('.');
+                let page = format!("docs/{named}");
+                if named.ends_with(".md") && !root().join(&page).exists() {
+                    out.push(format!("{}:{line}: there is no {page}", file.path));
+                }
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn every_promise_has_a_test_that_exists() {
+    let architecture = file("docs/ARCHITECTURE.md");
+    let promises = table(&architecture, "Promises", &["no", "promise", "tests"]);
+    let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
+    let mut out = Vec::new();
+    for (i, row) in promises.iter().enumerate() {
+        let number = format!("P{}", i + 1);
+        if row[0] != format!("**{number}**") {
+            out.push(format!("{number}: its row says {}", row[0]));
+        }
+        if quoted(&row[2]).next().is_none() {
+            out.push(format!("{number}: it has no test"));
+        }
+        for name in quoted(&row[2]) {
+            let function = format!("fn {name}(");
+            if !sources.iter().any(|file| file.text.contains(&function)) {
+                out.push(format!("{number}: there is no test {name}"));
+            }
+        }
+    }
+    none(out);
+    assert_eq!(promises.len(), 9, "the promises are P1 to P9");
+}
+
+#[test]
+fn every_test_that_a_decision_names_exists() {
+    let all = files();
+    let mut out = Vec::new();
+    for page in all.iter().filter(|f| f.path.starts_with("docs/decisions/")) {
+        let held = page.text.split("**Held by**").nth(1).unwrap_or_default();
+        for name in quoted(held) {
+            let function = format!("fn {name}(");
+            if !all
+                .iter()
+                .any(|f| f.is_rust() && f.text.contains(&function))
+            {
+                out.push(format!("{}: there is no test {name}", page.path));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn every_decision_has_its_number_and_is_listed() {
+    let architecture = file("docs/ARCHITECTURE.md");
+    let all = files();
+    let decisions = all.iter().filter(|f| f.path.starts_with("docs/decisions/"));
+    let mut out = Vec::new();
+    for (i, page) in decisions.enumerate() {
+        let name = page.path.trim_start_matches("docs/");
+        let number = format!("{:04}-", i + 1);
+        let title = format!("# {}. ", i + 1);
+        if !name.starts_with(&format!("decisions/{number}")) || !page.text.starts_with(&title) {
+            out.push(format!(
+                "{}: it should be {number}… and begin \"{title}\"",
+                page.path
+            ));
+        }
+        if !architecture.text.contains(&format!("]({name})")) {
+            out.push(format!(
+                "{}: docs/ARCHITECTURE.md does not list it",
+                page.path
+            ));
+        }
+        if !page.text.contains("**The road not taken.**") {
+            out.push(format!("{}: which road was not taken?", page.path));
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn the_readmes_test_command_is_the_one_that_ci_runs() {
+    let readme = file("README.md").text;
+    let commands: Vec<_> = readme
+        .lines()
+        .filter(|l| l.starts_with("cargo test"))
+        .collect();
+    assert_eq!(
+        commands.len(),
+        1,
+        "README.md: one command tests the project"
+    );
+    let ci = file(".ci/run").text;
+    let runs = ci
+        .lines()
+        .any(|line| line == format!("tests='{}'", commands[0]));
+    assert!(runs, ".ci/run should have: tests='{}'", commands[0]);
+}

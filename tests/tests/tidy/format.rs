@@ -1,0 +1,287 @@
+//! docs/FORMAT.md against the code: every number that it gives, and every layout that a source gives.
+//!
+//! Not here: the records (`records`).
+
+use amem_core::base::settings::{DecayRates, Settings};
+use amem_core::base::{edge, header, node, section};
+use amem_core::embed::{DIMENSION, SPACE_NAME, vector_space};
+use amem_core::journal::{frame, head, live};
+use amem_core::{EdgeType, EventType, Flags};
+use amem_core::{fold, limits, text};
+
+use crate::tree::{File, constants, file, files, none, table};
+
+pub(crate) fn page() -> File {
+    file("docs/FORMAT.md")
+}
+
+/// Rows as they are told against rows as they are.
+fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String>>) {
+    let cut = |row: &Vec<String>| row[..columns].to_vec();
+    let told: Vec<_> = told.iter().map(cut).collect();
+    let line = |row: &&Vec<String>| row.join(" | ");
+    let missing = held.iter().filter(|r| !told.contains(r));
+    let wrong = told.iter().filter(|r| !held.contains(r));
+    let complaints = missing.map(|r| format!("{what}: FORMAT.md should say: {}", line(&r)));
+    let complaints = complaints.chain(wrong.map(|r| format!("{what}: it is not so: {}", line(&r))));
+    none(complaints.collect());
+    assert_eq!(told.len(), held.len(), "{what}: a row is told twice");
+}
+
+fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
+    cells.map(ToString::to_string).to_vec()
+}
+
+#[test]
+fn format_names_every_section_by_its_tag() {
+    let source = file("core/src/base/section.rs");
+    let tags = constants(&source, "pub const ", "u8");
+    let hex = |tag: u64| format!("0x{tag:02X}");
+    let [first, last] = ["REFERENCE_TYPES", "REFERENCE_DOC_LENGTHS"].map(|name| {
+        let found = tags.iter().find(|(n, _)| n == name);
+        found.expect("a tag of the reference").1
+    });
+    let mut held = vec![strings([
+        &format!("{}–{}", hex(first), hex(last)),
+        &section::name(first as u8),
+    ])];
+    let ours = tags.iter().filter(|(_, tag)| *tag >= 0x40);
+    held.extend(ours.map(|&(_, tag)| strings([&hex(tag), &section::name(tag as u8)])));
+    assert!(held.len() > 15, "the tags were not found");
+    same(
+        "sections",
+        table(&page(), "Sections", &["tag", "name"]),
+        2,
+        held,
+    );
+}
+
+#[test]
+fn format_gives_every_limit() {
+    macro_rules! values {
+        ($($name:ident)*) => {
+            [$((stringify!($name), limits::$name as i128)),*]
+        };
+    }
+    let values = values! {
+        NODES_MAX EDGES_MAX TEXT_BYTES_MAX ATTRIBUTES_BYTES_MAX ATTRIBUTES_DEPTH_MAX ATTRIBUTES_KEYS_MAX
+        DIMENSION_MAX FRAME_BYTES_MAX TRANSACTION_BYTES_MAX NAME_BYTES_MAX OUTCOME_BYTES_MAX
+        SETTINGS_BYTES_MAX REQUESTS_MAX REQUEST_WINDOW_MICROS ANSWER_BYTES_MAX RECENT_COMMITS_MAX
+        RECENT_COMMITS_BYTES_MAX SECTIONS_MAX PAGE_MAX VISITED_MAX DEPTH_MAX FILTER_VALUES_MAX
+        QUERY_BYTES_MAX FILTER_NODES_MAX
+    };
+    let source = file("core/src/limits.rs");
+    let named = source
+        .text
+        .lines()
+        .filter_map(|l| l.strip_prefix("pub const "));
+    let named: Vec<_> = named.filter_map(|l| l.split(':').next()).collect();
+    let listed: Vec<_> = values.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named, listed, "limits.rs against the list in this test");
+    let held = values.iter().map(|(n, v)| strings([&format!("`{n}`"), v]));
+    same(
+        "limits",
+        table(&page(), "Limits", &["name", "value"]),
+        2,
+        held.collect(),
+    );
+}
+
+#[test]
+fn format_gives_the_fixed_sizes() {
+    let sizes: [(&str, u64); 10] = [
+        ("header", header::LEN as u64),
+        ("node record", node::LEN as u64),
+        ("edge record", edge::LEN as u64),
+        ("section header", section::HEADER),
+        ("alignment of a section's bytes", section::ALIGN),
+        ("alignment of the vectors", header::VECTORS_ALIGN),
+        ("alignment of the journal; head page; live page", head::PAGE),
+        ("frame header", frame::HEADER as u64),
+        ("payload of a frame", frame::PAYLOAD_MAX as u64),
+        ("range of a checksum", fold::image::CHUNK),
+    ];
+    let held = sizes.iter().map(|(name, bytes)| strings([name, bytes]));
+    same(
+        "sizes",
+        table(&page(), "Limits", &["what", "bytes"]),
+        2,
+        held.collect(),
+    );
+}
+
+#[test]
+fn format_names_every_type_and_flag_by_its_value() {
+    let text = page().text;
+    let events = EventType::ALL.map(|t| format!("{} {t}", t.0)).join(", ");
+    let edges = EdgeType::ALL.map(|t| format!("{} {t}", t.0)).join(", ");
+    let flags = [
+        (Flags::VECTOR, "has a vector"),
+        (Flags::ATTRIBUTES, "has attributes"),
+        (Flags::PINNED, "pinned"),
+        (Flags::FORGOTTEN, "forgotten"),
+        (Flags::COMPRESSED, "compressed into an episode"),
+        (Flags::ERASED, "erased"),
+    ];
+    let all = flags
+        .iter()
+        .fold(Flags::default(), |all, (f, _)| all.with(*f));
+    assert_eq!(all, Flags::KNOWN, "a flag that this test does not know");
+    let flags = flags.map(|(f, what)| format!("{} {what}", f.0)).join(", ");
+    for said in [events, edges, flags] {
+        assert!(text.contains(&said), "FORMAT.md should say: {said}");
+    }
+}
+
+#[test]
+fn format_lays_the_head_page_out_as_it_is() {
+    let source = file("core/src/journal/head.rs");
+    let fields = [
+        ("AT_MAGIC", "magic"),
+        ("AT_LINEAGE", "lineage"),
+        ("AT_INSTANCE", "instance"),
+        ("AT_GENERATION", "generation"),
+        ("AT_BASE_LSN", "LSN of the last commit"),
+        ("AT_BASE_TIME", "recorded time"),
+        ("AT_EPOCH", "epoch"),
+        ("AT_CHECKSUM", "XXH3-64 of bytes 0.."),
+    ];
+    let offsets = constants(&source, "const ", "usize");
+    let offsets: Vec<_> = offsets
+        .into_iter()
+        .filter(|(n, _)| n.starts_with("AT_"))
+        .collect();
+    let rows = table(&page(), "Head page", &["at", "type", "field"]);
+    let told = rows.iter().filter_map(|row| {
+        let field = fields.iter().find(|(_, front)| row[2].starts_with(front))?;
+        Some((field.0.to_owned(), row[0].parse().ok()?))
+    });
+    assert_eq!(told.collect::<Vec<(String, u64)>>(), offsets);
+    assert_eq!(head::LENGTH_FIELD, 1 << 62, "the constant 2⁶²");
+    assert_eq!(u64::from(head::TAG), u64::from(section::tag::JOURNAL));
+}
+
+#[test]
+fn format_places_the_live_cells_as_they_are() {
+    let cells: [(u64, &str); 4] = [
+        (live::COMMITTED, "`committed`"),
+        (live::OWNER, "`owner`"),
+        (live::SUPERSEDED_BY, "`superseded_by`"),
+        (live::MUST_DROP, "`must_drop`"),
+    ];
+    let held = cells.iter().map(|(at, name)| strings([at, name]));
+    same(
+        "live page",
+        table(&page(), "Live page", &["at", "cell"]),
+        2,
+        held.collect(),
+    );
+}
+
+#[test]
+fn format_names_every_kind_of_frame() {
+    let held = frame::Kind::ALL.map(|kind| strings([&kind.name(), &(kind as u8)]));
+    same(
+        "kinds",
+        table(&page(), "Frame", &["kind", "value"]),
+        2,
+        held.into(),
+    );
+}
+
+#[test]
+fn format_names_every_operation_by_its_code() {
+    let source = file("core/src/journal/op.rs");
+    let all = constants(&source, "const ", "u8");
+    let (bits, codes): (Vec<_>, Vec<_>) = all.into_iter().partition(|(n, _)| n.starts_with("HAS_"));
+    let word = |name: &str| name.to_lowercase().replace('_', " ");
+    let held: Vec<_> = codes
+        .iter()
+        .map(|(n, code)| strings([code, &word(n)]))
+        .collect();
+    assert!(held.len() >= 14, "the codes were not found");
+    same(
+        "operations",
+        table(&page(), "Operations", &["code", "name"]),
+        2,
+        held,
+    );
+    let bits = bits
+        .iter()
+        .map(|(n, bit)| format!("{bit} {}", word(&n["HAS_".len()..])));
+    let has = format!("u8 has ({})", bits.collect::<Vec<_>>().join(", "));
+    assert!(page().text.contains(&has), "FORMAT.md should say: {has}");
+}
+
+#[test]
+fn format_repeats_the_layouts_of_the_sources_word_for_word() {
+    let page = page();
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (lines, whole) = (page.text.lines().collect::<Vec<_>>(), flat(&page.text));
+    let mut out = Vec::new();
+    let mut layouts = 0;
+    for file in files() {
+        let tells =
+            file.path.starts_with("core/src/base/") || file.path.starts_with("core/src/journal/");
+        if !tells || !file.is_rust() {
+            continue;
+        }
+        for row in file.words().into_iter().filter(|w| w.starts_with('|')) {
+            layouts += 1;
+            if !lines.contains(&row) {
+                out.push(format!("{}: not in FORMAT.md: {row}", file.path));
+            }
+        }
+        for paragraph in file.words().join("\n").split("\n\n") {
+            if paragraph.starts_with("A record is ") && !whole.contains(&flat(paragraph)) {
+                out.push(format!("{}: not in FORMAT.md: {paragraph}", file.path));
+            }
+        }
+    }
+    none(out);
+    assert!(layouts > 80, "only {layouts} rows of layouts were found");
+}
+
+#[test]
+fn format_gives_the_defaults_of_the_settings() {
+    let (page, settings) = (page(), Settings::default());
+    let rates = DecayRates::default()
+        .by_type()
+        .map(|r| r.to_string())
+        .join(", ");
+    let held = [
+        ("`decay`", rates),
+        ("`fading_below`", settings.fading_below.to_string()),
+        ("`embed`", settings.embed.to_string()),
+    ];
+    let told = table(&page, "0x42 settings", &["key", "what", "default"]);
+    let told: Vec<_> = told.iter().map(|r| (r[0].as_str(), r[2].clone())).collect();
+    assert_eq!(told, held);
+}
+
+#[test]
+fn format_tells_the_term_index_and_the_embedder_as_they_are() {
+    let page = page();
+    let space = vector_space(SPACE_NAME, DIMENSION);
+    let said = [
+        format!("### The analyzer, version {}", text::ANALYZER_VERSION),
+        format!(
+            "UTF-8, one behind the other, ≤ {} bytes each",
+            text::TERM_BYTES_MAX
+        ),
+        format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
+        format!(
+            "A block has {} postings",
+            amem_core::base::terms::BLOCK_POSTINGS
+        ),
+        format!("space `{SPACE_NAME}` ({space})"),
+        format!("{DIMENSION} numbers, length 1"),
+        format!("`{DIMENSION}:{SPACE_NAME}`"),
+    ];
+    let missing = said.iter().filter(|said| !page.text.contains(*said));
+    none(
+        missing
+            .map(|said| format!("FORMAT.md should say: {said}"))
+            .collect(),
+    );
+}

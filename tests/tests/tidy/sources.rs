@@ -1,0 +1,166 @@
+//! Rules of every source file.
+
+use crate::tree::{File, files, none};
+
+/// Where unsafe code may stand: the mapping, and the SIMD kernels.
+const UNSAFE: [&str; 2] = ["core/src/mapping.rs", "core/src/simd/"];
+
+/// Files of more than `LINES_MAX` lines, each with the reason why it is one noun.
+const LONG: [(&str, &str); 4] = [
+    (
+        "core/src/delta/apply.rs",
+        "one arm and one check for each operation; their state is shared",
+    ),
+    (
+        "core/src/journal/op.rs",
+        "the operations with encoder and decoder, which must be read side by side",
+    ),
+    (
+        "core/src/query/filter/tests.rs",
+        "the table of what filters mean, row by row",
+    ),
+    (
+        "core/src/view/node.rs",
+        "every field of an event as a view sees it",
+    ),
+];
+const LINES_MAX: usize = 500;
+
+fn sources() -> Vec<File> {
+    files().into_iter().filter(File::is_rust).collect()
+}
+
+#[test]
+fn every_source_opens_with_words() {
+    let opens = |f: &File| f.words().first().is_some_and(|w| w.len() >= 10);
+    let silent = sources().into_iter().filter(|f| !opens(f));
+    none(
+        silent
+            .map(|f| format!("{}:1: say in `//!` what this is", f.path))
+            .collect(),
+    );
+}
+
+#[test]
+fn unsafe_code_stands_only_where_it_is_allowed() {
+    let word = concat!("un", "safe");
+    let mut out = Vec::new();
+    for file in sources() {
+        if UNSAFE.iter().any(|allowed| file.path.starts_with(allowed)) {
+            continue;
+        }
+        for (line, text) in file.lines() {
+            let code = text.split("//").next().unwrap_or_default();
+            if words(code).any(|w| w == word) {
+                out.push(format!(
+                    "{}:{line}: {word} code outside {UNSAFE:?}",
+                    file.path
+                ));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn every_crate_forbids_unsafe_code_but_the_core_which_denies_it() {
+    let mut out = Vec::new();
+    for file in sources() {
+        let parts: Vec<_> = file.path.split('/').collect();
+        let is_root = matches!(
+            parts[..],
+            [_, "src" | "support", "lib.rs" | "main.rs"]
+                | [_, "src", "bin", _]
+                | ["tests", "tests", _]
+                | ["tests", "tests", _, "main.rs"]
+        );
+        let level = if parts[0] == "core" { "deny" } else { "forbid" };
+        let wanted = format!("#![{level}({}_code)]", concat!("un", "safe"));
+        if is_root && !file.text.lines().any(|line| line == wanted) {
+            out.push(format!("{}: say {wanted}", file.path));
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    let signs = [
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("XX", "X"),
+        concat!("todo", "!"),
+        concat!("unimplemented", "!"),
+        concat!("dbg", "!"),
+        concat!("#[ig", "nore"),
+        concat!("allow(dead", "_code"),
+        concat!("allow(un", "used"),
+    ];
+    let mut out = Vec::new();
+    for file in files() {
+        let is_code = [".rs", ".proto", ".py", ".js", ".mjs", ".sh", ".toml"];
+        if !is_code.iter().any(|end| file.path.ends_with(end)) && file.path != ".ci/run" {
+            continue;
+        }
+        for (line, text) in file.lines() {
+            for sign in signs.iter().filter(|sign| text.contains(*sign)) {
+                out.push(format!("{}:{line}: {sign}", file.path));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn no_path_of_a_persons_machine_is_told() {
+    let homes = [
+        concat!("/ho", "me/"),
+        concat!("/ro", "ot/"),
+        concat!("/Us", "ers/"),
+        concat!("/wo", "rk/"),
+    ];
+    let mut out = Vec::new();
+    for file in files() {
+        for (line, text) in file.lines() {
+            for home in homes.iter().filter(|home| text.contains(*home)) {
+                out.push(format!("{}:{line}: a path below {home}", file.path));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn a_file_is_one_noun() {
+    let mut out = Vec::new();
+    for file in sources() {
+        let lines = file.text.lines().count();
+        let reason = LONG.iter().find(|(path, _)| *path == file.path);
+        if lines > LINES_MAX && reason.is_none() {
+            out.push(format!(
+                "{}: {lines} lines: which second noun is hiding in it?",
+                file.path
+            ));
+        }
+        if lines <= LINES_MAX && reason.is_some() {
+            out.push(format!(
+                "{}: {lines} lines: it needs no reason any more",
+                file.path
+            ));
+        }
+    }
+    let paths: Vec<_> = sources().into_iter().map(|f| f.path).collect();
+    for (path, _) in LONG
+        .iter()
+        .filter(|(path, _)| !paths.iter().any(|p| p == path))
+    {
+        out.push(format!("{path}: it is gone, and its reason with it"));
+    }
+    none(out);
+}
+
+/// The identifiers of a line.
+pub(crate) fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+}
