@@ -11,13 +11,13 @@
 use std::sync::Arc;
 
 use amem_core::brain::Brain;
-use amem_core::journal::live::Live;
+use amem_core::journal::live::{self, Live};
 use amem_core::mapping::Map;
 
 use crate::checkpoint::Checkpoint;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
-use crate::store::{CLEAN, Store};
+use crate::store::Store;
 
 pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let file_name = file_name(name)?;
@@ -41,7 +41,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let live = brain.live();
     let clean = brain
         .live_page()
-        .and_then(|page| brain.cell(page + CLEAN))
+        .and_then(|page| brain.cell(page + live::CLEAN))
         .unwrap_or(0);
     let replayed = brain.replay(start, u64::MAX)?;
     let end = replayed.position.at;

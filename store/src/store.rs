@@ -26,8 +26,6 @@ use crate::mutation::{Answer, Mutation, Request};
 use crate::plan::{self, Plan};
 use crate::requests;
 
-/// The live page's cell that says up to where the file was synced when it was last closed in order.
-pub(crate) const CLEAN: u64 = 256;
 /// Bytes of zeros by which a journal grows at least.
 const SPACE_MIN: u64 = 256 << 10;
 /// Bytes of zeros by which a journal grows at most.
@@ -459,7 +457,7 @@ impl Store {
         self.file.sync().map_err(failed)?;
         if let Some(page) = self.brain.live_page() {
             self.file
-                .store_cell(page, CLEAN, self.position.at)
+                .store_cell(page, live::CLEAN, self.position.at)
                 .map_err(failed)?;
             self.file.sync().map_err(failed)?;
         }

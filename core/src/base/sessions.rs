@@ -129,6 +129,12 @@ impl<'a> Sessions<'a> {
 
     /// The position of a session.
     pub fn find(&self, id: SessionId) -> Result<Option<u64>> {
+        let at = self.position_from(id)?;
+        Ok((at < self.count && self.section.u32(16 + at * RECORD)? == id.0).then_some(at))
+    }
+
+    /// The position of the first session whose number is not below `id`.
+    pub fn position_from(&self, id: SessionId) -> Result<u64> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
             let middle = (from + to) / 2;
@@ -138,7 +144,7 @@ impl<'a> Sessions<'a> {
                 to = middle
             }
         }
-        Ok((from < self.count && self.section.u32(16 + from * RECORD)? == id.0).then_some(from))
+        Ok(from)
     }
 
     /// The position of the session with a client's key.

@@ -128,6 +128,8 @@ pub struct Events {
     index: Trie<u64>,
     /// New events with a time of their own, by (happened, id).
     pub happened: SkipList<(i64, u32)>,
+    /// New events without one, ascending ids.
+    pub untimed: AppendVec<u32>,
     kinds: Box<[AppendVec<u32>]>,
 }
 
@@ -140,6 +142,7 @@ impl Default for Events {
             slots: AppendVec::new(),
             index: Trie::new(),
             happened: SkipList::default(),
+            untimed: AppendVec::new(),
             kinds: (0..=255).map(|_| AppendVec::new()).collect(),
         }
     }
@@ -200,8 +203,9 @@ impl Events {
         let (event_type, event_time) = (node.event_type, node.event_time);
         self.nodes.push(node);
         self.kinds[usize::from(event_type.0)].push(id);
-        if let Some(time) = event_time {
-            self.happened.insert((time.0, id));
+        match event_time {
+            Some(time) => self.happened.insert((time.0, id)),
+            None => drop(self.untimed.push(id)),
         }
     }
 }

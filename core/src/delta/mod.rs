@@ -13,6 +13,7 @@ pub mod entry;
 pub mod graph;
 pub mod log;
 pub mod skiplist;
+pub mod terms;
 
 use append::{AppendVec, Trie};
 
@@ -37,4 +38,6 @@ pub struct Delta {
     pub settings: AppendVec<(crate::types::Lsn, entry::Span)>,
     /// Decay runs.
     pub decays: AppendVec<crate::base::identity::DecayRun>,
+    /// Terms of the texts of new events.
+    pub terms: terms::LazyTerms,
 }

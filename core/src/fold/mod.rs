@@ -27,6 +27,8 @@ use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 use image::{Sections, Sink};
 
+pub(crate) use tables::inverse_length;
+
 /// What a fold is to say of the new base.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {

@@ -1,4 +1,5 @@
-//! The live page: what a writer tells readers of the same machine. Recovery needs nothing in it.
+//! The live page: what a writer tells readers of the same machine. Recovery needs nothing in it: what it finds
+//! there can only make it more careful, or spare it work after a clean close.
 //!
 //! Each cell stands on its own cache line. A reader believes the page only if `owner` names the boot, device
 //! and inode that it sees itself; in any other file, a copy, the chain of frames is the truth.
@@ -14,6 +15,9 @@ pub const OWNER: u64 = 64;
 pub const SUPERSEDED_BY: u64 = 128;
 /// 1 if readers must let go of this file at their next view.
 pub const MUST_DROP: u64 = 192;
+
+/// Up to where the file was synced when it was last closed in order; no reader looks at it.
+pub const CLEAN: u64 = 256;
 
 /// The top bit of `committed`.
 pub const LOOK: u64 = 1 << 63;

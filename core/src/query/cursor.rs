@@ -3,6 +3,11 @@
 //! A token is 66 bytes in URL-safe base 64 (RFC 4648, section 5): 88 characters, no padding. It names the
 //! instance and the LSN of the view that it began on, the query, and the last row given out.
 //!
+//! The next page goes on behind that row, on the view that it is asked of. Events committed since the first
+//! page are left out; changes to others show: one that was forgotten meanwhile is gone; in the order of
+//! strength, one that became weaker may come twice, one that became stronger not at all. In an `as_of` view
+//! nothing changes but what is forgotten. A full page has a token even if nothing comes after it.
+//!
 //! Promises: a token of another instance, of another query or of another version, or one that was changed
 //! by accident, is refused with what to do. A token is not a secret and proves nothing: it carries a
 //! position within what its bearer may list anyway.

@@ -70,7 +70,7 @@ pub trait Subject {
     /// Recorded time.
     fn created_at(&self) -> Micros;
     /// When it happened, if that was said.
-    fn event_time(&self) -> Option<Micros>;
+    fn event_time(&self) -> Result<Option<Micros>>;
     /// The text; empty if there is none.
     fn text(&self) -> Result<Cow<'_, str>>;
     /// The attributes.

@@ -17,6 +17,7 @@ pub use counts::TermCounts;
 pub use delta::DeltaTerms;
 pub use query::TextQuery;
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
+pub(crate) use top::{Scored, Top};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use super::View;
 use crate::base::sessions::Session;
 use crate::delta::append::AppendVec;
 use crate::delta::log::SessionSlot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::{EventType, Lsn, Micros, NodeId, SessionId};
 
 /// Events of a view, ascending: a list in the base, and one of the delta.
@@ -105,6 +105,34 @@ impl View {
             base,
             newer: Newer::Own(newer),
         })
+    }
+
+    /// How many events were recorded before a time: the id of the first that was not. Recorded times ascend
+    /// with ids.
+    pub fn recorded_before(&self, time: Micros) -> Result<u64> {
+        let (mut from, mut to) = (0, self.at.nodes);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.recorded(middle)? < time {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        Ok(from)
+    }
+
+    fn recorded(&self, id: u64) -> Result<Micros> {
+        match id.checked_sub(self.brain.base.nodes()) {
+            None => Ok(self.brain.base.record(NodeId(id))?.created_at),
+            Some(at) => match self.brain.delta.events.nodes.get(at as u32) {
+                Some(node) => Ok(node.created_at),
+                None => Err(Error::UnknownEvent {
+                    id: NodeId(id),
+                    count: self.at.nodes,
+                }),
+            },
+        }
     }
 
     fn below<'v>(&self, ids: &'v [u32]) -> &'v [u32] {

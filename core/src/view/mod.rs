@@ -9,11 +9,14 @@
 mod bound;
 mod lists;
 mod node;
+mod session_ids;
+mod terms;
 mod ties;
 
 pub use bound::AsOf;
 pub use lists::Ids;
 pub use node::Node;
+pub use session_ids::SessionIds;
 pub use ties::{Direction, Tie, Ties};
 
 use std::borrow::Cow;
@@ -80,7 +83,7 @@ impl View {
     }
 
     /// True if that moment lies before the base, so that history has to be undone.
-    fn before_base(&self) -> bool {
+    pub(crate) fn before_base(&self) -> bool {
         self.is_as_of() && self.at.lsn < self.identity().base_lsn
     }
 

@@ -364,14 +364,19 @@ impl<'v> Node<'v> {
     /// Strength at a time, from what is known now, with the brain's rates:
     /// confidence · e^(−λ · days since last access / (1 + log2(1 + accesses))). Pinned events do not fade.
     pub fn strength_at(&self, time: Micros) -> Result<f32> {
-        let (count, last) = self.access(self.view.now.lsn);
         let rates = self.view.settings()?.decay.by_type();
+        Ok(self.strength_with(time, &rates))
+    }
+
+    /// As `strength_at`, with these rates per day by type instead of the brain's.
+    pub fn strength_with(&self, time: Micros, rates: &[f32; 6]) -> f32 {
+        let (count, last) = self.access(self.view.now.lsn);
         let rate = if self.belief.lambda > 0.0 {
             self.belief.lambda
         } else {
-            rate_of(&rates, self.event_type())
+            rate_of(rates, self.event_type())
         };
-        Ok(self.formula(time, last, count, rate))
+        self.formula(time, last, count, rate)
     }
 
     /// The rate of the event, or the default of its type: an `as_of` answer must not depend on settings that

@@ -35,7 +35,7 @@ fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
 #[test]
 fn format_names_every_section_by_its_tag() {
     let source = file("core/src/base/section.rs");
-    let tags = constants(&source, "pub const ", "u8");
+    let tags = constants(&source, "u8");
     let hex = |tag: u64| format!("0x{tag:02X}");
     let [first, last] = ["REFERENCE_TYPES", "REFERENCE_DOC_LENGTHS"].map(|name| {
         let found = tags.iter().find(|(n, _)| n == name);
@@ -85,6 +85,22 @@ fn format_gives_every_limit() {
         2,
         held.collect(),
     );
+}
+
+#[test]
+fn format_gives_the_limits_of_the_writer() {
+    let rows = table(&page(), "Limits", &["name", "in", "value"]);
+    let mut out = Vec::new();
+    for row in rows {
+        let [name, path] = [&row[0], &row[1]].map(|cell| cell.trim_matches('`').to_owned());
+        let source = file(&path);
+        let all = ["u64", "usize", "u32"].map(|of| constants(&source, of));
+        let found = all.concat().into_iter().find(|(known, _)| *known == name);
+        if found.as_ref().map(|(_, value)| value.to_string()) != Some(row[2].clone()) {
+            out.push(format!("{path}: {name} is not {}: {found:?}", row[2]));
+        }
+    }
+    none(out);
 }
 
 #[test]
@@ -146,7 +162,7 @@ fn format_lays_the_head_page_out_as_it_is() {
         ("AT_EPOCH", "epoch"),
         ("AT_CHECKSUM", "XXH3-64 of bytes 0.."),
     ];
-    let offsets = constants(&source, "const ", "usize");
+    let offsets = constants(&source, "usize");
     let offsets: Vec<_> = offsets
         .into_iter()
         .filter(|(n, _)| n.starts_with("AT_"))
@@ -163,11 +179,12 @@ fn format_lays_the_head_page_out_as_it_is() {
 
 #[test]
 fn format_places_the_live_cells_as_they_are() {
-    let cells: [(u64, &str); 4] = [
+    let cells: [(u64, &str); 5] = [
         (live::COMMITTED, "`committed`"),
         (live::OWNER, "`owner`"),
         (live::SUPERSEDED_BY, "`superseded_by`"),
         (live::MUST_DROP, "`must_drop`"),
+        (live::CLEAN, "`clean`"),
     ];
     let held = cells.iter().map(|(at, name)| strings([at, name]));
     same(
@@ -192,7 +209,7 @@ fn format_names_every_kind_of_frame() {
 #[test]
 fn format_names_every_operation_by_its_code() {
     let source = file("core/src/journal/op.rs");
-    let all = constants(&source, "const ", "u8");
+    let all = constants(&source, "u8");
     let (bits, codes): (Vec<_>, Vec<_>) = all.into_iter().partition(|(n, _)| n.starts_with("HAS_"));
     let word = |name: &str| name.to_lowercase().replace('_', " ");
     let held: Vec<_> = codes

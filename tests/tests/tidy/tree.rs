@@ -105,21 +105,30 @@ pub(crate) fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Numbers that a source gives to constants of a type whose line begins so: (name, value).
-pub(crate) fn constants(file: &File, front: &str, of: &str) -> Vec<(String, u64)> {
+/// Numbers that a source gives to constants of a type, in order: (name, value).
+pub(crate) fn constants(file: &File, of: &str) -> Vec<(String, u64)> {
     let constant = |line: &str| {
-        let (name, rest) = line.trim().strip_prefix(front)?.split_once(": ")?;
+        let (_, rest) = line.trim().split_once("const ")?;
+        let (name, rest) = rest.split_once(": ")?;
         let value = rest
             .strip_prefix(of)?
             .strip_prefix(" = ")?
             .strip_suffix(';')?;
-        let value = match value.strip_prefix("0x") {
-            Some(hex) => u64::from_str_radix(hex, 16),
-            None => value.parse(),
-        };
-        Some((name.to_owned(), value.ok()?))
+        Some((name.to_owned(), number(value)?))
     };
     file.text.lines().filter_map(constant).collect()
+}
+
+/// A number as sources write it: `7`, `1_000`, `0x41`, `256 << 10`.
+fn number(text: &str) -> Option<u64> {
+    let text = text.replace('_', "");
+    if let Some((value, shift)) = text.split_once(" << ") {
+        return Some(value.parse::<u64>().ok()? << shift.parse::<u32>().ok()?);
+    }
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// Fails with every complaint.

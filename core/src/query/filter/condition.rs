@@ -225,9 +225,9 @@ impl<'a> Facts<'a> {
             Field::Confidence => narrow(subject.confidence()),
             Field::Strength => narrow(subject.strength()),
             Field::CreatedAt => test(Item::Time(subject.created_at())),
-            Field::EventTime => subject.event_time().is_some_and(|t| test(Item::Time(t))),
+            Field::EventTime => subject.event_time()?.is_some_and(|t| test(Item::Time(t))),
             Field::HappenedAt => {
-                let time = subject.event_time().unwrap_or(subject.created_at());
+                let time = subject.event_time()?.unwrap_or(subject.created_at());
                 test(Item::Time(time))
             }
             Field::Text => test(Item::Text(self.text()?)),

@@ -54,8 +54,8 @@ impl Subject for Sample {
         time::parse("2024-05-01T12:00:00Z").unwrap()
     }
 
-    fn event_time(&self) -> Option<Micros> {
-        self.event_time
+    fn event_time(&self) -> Result<Option<Micros>> {
+        Ok(self.event_time)
     }
 
     fn text(&self) -> Result<Cow<'_, str>> {
@@ -481,8 +481,8 @@ fn an_event_that_cannot_be_read_is_an_error() {
         fn created_at(&self) -> Micros {
             self.0.created_at()
         }
-        fn event_time(&self) -> Option<Micros> {
-            None
+        fn event_time(&self) -> Result<Option<Micros>> {
+            Ok(None)
         }
         fn text(&self) -> Result<Cow<'_, str>> {
             Err(Error::corrupt("content", 1, "not LZ4"))

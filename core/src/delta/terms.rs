@@ -1,0 +1,37 @@
+//! The term index of the delta: filled by the first text query that needs it, then read without a lock.
+//!
+//! Applying a commit does not cut its texts into terms: most readers never ask for words.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::error::Result;
+use crate::text::{Analyzer, DeltaTerms, TermCounts};
+
+/// The index, as far as it was needed.
+#[derive(Debug, Default)]
+pub struct LazyTerms {
+    index: OnceLock<DeltaTerms>,
+    filling: Mutex<()>,
+}
+
+impl LazyTerms {
+    /// The index of the events from `first` on, covering at least those below `end`. `text` is the text that
+    /// an event was created with; erased or not, so that the same commits always give the same index.
+    pub(crate) fn until<'t>(
+        &self,
+        first: u32,
+        end: u32,
+        text: impl Fn(u32) -> Result<Cow<'t, str>>,
+    ) -> Result<&DeltaTerms> {
+        let index = self.index.get_or_init(|| DeltaTerms::new(first));
+        if index.end() < end {
+            let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+            let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+            for id in index.end()..end {
+                index.add(id, &text(id)?, &analyzer, &mut counts);
+            }
+        }
+        Ok(index)
+    }
+}

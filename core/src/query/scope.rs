@@ -1,0 +1,102 @@
+//! Whose memory a query is about, and what of it may be shown.
+//!
+//! The scope of an event stands in its attributes `amem.user`, `amem.agent` and `amem.run`. What is outside a
+//! request's scope is not there for it: neither shown nor walked through. A forgotten event is not shown
+//! either, but what leads on is reached through it; there it stands as a stub, its id only.
+
+use serde_json::{Value, json};
+
+use super::filter::{Filter, Subject};
+use super::subject::{Candidate, Strength};
+use crate::error::{Error, Result};
+use crate::types::NodeId;
+use crate::view::{Node, View};
+
+/// User, agent and run; each that is given must be equal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// `amem.user`
+    pub user: Option<String>,
+    /// `amem.agent`
+    pub agent: Option<String>,
+    /// `amem.run`
+    pub run: Option<String>,
+}
+
+impl Scope {
+    /// The scope as a filter; `None` if it lets everything pass.
+    pub fn to_filter(&self) -> Result<Option<Filter>> {
+        let parts = [
+            ("amem.user", &self.user),
+            ("amem.agent", &self.agent),
+            ("amem.run", &self.run),
+        ];
+        let conditions: Vec<Value> = parts
+            .into_iter()
+            .filter_map(|(field, value)| Some(json!({field: value.as_ref()?})))
+            .collect();
+        if conditions.is_empty() {
+            return Ok(None);
+        }
+        Filter::parse(&json!({"and": conditions})).map(Some)
+    }
+
+    /// The same JSON for the same scope.
+    pub(crate) fn to_json(&self) -> Value {
+        json!([self.user, self.agent, self.run])
+    }
+}
+
+/// How a query that follows edges sees an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Shown.
+    Shown,
+    /// Forgotten: its id only, and only if something beyond it is shown.
+    Stub,
+    /// Out of scope: not there.
+    Outside,
+}
+
+/// What a query that follows edges may show.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    scope: Option<Filter>,
+    include_forgotten: bool,
+}
+
+impl Sight {
+    pub(crate) fn new(scope: &Scope, include_forgotten: bool) -> Result<Self> {
+        Ok(Self {
+            scope: scope.to_filter()?,
+            include_forgotten,
+        })
+    }
+
+    pub(crate) fn of(&self, node: &Node<'_>) -> Result<Seen> {
+        if let Some(scope) = &self.scope {
+            let candidate = Candidate::new(node, &Strength::LastRun);
+            if !scope.matches(&candidate as &dyn Subject)? {
+                return Ok(Seen::Outside);
+            }
+        }
+        Ok(if node.is_forgotten() && !self.include_forgotten {
+            Seen::Stub
+        } else {
+            Seen::Shown
+        })
+    }
+
+    /// An event that a request names: an error if it may not be shown.
+    pub(crate) fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
+        let node = view.node(id)?;
+        match self.of(&node)? {
+            Seen::Shown => Ok(node),
+            Seen::Stub => Err(Error::Forgotten { id }),
+            Seen::Outside => Err(Error::invalid(
+                "event",
+                format!("{id} is outside the scope asked about"),
+            )),
+        }
+    }
+}

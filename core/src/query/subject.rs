@@ -1,0 +1,85 @@
+//! An event as filters see it, with the strength that the query is about.
+
+use std::borrow::Cow;
+
+use super::filter::Subject;
+use crate::error::Result;
+use crate::event::Attributes;
+use crate::types::{EventType, Micros, NodeId, SessionId};
+use crate::view::{Node, View};
+
+/// Which strength: it is named once, for filters, ranges and orders.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Strength {
+    /// That of the last decay run.
+    LastRun,
+    /// At a time, with the brain's rates.
+    At(Micros, [f32; 6]),
+}
+
+impl Strength {
+    pub(crate) fn new(view: &View, at: Option<Micros>) -> Result<Self> {
+        match at {
+            None => Ok(Self::LastRun),
+            Some(time) => Ok(Self::At(time, view.settings()?.decay.by_type())),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, node: &Node<'_>) -> f32 {
+        match self {
+            Self::LastRun => node.strength(),
+            Self::At(time, rates) => node.strength_with(*time, rates),
+        }
+    }
+}
+
+/// An event that may be wanted.
+pub(crate) struct Candidate<'c, 'v> {
+    node: &'c Node<'v>,
+    strength: &'c Strength,
+}
+
+impl<'c, 'v> Candidate<'c, 'v> {
+    pub(crate) fn new(node: &'c Node<'v>, strength: &'c Strength) -> Self {
+        Self { node, strength }
+    }
+}
+
+impl Subject for Candidate<'_, '_> {
+    fn id(&self) -> NodeId {
+        self.node.id()
+    }
+
+    fn event_type(&self) -> EventType {
+        self.node.event_type()
+    }
+
+    fn session(&self) -> SessionId {
+        self.node.session()
+    }
+
+    fn confidence(&self) -> f32 {
+        self.node.confidence()
+    }
+
+    fn strength(&self) -> f32 {
+        self.strength.of(self.node)
+    }
+
+    fn created_at(&self) -> Micros {
+        self.node.created_at()
+    }
+
+    fn event_time(&self) -> Result<Option<Micros>> {
+        self.node.event_time()
+    }
+
+    fn text(&self) -> Result<Cow<'_, str>> {
+        self.node.text()
+    }
+
+    fn attributes(&self) -> Result<Option<Attributes>> {
+        self.node.attributes()
+    }
+}

@@ -1,0 +1,332 @@
+//! All vectors of a view, in order of id, and how alike two of them are.
+//!
+//! Vectors of the base are read in place, one after the other; those that the delta changed are taken from
+//! there. Sums are made in a fixed order, so that a vector has the same similarity, to the bit, in base and
+//! delta, on every machine.
+
+use crate::delta::entry::Held;
+use crate::error::{Error, Result};
+use crate::fold::inverse_length;
+use crate::types::NodeId;
+use crate::view::View;
+
+/// Sums that are made beside each other: what one or two vector registers hold.
+const LANES: usize = 16;
+/// Lengths, and their inverses, for which nothing is lost in 32 bits.
+const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
+
+/// Adds up sixteen partial sums, always in this order.
+#[inline]
+fn total(mut lanes: [f32; LANES]) -> f32 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] += lanes[i + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// The dot product of two vectors of one dimension.
+#[inline]
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..LANES {
+            lanes[i] += a[i] * b[i];
+        }
+    }
+    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane += a * b;
+    }
+    total(lanes)
+}
+
+/// The dot product of a vector with what another is off the mean, and the square of that.
+#[inline]
+fn dot_centred(unit: &[f32], vector: &[f32], mean: &[f32]) -> (f32, f32) {
+    let (u, u_rest) = unit.as_chunks::<LANES>();
+    let (v, v_rest) = vector.as_chunks::<LANES>();
+    let (m, m_rest) = mean.as_chunks::<LANES>();
+    let (mut dots, mut squares) = ([0.0; LANES], [0.0; LANES]);
+    for ((u, v), m) in u.iter().zip(v).zip(m) {
+        for i in 0..LANES {
+            let off = v[i] - m[i];
+            dots[i] += u[i] * off;
+            squares[i] += off * off;
+        }
+    }
+    for (i, ((u, v), m)) in u_rest.iter().zip(v_rest).zip(m_rest).enumerate() {
+        let off = v - m;
+        dots[i] += u * off;
+        squares[i] += off * off;
+    }
+    (total(dots), total(squares))
+}
+
+/// What others are compared with: a direction, perhaps seen from the mean of all vectors.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    /// Of length 1.
+    unit: Vec<f32>,
+    mean: Option<Vec<f32>>,
+}
+
+impl Direction {
+    /// The direction of a vector; `None` if it has none.
+    pub(crate) fn of(vector: &[f32]) -> Option<Self> {
+        let unit = unit(vector.iter().map(|&x| f64::from(x)))?;
+        Some(Self { unit, mean: None })
+    }
+
+    /// The direction in which a vector is off the mean; `None` if it is not.
+    pub(crate) fn from_mean(vector: &[f32], mean: Vec<f32>) -> Option<Self> {
+        let off = vector.iter().zip(&mean);
+        let unit = unit(off.map(|(&x, &m)| f64::from(x) - f64::from(m)))?;
+        Some(Self {
+            unit,
+            mean: Some(mean),
+        })
+    }
+
+    /// The cosine between this direction and that of a vector whose length is 1 / `inverse_length`; `None`
+    /// if the vector has no direction. A number that is not finite is damage.
+    #[inline]
+    pub(crate) fn cosine(&self, vector: &[f32], inverse_length: f32) -> Result<Option<f32>> {
+        let cosine = match &self.mean {
+            None if SAFE.contains(&inverse_length) => dot(&self.unit, vector) * inverse_length,
+            None => f32::NAN,
+            Some(mean) => {
+                let (dot, square) = dot_centred(&self.unit, vector, mean);
+                let length = square.sqrt();
+                if SAFE.contains(&length) {
+                    dot / length
+                } else {
+                    f32::NAN
+                }
+            }
+        };
+        if cosine.is_finite() {
+            return Ok(Some(cosine.clamp(-1.0, 1.0)));
+        }
+        self.wide_cosine(vector)
+    }
+
+    /// As `cosine`, of vectors so long or so short that 32 bits don't hold the sums.
+    #[cold]
+    fn wide_cosine(&self, vector: &[f32]) -> Result<Option<f32>> {
+        if vector.iter().any(|x| !x.is_finite()) {
+            return Err(Error::corrupt("vectors", 0, "a number that is not finite"));
+        }
+        let (mut dot, mut square) = (0.0, 0.0);
+        for (i, (&u, &v)) in self.unit.iter().zip(vector).enumerate() {
+            let mean = self.mean.as_ref().map_or(0.0, |mean| mean[i]);
+            let off = f64::from(v) - f64::from(mean);
+            dot += f64::from(u) * off;
+            square += off * off;
+        }
+        Ok((square > 0.0).then(|| ((dot / square.sqrt()) as f32).clamp(-1.0, 1.0)))
+    }
+}
+
+/// A vector of length 1 in the same direction.
+fn unit(vector: impl Iterator<Item = f64> + Clone) -> Option<Vec<f32>> {
+    let square: f64 = vector.clone().map(|x| x * x).sum();
+    let length = square.sqrt();
+    (length > 0.0).then(|| vector.map(|x| (x / length) as f32).collect())
+}
+
+/// Checks a vector that a request brings.
+pub(crate) fn check(view: &View, vector: &[f32]) -> Result<()> {
+    let expected = view.vector_dimension();
+    if vector.len() != expected as usize || expected == 0 {
+        let found = vector.len();
+        return Err(Error::Dimension { expected, found });
+    }
+    if vector.iter().any(|x| !x.is_finite()) {
+        return Err(Error::invalid(
+            "vector",
+            "it has a number that is not finite",
+        ));
+    }
+    Ok(())
+}
+
+/// The vectors of a view.
+#[derive(Debug)]
+pub(crate) struct Vectors<'v> {
+    view: &'v View,
+    dimension: usize,
+    base: &'v [f32],
+    inverse_lengths: &'v [f32],
+    /// Events below this are read from the base, unless they are in `changed`.
+    in_place: u32,
+    /// Base events whose vector the delta changed or erased, ascending.
+    changed: Vec<u32>,
+}
+
+impl<'v> Vectors<'v> {
+    pub(crate) fn new(view: &'v View) -> Result<Self> {
+        let brain = view.brain();
+        let first = brain.base().nodes();
+        let dimension = view.vector_dimension() as usize;
+        let mut changed = Vec::new();
+        let states = &brain.delta().events.states;
+        let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());
+        for state in (0..until).filter_map(|at| states.get(at)) {
+            if state.node.0 < first && state.vector != Held::Initial {
+                changed.push(state.node.0 as u32);
+            }
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        // Before the base's time any vector may have been another.
+        let in_place = match view.before_base() {
+            true => 0,
+            false => first.min(view.nodes()) as u32,
+        };
+        Ok(Self {
+            view,
+            dimension,
+            base: brain.base().vectors()?,
+            inverse_lengths: brain.base().vector_sums()?.inverse_lengths,
+            in_place,
+            changed,
+        })
+    }
+
+    /// Calls `f` with every event that has a vector, in order of id; 1 / length is 0 for a vector of zeros.
+    pub(crate) fn for_each(&self, mut f: impl FnMut(u32, &[f32], f32) -> Result<()>) -> Result<()> {
+        if self.dimension == 0 {
+            return Ok(());
+        }
+        let mut changed = self.changed.iter().copied().peekable();
+        let vectors = self.base.chunks_exact(self.dimension);
+        let in_place = (0..self.in_place).zip(vectors.zip(self.inverse_lengths));
+        for (id, (vector, &inverse)) in in_place {
+            if changed.next_if_eq(&id).is_some() || inverse == 0.0 {
+                self.look_at(id, &mut f)?;
+            } else {
+                f(id, vector, inverse)?;
+            }
+        }
+        (self.in_place..self.view.nodes() as u32).try_for_each(|id| self.look_at(id, &mut f))
+    }
+
+    /// As `for_each`, of one event.
+    pub(crate) fn look_at(
+        &self,
+        id: u32,
+        f: &mut impl FnMut(u32, &[f32], f32) -> Result<()>,
+    ) -> Result<()> {
+        match self.view.node(NodeId(id.into()))?.vector()? {
+            Some(vector) => f(id, vector, inverse_length(vector)),
+            None => Ok(()),
+        }
+    }
+
+    /// The mean of the vectors, summed in order of id; `None` if there are none.
+    pub(crate) fn mean(&self) -> Result<Option<Vec<f32>>> {
+        let base = self.view.brain().base();
+        let sums = base.vector_sums()?;
+        // The base kept the sum of its own, which the others follow.
+        let is_kept = u64::from(self.in_place) == base.nodes() && self.changed.is_empty();
+        let (mut sum, mut count) = match is_kept {
+            true => (sums.sum.to_vec(), sums.count),
+            false => (vec![0.0; self.dimension], 0),
+        };
+        let mut add = |_: u32, vector: &[f32], _: f32| {
+            count += 1;
+            let numbers = sum.iter_mut().zip(vector);
+            numbers.for_each(|(sum, &x)| *sum += f64::from(x));
+            Ok(())
+        };
+        if is_kept {
+            let newer = self.in_place..self.view.nodes() as u32;
+            newer
+                .into_iter()
+                .try_for_each(|id| self.look_at(id, &mut add))?;
+        } else {
+            self.for_each(add)?;
+        }
+        if sum.iter().any(|x| !x.is_finite()) {
+            return Err(Error::corrupt("vectors", 0, "a number that is not finite"));
+        }
+        let mean = |sum: &f64| (sum / count as f64) as f32;
+        Ok((count > 0).then(|| sum.iter().map(mean).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(seed: u64, count: usize) -> Vec<f32> {
+        let mut x = seed;
+        let mut next = || {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn similarity_is_the_cosine_at_every_length() {
+        for len in 1..100 {
+            let (a, b, mean) = (numbers(1, len), numbers(2, len), numbers(3, len));
+            let wide = |v: &[f32]| v.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+            let cosine = |a: &[f64], b: &[f64]| {
+                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+            };
+            let off = |v: &[f32]| -> Vec<f64> {
+                let pairs = v.iter().zip(&mean);
+                pairs.map(|(&v, &m)| f64::from(v) - f64::from(m)).collect()
+            };
+            let plain = Direction::of(&a).unwrap();
+            let centred = Direction::from_mean(&a, mean.clone()).unwrap();
+            for (direction, expected) in [
+                (plain, cosine(&wide(&a), &wide(&b))),
+                (centred, cosine(&off(&a), &off(&b))),
+            ] {
+                let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
+                assert!(
+                    (f64::from(found) - expected).abs() < 1e-5,
+                    "{len}: {found} {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn very_long_and_very_short_vectors_have_a_direction_too() {
+        let (a, b) = (numbers(1, 50), numbers(2, 50));
+        let scaled = |v: &[f32], by: f32| v.iter().map(|x| x * by).collect::<Vec<f32>>();
+        let expected = Direction::of(&a).unwrap().cosine(&b, inverse_length(&b));
+        let expected = expected.unwrap().unwrap();
+        for by in [1e-37, 1e-20, 1e20, 1e37] {
+            let b = scaled(&b, by);
+            for a in [a.clone(), scaled(&a, by)] {
+                let direction = Direction::of(&a).unwrap();
+                let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
+                assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
+                let centred = Direction::from_mean(&a, vec![0.0; 50]).unwrap();
+                let found = centred.cosine(&b, inverse_length(&b)).unwrap().unwrap();
+                assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_direction_is_like_nothing() {
+        assert!(Direction::of(&[0.0, 0.0]).is_none());
+        assert!(Direction::from_mean(&[1.0, 2.0], vec![1.0, 2.0]).is_none());
+        let direction = Direction::of(&[1.0, 0.0]).unwrap();
+        assert_eq!(direction.cosine(&[0.0, 0.0], 0.0).unwrap(), None);
+        assert!(direction.cosine(&[f32::NAN, 0.0], 1.0).is_err());
+        assert!(direction.cosine(&[f32::INFINITY, 0.0], 1.0).is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! The texts of a view as terms, base and delta joined.
+
+use std::borrow::Cow;
+
+use super::View;
+use crate::base::terms::Terms;
+use crate::error::{Error, Result};
+use crate::text::{DeltaTerms, Texts};
+use crate::types::NodeId;
+
+impl View {
+    /// The term indexes of base and delta. What the base's does not cover, the delta's does: at least up to
+    /// this view's last event. The first call after a commit adds that commit's texts.
+    pub(crate) fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
+        let base = self.brain.base.terms()?;
+        let first = base.map_or(0, |terms| terms.events());
+        let delta = self.brain.delta.terms.until(first, self.end(), |id| {
+            let id = NodeId(id.into());
+            match id.0.checked_sub(self.brain.base.nodes()) {
+                None => self.brain.base.text(&self.brain.base.record(id)?),
+                Some(at) => match self.brain.delta.events.nodes.get(at as u32) {
+                    Some(node) => self.brain.span_str(node.text).map(Cow::Borrowed),
+                    None => Err(Error::UnknownEvent {
+                        id,
+                        count: self.at.nodes,
+                    }),
+                },
+            }
+        })?;
+        Ok((base, delta))
+    }
+
+    /// The texts of the moment asked about, to be searched.
+    pub fn texts(&self) -> Result<Texts<'_>> {
+        let (base, delta) = self.terms()?;
+        Ok(Texts::new(base, Some(delta), self.end()))
+    }
+
+    /// The id after the last, as indexes have it.
+    fn end(&self) -> u32 {
+        // The number of events is bounded by `limits::NODES_MAX`.
+        self.at.nodes as u32
+    }
+}
