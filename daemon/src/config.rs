@@ -103,7 +103,6 @@ fn check_folder(folder: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -57,6 +57,9 @@ pub enum Error {
     /// The folder could not be taken.
     #[error(transparent)]
     Store(#[from] amem_store::Error),
+    /// The operating system gives no signals.
+    #[error("cannot listen for signals: {0}")]
+    Signals(#[source] io::Error),
     /// The server ended.
     #[error("serving failed: {0}")]
     Serve(#[from] tonic::transport::Error),

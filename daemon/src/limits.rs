@@ -24,6 +24,10 @@ pub const ANSWER_EDGES_MAX: usize = 100_000;
 pub const LIST_PAGE_MAX: usize = 1000;
 /// Hits of a search that does not say how many.
 pub const SEARCH_HITS: usize = 10;
+/// Events of an answer to a question that does not say how many.
+pub const ANSWER_EVENTS: usize = 100;
+/// Depth of a walk that does not say how deep.
+pub const WHY_DEPTH: usize = 10;
 /// Streams of one connection at the same time.
 pub const CONNECTION_STREAMS_MAX: u32 = 64;
 /// Bytes of the headers of a request.

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn serve(flags: Flags) -> Result<()> {
     let config = flags.resolve(|name| std::env::var_os(name))?;
-    let on = |kind| signal(kind).map_err(|e| Error::io("listen for signals as", "amemd", e));
+    let on = |kind| signal(kind).map_err(Error::Signals);
     let (mut terminate, mut interrupt) =
         (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
     // The folder first: who can't have it must not take the socket of who has it.

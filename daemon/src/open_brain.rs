@@ -130,12 +130,12 @@ impl OpenBrain {
             Err(mpsc::error::TrySendError::Closed(())) => return Err(self.closed()),
         };
         let (answer, answered) = oneshot::channel();
-        place.send(Message::Write(Write {
+        place.send(Message::Write(Box::new(Write {
             request,
             bytes,
             answer,
             permit,
-        }));
+        })));
         answered
             .await
             .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
@@ -161,7 +161,7 @@ impl OpenBrain {
             permit,
         };
         self.queue
-            .send(Message::Write(write))
+            .send(Message::Write(Box::new(write)))
             .await
             .map_err(|_| self.closed())?;
         Ok(answered)

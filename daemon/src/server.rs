@@ -74,8 +74,11 @@ pub async fn run(
     let accepting = async move {
         loop {
             match socket.accept().await {
-                Ok(stream) if connections.send(Ok(stream)).await.is_err() => break,
-                Ok(_) => {}
+                Ok(stream) => {
+                    if connections.send(Ok(stream)).await.is_err() {
+                        break;
+                    }
+                }
                 Err(error) => {
                     // Out of descriptors, most likely: some will come free.
                     tracing::warn!(%error, "a connection was lost before it began");

@@ -26,7 +26,7 @@ use crate::refusal::{Refusal, Result};
 #[derive(Debug)]
 pub(crate) enum Message {
     /// Execute a request.
-    Write(Write),
+    Write(Box<Write>),
     /// Make a new generation.
     Checkpoint(oneshot::Sender<Result<Generation>>),
     /// Something waits beside the queue.
@@ -106,8 +106,8 @@ impl Writer {
             match catch_unwind(AssertUnwindSafe(|| self.turn(message))) {
                 Ok(None) => {}
                 Ok(Some(closed)) => {
-                    // Nobody may wait any more.
-                    drop(closed.send(()));
+                    // Nobody may wait any more: then that is all right as well.
+                    let _ = closed.send(());
                     break;
                 }
                 Err(_) => self.lose("a defect stopped the writer"),
@@ -154,7 +154,7 @@ impl Writer {
         None
     }
 
-    fn commit(&mut self, group: Vec<Write>) {
+    fn commit(&mut self, group: Vec<Box<Write>>) {
         if group.is_empty() {
             return;
         }

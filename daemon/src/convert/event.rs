@@ -1,7 +1,7 @@
 //! An event of a view as a message.
 
 use amem_core::view::{Direction, Node, View};
-use amem_core::{Edge, Flags};
+use amem_core::{Edge, Flags, NodeId};
 use amem_proto::v1;
 
 use super::word::{timestamp, type_number};
@@ -62,6 +62,15 @@ pub(crate) fn event(
         }
     }
     Ok(event)
+}
+
+/// A forgotten event that is named only because others lead through it.
+pub(crate) fn stub(id: NodeId) -> v1::Event {
+    v1::Event {
+        id: id.0,
+        forgotten: true,
+        ..v1::Event::default()
+    }
 }
 
 fn push_edges(

@@ -4,6 +4,6 @@ mod event;
 mod mutation;
 mod word;
 
-pub(crate) use event::{Shape, event};
+pub(crate) use event::{Shape, event, stub};
 pub(crate) use mutation::{Asks, commit};
-pub(crate) use word::{as_of, moment, space};
+pub(crate) use word::{as_of, event_types, moment, space, type_number};

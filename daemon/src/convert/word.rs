@@ -106,7 +106,6 @@ pub(crate) fn moment(view: &View) -> v1::Moment {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
