@@ -9,6 +9,7 @@
 pub mod config;
 pub mod error;
 pub mod limits;
+pub mod process;
 pub mod refusal;
 pub mod server;
 pub mod socket;

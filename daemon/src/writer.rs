@@ -129,7 +129,7 @@ impl Writer {
             match message {
                 Message::Write(write) => {
                     bytes += write.bytes;
-                    group.push(write);
+                    group.push(*write);
                 }
                 Message::Checkpoint(answer) => self.checkpoints.wait(Waiting::Asked(answer)),
                 Message::Wake => {}
@@ -154,7 +154,7 @@ impl Writer {
         None
     }
 
-    fn commit(&mut self, group: Vec<Box<Write>>) {
+    fn commit(&mut self, group: Vec<Write>) {
         if group.is_empty() {
             return;
         }
