@@ -1,9 +1,11 @@
 //! Measurements, each a command of its own.
 //!
 //! `scale` makes a brain of a given size through its writer, folds it, opens it, and asks it everything.
+//! `ask` puts questions to a brain of a daemon, for `retrieval/run.py`.
 
 #![forbid(unsafe_code)]
 
+mod ask;
 mod data;
 mod scale;
 
@@ -29,10 +31,30 @@ enum Command {
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
+    /// Put questions to a brain of a running daemon, and print what it found.
+    Ask {
+        /// The daemon's socket.
+        #[arg(long)]
+        socket: PathBuf,
+        /// The brain.
+        #[arg(long)]
+        brain: String,
+        /// What answers.
+        #[arg(long, value_enum, default_value_t = ask::Mode::Search)]
+        mode: ask::Mode,
+        /// The questions, one JSON object a line.
+        questions: PathBuf,
+    },
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Args::parse().command {
         Command::Scale { nodes, folder } => scale::run(nodes, &folder),
+        Command::Ask {
+            socket,
+            brain,
+            mode,
+            questions,
+        } => ask::run(&socket, &brain, &questions, mode),
     }
 }

@@ -19,11 +19,13 @@ pub(crate) enum Exit {
     Refused = 5,
     /// The operating system refused.
     Io = 6,
+    /// No daemon answers, or it can't do it at the moment.
+    Unavailable = 7,
 }
 
 impl Exit {
     /// Every code, ascending.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Ok,
         Self::Findings,
         Self::Usage,
@@ -31,6 +33,7 @@ impl Exit {
         Self::Damaged,
         Self::Refused,
         Self::Io,
+        Self::Unavailable,
     ];
 
     /// The number.
@@ -50,6 +53,7 @@ impl Exit {
             Self::Damaged => "the file is damaged, or is no .amem file that this build reads",
             Self::Refused => "refused: it exists already, passes a limit, or the input is bad",
             Self::Io => "the operating system refused",
+            Self::Unavailable => "no daemon answers, or it cannot do it now: try again",
         }
     }
 }
@@ -81,6 +85,6 @@ mod tests {
             assert!(readme.contains(&row), "{row}");
         }
         let codes: Vec<u8> = Exit::ALL.map(Exit::code).into();
-        assert_eq!(codes, (0..7).collect::<Vec<_>>());
+        assert_eq!(codes, (0..8).collect::<Vec<_>>());
     }
 }

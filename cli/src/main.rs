@@ -1,9 +1,9 @@
 //! amemctl: the command line of amemd.
 //!
-//! Commands here work on a path, without a daemon: they read a brain (live or a copy), a file of the
-//! reference or a spec-1 file, and write new files only. One file per command is under `command`; what they
-//! share is how a path becomes a view (`source`), how an answer is shown (`context`, `render`), how a failure
-//! is told (`failure`), and how a new file comes to be (`new_file`).
+//! Most commands work on a path, without a daemon: they read a brain (live or a copy), a file of the reference
+//! or a spec-1 file, and write new files only. One file per command is under `command`; what they share is how
+//! a path becomes a view (`source`), how an answer is shown (`context`, `render`), how a failure is told
+//! (`failure`), and how a new file comes to be (`new_file`). Those that need a daemon ask it through `remote`.
 //!
 //! Promises: every failure names the thing and a remedy; exit codes are those of `exit`; with `--json` every
 //! answer and every failure is one envelope on stdout (`context`), except for streams of lines.
@@ -11,13 +11,16 @@
 
 mod command;
 mod context;
+mod conversation;
 mod convert;
+mod demo;
 mod event;
 mod exit;
 mod failure;
 mod jsonl;
 mod moment;
 mod new_file;
+mod remote;
 mod render;
 mod selected;
 mod source;
@@ -58,7 +61,8 @@ const EXAMPLES: &str = "Examples:
   amemctl why work.amem 12                    what event 12 rests on
   amemctl verify work.amem                    every byte, against its checksums
   amemctl export work.amem --format jsonl     everything, one event a line
-  amemctl import old.amem new.amem            a brain made of another file";
+  amemctl import old.amem new.amem            a brain made of another file
+  amemctl demo                                what all of this is for, shown and checked";
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {

@@ -1,6 +1,6 @@
 //! The connection to amemd, for commands that are plain code: each call waits for its answer.
 //!
-//! Not here: the calls themselves (`amem_client::remote`), how an error becomes an exit code.
+//! Not here: the calls themselves (`amem_client`).
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use amem_client::{Client, v1};
 use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Response, Status, Streaming};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// Where a user's daemon listens unless told otherwise; that of the system's, where nothing says whose runtime
 /// folder is meant.
@@ -21,7 +24,8 @@ pub(crate) fn default_socket() -> PathBuf {
 pub(crate) enum RemoteError {
     /// Nobody answers.
     #[error(
-        "no amemd answers on {}: {why}; start it with `amemd`, or give the socket of one that runs", socket.display()
+        "no amemd answers on {}: {why}",
+        socket.display()
     )]
     Unreachable {
         /// Where it was expected.
@@ -48,6 +52,48 @@ impl RemoteError {
             Self::Refused(status) => status.code(),
             Self::Failure(failure) => Code::from_i32(failure.code),
             Self::Runtime(_) => Code::Internal,
+        }
+    }
+}
+
+impl From<RemoteError> for Failure {
+    fn from(error: RemoteError) -> Self {
+        let message = error.to_string();
+        let told = |exit, code, remedy| Self::new(exit, code, message.clone(), remedy);
+        if matches!(error, RemoteError::Unreachable { .. }) {
+            let remedy = "start it with `amemd`, or give the socket of one that runs with --socket";
+            return told(Exit::Unavailable, "no_daemon", remedy);
+        }
+        match error.code() {
+            Code::NotFound => told(Exit::NotFound, "not_found", "check the name"),
+            Code::AlreadyExists => told(Exit::Refused, "already_exists", "take another name or id"),
+            Code::InvalidArgument | Code::OutOfRange => {
+                told(Exit::Refused, "invalid", "give what the message asks for")
+            }
+            Code::FailedPrecondition | Code::Aborted => told(
+                Exit::Refused,
+                "refused",
+                "look at the brain again, then decide",
+            ),
+            Code::ResourceExhausted => told(
+                Exit::Refused,
+                "exhausted",
+                "make room, or send less, and try again",
+            ),
+            Code::PermissionDenied | Code::Unauthenticated => told(
+                Exit::Refused,
+                "permission_denied",
+                "ask as the user who runs amemd",
+            ),
+            Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded => {
+                told(Exit::Unavailable, "unavailable", "try again in a moment")
+            }
+            Code::DataLoss => told(
+                Exit::Damaged,
+                "damaged",
+                "`amemctl verify FILE` tells the extent, `amemctl repair FILE NEW` saves what is whole",
+            ),
+            _ => told(Exit::Io, "daemon", "see what amemd logged"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `amemctl import`: a brain made of a file of another form.
+//! `amemctl import`: a brain made of a file of another form; a conversation goes to a daemon
+//! (`import_conversation`).
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::export::is_dash;
+use super::import_conversation::Conversation;
 use super::repair::now;
 use crate::context::Context;
 use crate::convert::{self, NamedSession};
@@ -33,20 +35,23 @@ use crate::source::{self, Named, layout_name};
   amemctl import work.jsonl work.amem
   amemctl import --format reference old.amem new.amem
   amemctl import - new.amem < work.jsonl
+  amemctl import --format conversation turns.jsonl --brain work
 
 Texts are embedded by the built-in embedder if the file brings no vectors.
 Nothing is overwritten; what was merged, left out, renumbered or changed is told.")]
 pub(crate) struct Import {
     /// The file to read; `-` is stdin, as JSON lines.
     file: PathBuf,
-    /// The new brain; nothing may stand there.
-    new: PathBuf,
+    /// The new brain; nothing may stand there. Of a conversation, --brain says where it goes.
+    new: Option<PathBuf>,
     /// The form of the file.
     #[arg(long, value_enum, default_value_t = Form::Auto)]
     format: Form,
     /// Leave texts without vectors.
     #[arg(long)]
     no_embed: bool,
+    #[command(flatten)]
+    conversation: Conversation,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,6 +65,8 @@ enum Form {
     Spec1,
     /// The layout of the reference implementation.
     Reference,
+    /// Turns of a conversation, one JSON object a line, into a brain of a daemon.
+    Conversation,
 }
 
 /// What a file brought.
@@ -94,7 +101,24 @@ struct Told {
 
 impl Import {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        check_free(&self.new)?;
+        match (self.format, &self.new, &self.conversation.brain) {
+            (Form::Conversation, None, Some(brain)) => {
+                self.conversation.import(cx, &self.file, brain)
+            }
+            (Form::Conversation, ..) => Err(Failure::argument(
+                "a conversation goes into a brain of a daemon, and into no new file",
+                "name the brain with --brain, and no second path",
+            )),
+            (_, Some(new), None) => self.make(cx, new),
+            _ => Err(Failure::argument(
+                "a file of this form becomes a new file, and goes to no daemon",
+                "name the new file after the one to read; --brain is for --format conversation",
+            )),
+        }
+    }
+
+    fn make(&self, cx: &mut Context, new: &Path) -> Result<Exit, Failure> {
+        check_free(new)?;
         let Brought {
             format,
             mut graph,
@@ -113,7 +137,7 @@ impl Import {
         }
         let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), space, now());
         let made = convert::brain(&graph, &sessions, &identity, &Settings::default())?;
-        let len = publish_brain(&made.view, &made.options, &self.new)?;
+        let len = publish_brain(&made.view, &made.options, new)?;
         let ids = |list: &[amem_core::NodeId]| list.iter().map(|id| id.0).collect();
         let edges = |list: &[_]| list.iter().map(EdgeJson::from).collect();
         let told = Told {
@@ -134,7 +158,7 @@ impl Import {
             clamped_times: ids(&report.clamped_times),
             supersedes_cycles: ids(&convert::in_cycles(&graph)),
         };
-        let named = Named::made(&self.new, &made.options.identity);
+        let named = Named::made(new, &made.options.identity);
         cx.answer(Some(&named), &told, |page| write(&named, &told, page))?;
         Ok(Exit::Ok)
     }

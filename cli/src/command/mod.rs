@@ -1,9 +1,12 @@
 //! The commands: one file each, with its options and its `run`.
 
+mod demo;
+mod demo_follow;
 mod dump_journal;
 mod export;
 mod get;
 mod import;
+mod import_conversation;
 mod info;
 mod ls;
 mod repair;
@@ -38,8 +41,13 @@ pub(crate) enum Command {
     DumpJournal(dump_journal::DumpJournal),
     /// Writes a brain in another form.
     Export(export::Export),
-    /// Makes a brain of a file of another form.
+    /// Makes a brain of a file of another form, or gives a conversation to a daemon.
     Import(import::Import),
+    /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
+    Demo(demo::Demo),
+    /// The other process of the demo: follows a brain's file, and tells what it sees.
+    #[command(name = crate::demo::FOLLOW, hide = true)]
+    DemoFollow(demo_follow::DemoFollow),
 }
 
 impl Command {
@@ -56,6 +64,8 @@ impl Command {
             Self::DumpJournal(_) => "dump-journal",
             Self::Export(_) => "export",
             Self::Import(_) => "import",
+            Self::Demo(_) => "demo",
+            Self::DemoFollow(_) => crate::demo::FOLLOW,
         }
     }
 
@@ -72,6 +82,8 @@ impl Command {
             Self::DumpJournal(command) => command.run(cx),
             Self::Export(command) => command.run(cx),
             Self::Import(command) => command.run(cx),
+            Self::Demo(command) => command.run(cx),
+            Self::DemoFollow(command) => command.run(),
         }
     }
 }

@@ -23,7 +23,6 @@ const PROGRAM: &str = "AMEMD";
 /// A daemon that runs.
 pub(crate) struct Daemon {
     process: Ward,
-    folder: PathBuf,
     socket: PathBuf,
     log: PathBuf,
 }
@@ -49,7 +48,6 @@ impl Daemon {
             .map_err(DemoError::io(format!("start {}", program.display())))?;
         let mut daemon = Self {
             process: cleanup.adopt(child),
-            folder,
             socket,
             log,
         };
@@ -91,11 +89,6 @@ impl Daemon {
     /// Its socket.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
-    }
-
-    /// The folder of its brains.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Asks it to end, and waits until it has.

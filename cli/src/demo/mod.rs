@@ -2,6 +2,7 @@
 //!
 //! It starts a daemon of its own on a private folder and socket, so it never touches a brain of yours.
 
+mod beliefs;
 mod cleanup;
 mod daemon;
 mod follow;
@@ -10,7 +11,8 @@ mod remember;
 mod run;
 mod sample;
 mod stage;
+mod survival;
 
-pub(crate) use follow::follow;
+pub(crate) use follow::{COMMAND as FOLLOW, follow};
 pub(crate) use run::run;
 pub(crate) use stage::DemoError;

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::time::Instant;
 
+use serde::Serialize;
+
 use crate::remote::RemoteError;
 
 /// The result of a step.
@@ -13,7 +15,7 @@ pub(crate) type Result<T, E = DemoError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DemoError {
     /// Something that must hold did not.
-    #[error("this is wrong: {0}")]
+    #[error("this does not hold: {0}")]
     Wrong(String),
     /// The operating system refused.
     #[error("cannot {action}: {source}")]
@@ -29,6 +31,9 @@ pub(crate) enum DemoError {
     /// The file could not be read.
     #[error(transparent)]
     Core(#[from] amem_core::Error),
+    /// What was seen could not be written.
+    #[error("cannot write what is seen: {0}")]
+    Output(std::io::Error),
     /// There is no daemon to start.
     #[error("{0}")]
     NoDaemon(String),
@@ -42,12 +47,31 @@ impl DemoError {
     }
 }
 
+/// What was told, for programs.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Story {
+    /// The steps, in order.
+    steps: Vec<Step>,
+    /// How many checks there were, all of which held.
+    checks: usize,
+    /// How long it took.
+    seconds: f64,
+}
+
+/// A step that was told.
+#[derive(Debug, Serialize)]
+struct Step {
+    name: String,
+    line: String,
+    seen: Vec<String>,
+    checked: Vec<String>,
+}
+
 /// Where the steps are told.
 pub(crate) struct Stage<'o> {
     out: &'o mut dyn Write,
     began: Instant,
-    steps: u32,
-    checks: u32,
+    story: Story,
 }
 
 impl<'o> Stage<'o> {
@@ -56,44 +80,60 @@ impl<'o> Stage<'o> {
         Self {
             out,
             began: Instant::now(),
-            steps: 0,
-            checks: 0,
+            story: Story::default(),
         }
     }
 
     /// Begins a step: its name, and in one line what happens in it.
-    pub(crate) fn step(&mut self, name: &str, line: impl Display) -> Result<()> {
-        self.steps += 1;
-        let number = self.steps;
+    pub(crate) fn step(&mut self, name: &str, line: &str) -> Result<()> {
+        self.story.steps.push(Step {
+            name: name.into(),
+            line: line.into(),
+            seen: Vec::new(),
+            checked: Vec::new(),
+        });
+        let number = self.story.steps.len();
         self.print(format_args!("\n{number:>2}  {name:<9} {line}"))
     }
 
     /// Shows what is seen in the step.
     pub(crate) fn show(&mut self, line: impl Display) -> Result<()> {
-        self.print(format_args!("      {line}"))
+        let line = line.to_string();
+        self.print(format_args!("      {line}"))?;
+        if let Some(step) = self.story.steps.last_mut() {
+            step.seen.push(line);
+        }
+        Ok(())
     }
 
     /// Goes on if `holds`; ends the demo if not.
     pub(crate) fn check(&mut self, claim: impl Display, holds: bool) -> Result<()> {
+        let claim = claim.to_string();
         if !holds {
-            return Err(DemoError::Wrong(claim.to_string()));
+            return Err(DemoError::Wrong(claim));
         }
-        self.checks += 1;
-        self.print(format_args!("    ✓ {claim}"))
+        self.print(format_args!("    ✓ {claim}"))?;
+        self.story.checks += 1;
+        if let Some(step) = self.story.steps.last_mut() {
+            step.checked.push(claim);
+        }
+        Ok(())
     }
 
-    /// The last line.
-    pub(crate) fn end(&mut self) -> Result<()> {
-        let (steps, checks) = (self.steps, self.checks);
-        let seconds = self.began.elapsed().as_secs_f64();
+    /// The last line, and all that was told.
+    pub(crate) fn end(mut self) -> Result<Story> {
+        self.story.seconds = self.began.elapsed().as_secs_f64();
+        let (steps, checks) = (self.story.steps.len(), self.story.checks);
+        let seconds = self.story.seconds;
         self.print(format_args!(
             "\n{steps} steps, {checks} checks, all true, in {seconds:.1} s. Nothing was left behind."
-        ))
+        ))?;
+        Ok(self.story)
     }
 
     fn print(&mut self, line: impl Display) -> Result<()> {
         writeln!(self.out, "{line}")
             .and_then(|()| self.out.flush())
-            .map_err(DemoError::io("write what is seen"))
+            .map_err(DemoError::Output)
     }
 }

@@ -1,25 +1,22 @@
 //! An import of a conversation through the daemon: checked whole, then streamed in batches.
 //!
-//! Promises: nothing is written before every line has been read and found good; each step has a request id that
-//! follows from the run's id, so that a run that broke off is repeated under the same id and nothing is there
-//! twice. Not here: the lines (`conversation`), flags and what is printed (`command::import_conversation`).
+//! Promises: nothing is written before every line has been read and found good; what was answered is durable, and
+//! a repeated run does not write it again (`run`). Not here: the lines (`turns`), flags and what is printed
+//! (`command::import_conversation`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 
-use amem_client::{Timestamp, v1};
+use amem_client::v1;
 use amem_core::Error;
 use tonic::Code;
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
-use crate::conversation::{Turn, Turns};
+use super::batches::{Batches, Read};
+use super::run::Run;
+use super::turns::Turns;
 use crate::remote::{Remote, RemoteError};
-
-/// Events of a batch.
-pub(crate) const BATCH_EVENTS_MAX: usize = 512;
-/// Bytes of text after which a batch takes no further turn; the daemon takes 16 MiB.
-const BATCH_BYTES_MAX: usize = 4 << 20;
 
 /// Why an import ended early.
 #[derive(Debug, thiserror::Error)]
@@ -31,9 +28,7 @@ pub(crate) enum ImportError {
     #[error(transparent)]
     Remote(#[from] RemoteError),
     /// A part of the file was refused.
-    #[error(
-        "lines {first} to {last} were refused: {source}; when that is mended, repeat the import with --run-id {run} and nothing is there twice"
-    )]
+    #[error("lines {first} to {last} were refused: {source}")]
     Refused {
         /// The first line of the batch.
         first: u64,
@@ -44,40 +39,6 @@ pub(crate) enum ImportError {
         /// What the daemon said.
         source: RemoteError,
     },
-}
-
-/// The id of a run, from which those of its requests follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run(Uuid);
-
-impl Run {
-    /// A new run.
-    pub(crate) fn new() -> Self {
-        Self(Uuid::now_v7())
-    }
-
-    /// A run that is repeated.
-    pub(crate) fn repeated(id: Uuid) -> Result<Self, Error> {
-        if id.get_version_num() != 7 {
-            let why = format!("{id} is no UUIDv7: give the one that the first import told");
-            return Err(Error::invalid("run id", why));
-        }
-        Ok(Self(id))
-    }
-
-    /// Its id.
-    pub(crate) fn id(self) -> Uuid {
-        self.0
-    }
-
-    /// The request id of a step: of the run's time, and otherwise made from the step's name.
-    fn request(self, step: &str) -> Uuid {
-        let mut bytes = *Uuid::new_v5(&self.0, step.as_bytes()).as_bytes();
-        bytes[..6].copy_from_slice(&self.0.as_bytes()[..6]);
-        Builder::from_bytes(bytes)
-            .with_version(uuid::Version::SortRand)
-            .into_uuid()
-    }
 }
 
 /// An import to do.
@@ -117,14 +78,6 @@ pub(crate) struct Imported {
 struct Contents {
     turns: u64,
     sessions: Vec<String>,
-}
-
-/// What became of the file while it was read for sending.
-enum Read {
-    /// A batch of these lines, the first and the last.
-    Batch { first: u64, last: u64 },
-    /// It has changed for the worse since it was checked.
-    Fault(Error),
 }
 
 impl Import<'_> {
@@ -193,7 +146,7 @@ impl Import<'_> {
         for key in keys {
             let request = v1::OpenSessionRequest {
                 brain: self.brain.into(),
-                options: Some(options(self.agent, self.run, &format!("session {key}"))),
+                options: Some(self.run.options(self.agent, &format!("session {key}"))),
                 key: key.clone(),
             };
             let opened = remote.call(remote.client.memory().open_session(request))?;
@@ -242,11 +195,11 @@ fn contents(file: &Path) -> Result<Contents, Error> {
         turns: 0,
         sessions: Vec::new(),
     };
-    let mut known = HashMap::new();
+    let mut known = HashSet::new();
     for turn in Turns::open(file)? {
         let turn = turn?;
         contents.turns += 1;
-        if known.insert(turn.session.clone(), ()).is_none() {
+        if known.insert(turn.session.clone()) {
             contents.sessions.push(turn.session);
         }
     }
@@ -255,119 +208,4 @@ fn contents(file: &Path) -> Result<Contents, Error> {
         return Err(Error::invalid("conversation", why));
     }
     Ok(contents)
-}
-
-fn options(agent: &str, run: Run, step: &str) -> v1::WriteOptions {
-    v1::WriteOptions {
-        agent: agent.into(),
-        request_id: run.request(step).to_string(),
-        ..Default::default()
-    }
-}
-
-/// The file as batches to send.
-struct Batches {
-    turns: Turns,
-    /// The turn that the last batch had no room for.
-    held: Option<Turn>,
-    sessions: HashMap<String, u32>,
-    brain: String,
-    agent: String,
-    run: Run,
-    index: u64,
-    reads: Sender<Read>,
-}
-
-impl Batches {
-    fn batch(&mut self) -> Result<Option<v1::IngestStreamRequest>, Error> {
-        let (mut events, mut bytes, mut lines) = (Vec::new(), 0, None);
-        while events.len() < BATCH_EVENTS_MAX {
-            let Some(turn) = self.held.take().map(Ok).or_else(|| self.turns.next()) else {
-                break;
-            };
-            let turn = turn?;
-            bytes += turn.text.len() + turn.attributes.len();
-            if bytes > BATCH_BYTES_MAX && !events.is_empty() {
-                self.held = Some(turn);
-                break;
-            }
-            let (first, _) = lines.unwrap_or((turn.line, turn.line));
-            lines = Some((first, turn.line));
-            events.push(self.event(turn)?);
-        }
-        let Some((first, last)) = lines else {
-            return Ok(None);
-        };
-        // Nobody listens any more once the import has failed; the stream ends with it.
-        drop(self.reads.send(Read::Batch { first, last }));
-        let step = format!("batch {}", self.index);
-        self.index += 1;
-        let batch = v1::IngestRequest {
-            brain: self.brain.clone(),
-            options: Some(options(&self.agent, self.run, &step)),
-            events,
-            links: Vec::new(),
-            follow: true,
-            relate: None,
-        };
-        Ok(Some(v1::IngestStreamRequest { batch: Some(batch) }))
-    }
-
-    fn event(&self, turn: Turn) -> Result<v1::NewEvent, Error> {
-        let Some(&session) = self.sessions.get(&turn.session) else {
-            let why = format!("line {}: the file changed while it was read", turn.line);
-            return Err(Error::invalid("conversation", why));
-        };
-        Ok(v1::NewEvent {
-            r#type: v1::EventType::Fact.into(),
-            text: turn.text,
-            session_id: Some(session),
-            event_time: turn.event_time.map(|at| Timestamp {
-                seconds: at.0.div_euclid(1_000_000),
-                nanos: (at.0.rem_euclid(1_000_000) * 1000) as i32,
-            }),
-            attributes_json: turn.attributes,
-            ..Default::default()
-        })
-    }
-}
-
-impl Iterator for Batches {
-    type Item = v1::IngestStreamRequest;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.batch().unwrap_or_else(|error| {
-            drop(self.reads.send(Read::Fault(error)));
-            None
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn request_ids_follow_from_the_run_and_the_step() {
-        let run = Run::new();
-        let id = run.request("batch 0");
-        assert_eq!(id, run.request("batch 0"));
-        assert_ne!(id, run.request("batch 1"));
-        assert_ne!(id, Run::new().request("batch 0"));
-        assert_eq!(
-            (id.get_version_num(), id.get_variant()),
-            (7, uuid::Variant::RFC4122)
-        );
-        assert_eq!(
-            id.as_bytes()[..6],
-            run.id().as_bytes()[..6],
-            "the run's time"
-        );
-    }
-
-    #[test]
-    fn a_run_id_that_is_no_time_ordered_uuid_is_refused() {
-        let error = Run::repeated(Uuid::new_v4()).unwrap_err();
-        assert!(error.to_string().contains("UUIDv7"), "{error}");
-    }
 }

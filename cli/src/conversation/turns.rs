@@ -1,11 +1,11 @@
-//! Conversations to import: JSON lines, one turn each.
+//! The file of a conversation: JSON lines, one turn each.
 //!
 //! `{"session": "trip/1", "speaker": "Ada", "text": "…", "event_time": "2026-03-02T09:00:00Z", "id": "D1:3"}`;
 //! `event_time` and `id` may be missing, anything else is refused, so that nothing is dropped in silence.
 //! A turn becomes an event with the text "speaker: text" and the attributes `speaker` and `source_id`.
 //!
 //! Promises: an error names the line; memory is bounded by the longest line allowed.
-//! Not here: sending what was read (`command::import_conversation`).
+//! Not here: sending what was read (`transfer`).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

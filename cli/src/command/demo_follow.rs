@@ -1,0 +1,23 @@
+//! `amemctl demo-follow`, hidden: the other process of the demo.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::demo;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Options.
+#[derive(Debug, Args)]
+pub(crate) struct DemoFollow {
+    /// The brain to follow.
+    file: PathBuf,
+}
+
+impl DemoFollow {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        demo::follow(&self.file)?;
+        Ok(Exit::Ok)
+    }
+}
