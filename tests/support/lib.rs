@@ -8,5 +8,6 @@
 pub mod crash;
 pub mod disk;
 pub mod graphs;
+pub mod model;
 pub mod random;
 pub mod shared;
