@@ -46,10 +46,16 @@ impl Folder {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }
-        for name in disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))? {
+        let left = disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))?;
+        for name in &left {
             let name = format!("{TMP}/{name}");
             disk.remove(&name)
                 .map_err(|e| Error::disk("remove", &name, e))?;
+        }
+        if !left.is_empty() {
+            // One of them may hold what was erased since: an answer may hang on it being gone for good.
+            disk.sync_folder(TMP)
+                .map_err(|e| Error::disk("sync", TMP, e))?;
         }
         Ok(Self {
             disk,
