@@ -277,9 +277,10 @@ impl Store {
                 disk.sync_folder(crate::folder::CONFLICTS)
                     .map_err(|e| format!("syncing: {e}"))?;
             }
-            disk.sync_folder(TMP)
-                .map_err(|e| format!("syncing {TMP}: {e}"))?;
         }
+        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
+        disk.sync_folder(TMP)
+            .map_err(|e| format!("syncing {TMP}: {e}"))?;
         if erased {
             self.store_hint(live::MUST_DROP, 1)
                 .map_err(|e| format!("telling readers: {e}"))?;
