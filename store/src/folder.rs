@@ -3,9 +3,10 @@
 //! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
 //! rename of its first checkpoint.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::disk::{Disk, Lock, LockError};
+use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
 
 /// Our own files, never those of a user.
@@ -28,6 +29,8 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub struct Folder {
     disk: Arc<dyn Disk>,
     _lock: Arc<dyn Lock>,
+    /// Brains that this process has made, durably, and not opened yet.
+    created: Arc<Mutex<HashSet<FileId>>>,
 }
 
 impl Folder {
@@ -60,6 +63,7 @@ impl Folder {
         Ok(Self {
             disk,
             _lock: lock.into(),
+            created: Arc::default(),
         })
     }
 
@@ -77,6 +81,19 @@ impl Folder {
             .filter_map(|n| n.strip_suffix(SUFFIX))
             .map(str::to_owned)
             .collect())
+    }
+
+    pub(crate) fn note_created(&self, id: FileId) {
+        self.created().insert(id);
+    }
+
+    /// True, once, for a file that this process has made and whose name is durable.
+    pub(crate) fn take_created(&self, id: FileId) -> bool {
+        self.created().remove(&id)
+    }
+
+    fn created(&self) -> MutexGuard<'_, HashSet<FileId>> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new name for an unfinished file.

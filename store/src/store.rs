@@ -6,6 +6,7 @@
 //! not, and nothing is written any more until the brain has been recovered from its file.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use amem_core::brain::Brain;
@@ -19,7 +20,7 @@ use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
 use crate::belief;
-use crate::disk::File;
+use crate::disk::{Disk, File};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
@@ -407,19 +408,8 @@ impl Store {
     /// Tells readers of this boot that the file is owned, and how far it is committed.
     pub(crate) fn take_ownership(&self) -> Result<(), String> {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
-        let id = self.file.id();
-        let owner = live::Owner {
-            boot: self.folder.disk().boot_id(),
-            device: id.device,
-            inode: id.inode,
-        };
-        self.store_committed(0)?;
-        for (at, cell) in owner.cells().into_iter().enumerate() {
-            self.file
-                .store_cell(page, live::OWNER + 8 * at as u64, cell)
-                .map_err(|e| format!("taking ownership: {e}"))?;
-        }
-        Ok(())
+        own(&**self.folder.disk(), &*self.file, page, self.position.at)
+            .map_err(|e| format!("taking ownership: {e}"))
     }
 
     /// The file under our name must be the one that we write to. If it is not, what we have is saved.
@@ -465,7 +455,7 @@ impl Store {
     }
 
     /// Tells readers to look at the rest of the live page.
-    pub(crate) fn store_hint(&self, cell: u64, value: u64) -> std::io::Result<()> {
+    pub(crate) fn store_hint(&self, cell: u64, value: u64) -> io::Result<()> {
         let Some(page) = self.brain.live_page() else {
             return Ok(());
         };
@@ -473,4 +463,19 @@ impl Store {
         self.file
             .store_cell(page, live::COMMITTED, self.position.at | LOOK)
     }
+}
+
+/// Tells readers of this boot that a file is owned, and up to where it is committed.
+pub(crate) fn own(disk: &dyn Disk, file: &dyn File, page: u64, committed: u64) -> io::Result<()> {
+    let id = file.id();
+    let owner = live::Owner {
+        boot: disk.boot_id(),
+        device: id.device,
+        inode: id.inode,
+    };
+    file.store_cell(page, live::COMMITTED, committed)?;
+    for (at, cell) in owner.cells().into_iter().enumerate() {
+        file.store_cell(page, live::OWNER + 8 * at as u64, cell)?;
+    }
+    Ok(())
 }
