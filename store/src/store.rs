@@ -50,6 +50,15 @@ pub struct Store {
     pub(crate) poison: Option<String>,
 }
 
+/// Whether the brain's name is that of our file.
+enum Place {
+    Ours,
+    /// It can't be looked at now.
+    Unknown(io::Error),
+    /// It is not, and why.
+    Lost(String),
+}
+
 impl Store {
     /// Opens a brain of the folder, and recovers it if it was not closed in order.
     pub fn open(folder: &Folder, name: &str) -> Result<Self> {
@@ -130,14 +139,28 @@ impl Store {
                 .map(|_| Err(Error::Poisoned { why: why.clone() }))
                 .collect();
         }
-        if let Err((why, saved)) = self.check_path() {
-            let replaced = |saved: &str| Error::Replaced {
-                name: self.file_name.clone(),
-                saved: saved.to_owned(),
-            };
-            let answers = requests.iter().map(|_| Err(replaced(&saved))).collect();
-            self.poison = Some(why);
-            return answers;
+        match self.place() {
+            Place::Ours => {}
+            Place::Unknown(e) => {
+                let again = || io::Error::new(e.kind(), e.to_string());
+                return requests
+                    .iter()
+                    .map(|_| Err(Error::disk("look at", &self.file_name, again())))
+                    .collect();
+            }
+            Place::Lost(why) => {
+                let saved = self.save_or_say_why();
+                self.poison = Some(why);
+                return requests
+                    .iter()
+                    .map(|_| {
+                        Err(Error::Replaced {
+                            name: self.file_name.clone(),
+                            saved: saved.clone(),
+                        })
+                    })
+                    .collect();
+            }
         }
         let now = self.folder.disk().now();
         let mut answers = Vec::with_capacity(requests.len());
@@ -412,21 +435,23 @@ impl Store {
             .map_err(|e| format!("taking ownership: {e}"))
     }
 
-    /// The file under our name must be the one that we write to. If it is not, what we have is saved.
-    fn check_path(&self) -> Result<(), (String, String)> {
+    /// The file under our name must be the one that we write to.
+    fn place(&self) -> Place {
         match self.folder.disk().identity(&self.file_name) {
-            Ok(id) if id == self.file.id() => Ok(()),
-            found => {
-                let why = match found {
-                    Ok(_) => format!("{} was replaced by another file", self.file_name),
-                    Err(e) => format!("{} is gone: {e}", self.file_name),
-                };
-                let saved = match self.save() {
-                    Ok(name) => name,
-                    Err(e) => format!("nothing ({e})"),
-                };
-                Err((why, saved))
+            Ok(id) if id == self.file.id() => Place::Ours,
+            Ok(_) => Place::Lost(format!("{} was replaced by another file", self.file_name)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                Place::Lost(format!("{} is gone: {e}", self.file_name))
             }
+            Err(e) => Place::Unknown(e),
+        }
+    }
+
+    /// Saves what is committed; returns under which name, or why it could not be.
+    pub(crate) fn save_or_say_why(&self) -> String {
+        match self.save() {
+            Ok(name) => name,
+            Err(e) => format!("nothing ({e})"),
         }
     }
 
