@@ -36,8 +36,8 @@ pub struct Replayed {
 
 impl Brain {
     /// Opens a mapped file without looking at its frames.
-    pub fn open(map: Map) -> Result<Self> {
-        let map = Arc::new(map);
+    pub fn open(map: impl Into<Arc<Map>>) -> Result<Self> {
+        let map = map.into();
         let base = Base::open(map.clone())?;
         let journal = match base.journal() {
             None => None,

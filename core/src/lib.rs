@@ -24,9 +24,11 @@ pub mod limits;
 pub mod mapping;
 pub mod query;
 pub mod reader;
+pub mod repair;
 pub mod spec1;
 pub mod text;
 pub mod types;
+pub mod verify;
 pub mod view;
 
 pub use error::{Error, Result};

@@ -30,6 +30,20 @@ pub(super) fn all<'v>(
         })
 }
 
+/// Every change of one event and of its edges up to the newest commit of a view, oldest first; values of
+/// an erased event too, while its file still has them.
+pub fn of<'v>(view: &'v View, id: NodeId) -> Result<impl Iterator<Item = Result<Change<'v>>> + 'v> {
+    let base = view.brain().base().history()?.of(id);
+    let is_its = move |change: &Result<Change<'_>>| match change {
+        Ok(change) => {
+            change.target == id
+                || matches!(change.before, Before::Edge { target, .. } if target == id)
+        }
+        Err(_) => true,
+    };
+    Ok(base.chain(delta(view).filter(is_its)))
+}
+
 /// The changes of the delta: versions of states and of edges are each in order of LSN already.
 fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
     let delta = view.brain().delta();

@@ -10,7 +10,7 @@ pub mod build;
 mod changes;
 pub mod image;
 mod log;
-mod tables;
+pub(crate) mod tables;
 
 use crate::base::adjacency;
 use crate::base::header::Header;
@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
+pub use changes::of as changes_of;
 use image::{Sections, Sink};
 
 pub(crate) use tables::inverse_length;
@@ -198,7 +199,8 @@ pub fn empty(
     finish(out)
 }
 
-fn finish(mut out: Sections<'_>) -> Result<u64> {
+/// The checksums of all sections, and padding up to where a journal may begin, whose position is returned.
+pub(crate) fn finish(mut out: Sections<'_>) -> Result<u64> {
     let chunks = out.chunks().to_vec();
     out.write(tag::CHECKSUMS, |body| checksums::write(body, &chunks))?;
     out.pad(PAGE, 0)?;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::event::{Edge, Event, Graph, MemoryGraph};
 use crate::query::attributes;
-use crate::types::{Flags, NodeId};
+use crate::types::{Flags, Micros, NodeId};
 
 /// The attribute that keeps the id an event had in the file that it came from.
 pub const ORIGIN_ID: &str = "amem.origin_id";
@@ -31,6 +31,9 @@ pub struct Report {
     pub dangling: Vec<Edge>,
     /// Events whose confidence or decay score was outside 0..=1, and is the nearer bound now.
     pub clamped_events: Vec<NodeId>,
+    /// Events recorded before 1970 (or past the year 294,000, which reads the same), which our records cannot
+    /// hold: recorded in 1970 now, and, unless they had an event time, happened when they were recorded.
+    pub clamped_times: Vec<NodeId>,
     /// Edges whose weight was outside 0..=1, and is the nearer bound now.
     pub clamped_edges: Vec<Edge>,
 }
@@ -51,6 +54,9 @@ pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, Report)> 
     }
     report.dangling = graph.stray_edges()?;
 
+    for event in &mut events {
+        clamp_times(event, &mut report);
+    }
     events.sort_by_key(|e| (e.created_at, e.id));
     let mut new_ids = HashMap::with_capacity(events.len());
     for (position, event) in (0..).zip(&mut events) {
@@ -75,8 +81,18 @@ fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
     let before = (event.confidence, event.decay_score);
     event.confidence = event.confidence.clamp(0.0, 1.0);
     event.decay_score = event.decay_score.clamp(0.0, 1.0);
+    event.lambda = event.lambda.max(0.0);
     if before != (event.confidence, event.decay_score) {
         report.clamped_events.push(old);
+    }
+}
+
+fn clamp_times(event: &mut Event, report: &mut Report) {
+    event.last_accessed = event.last_accessed.max(Micros(0));
+    if event.created_at < Micros(0) {
+        event.event_time.get_or_insert(event.created_at);
+        event.created_at = Micros(0);
+        report.clamped_times.push(event.id);
     }
 }
 
@@ -127,6 +143,7 @@ fn renumber_edges(
             source,
             target,
             weight,
+            created_at: edge.created_at.max(Micros(0)),
             ..edge
         });
     }
@@ -139,7 +156,7 @@ mod tests {
     use super::*;
     use crate::event::Attributes;
     use crate::limits;
-    use crate::types::{EdgeType, EventType, Micros, SessionId};
+    use crate::types::{EdgeType, EventType, SessionId};
 
     fn event(id: u64, created_at: i64) -> Event {
         Event {
@@ -275,6 +292,31 @@ mod tests {
         );
         assert_eq!(report.clamped_events, [NodeId(1)]);
         assert_eq!(report.clamped_edges, [strong]);
+    }
+
+    #[test]
+    fn times_before_1970_become_event_times() {
+        let old = Edge {
+            created_at: Micros(-9),
+            ..edge(0, 1, EdgeType::SUPPORTS, 1)
+        };
+        let mut graph = MemoryGraph {
+            events: vec![event(0, -5), event(1, -7), event(2, 3)],
+            edges: vec![old],
+            dimension: 0,
+        };
+        graph.events[1].event_time = Some(Micros(-100));
+        let (dense, report) = to_dense(&graph).unwrap();
+        assert_eq!(report.clamped_times, [NodeId(0), NodeId(1)]);
+        assert_eq!(report.renumbered, 0);
+        let times: Vec<_> = dense
+            .events
+            .iter()
+            .map(|e| (e.created_at.0, e.last_accessed.0, e.event_time.map(|t| t.0)))
+            .collect();
+        let expected = [(0, 0, Some(-5)), (0, 0, Some(-100)), (3, 3, None)];
+        assert_eq!(times, expected);
+        assert_eq!(dense.edges[0].created_at, Micros(0));
     }
 
     #[test]

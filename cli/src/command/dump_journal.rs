@@ -1,0 +1,298 @@
+//! `amemctl dump-journal`: every commit since the last checkpoint, operation by operation.
+
+use std::path::PathBuf;
+
+use amem_core::base::commits::Kept;
+use amem_core::foreign::Layout;
+use amem_core::journal::frame::Header;
+use amem_core::journal::op::{NewNode, Op, Ops};
+use amem_core::view::View;
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::event::{Time, flag_names};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Page, bytes, float, printable, time};
+use crate::source::Source;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl dump-journal work.amem
+  amemctl dump-journal work.amem --since 100 --limit 20
+  amemctl dump-journal --json work.amem          one line of JSON for each frame
+  amemctl dump-journal work.amem --kept          also what the base keeps of earlier journals")]
+pub(crate) struct DumpJournal {
+    /// A brain of amemd.
+    file: PathBuf,
+    /// Only commits after this LSN.
+    #[arg(long, value_name = "LSN")]
+    since: Option<u64>,
+    /// At most as many frames.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Also the frames of earlier journals that the base keeps.
+    #[arg(long)]
+    kept: bool,
+}
+
+/// A frame as one line.
+#[derive(Serialize)]
+struct Line<'a> {
+    lsn: u64,
+    kind: &'static str,
+    time: Time,
+    principal: &'a str,
+    agent: &'a str,
+    more: bool,
+    /// Where its payload stands in the file; none for what the base keeps.
+    position: Option<u64>,
+    bytes: usize,
+    ops: Vec<Value>,
+}
+
+impl DumpJournal {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let source = Source::open(&self.file)?;
+        if source.layout != Layout::Native {
+            return Err(Failure::refused(
+                "no_journal",
+                format!("a {} file has no journal", source.named.layout),
+                "only brains of amemd have one: convert it with `amemctl import`",
+            ));
+        }
+        let mut left = self.limit.unwrap_or(usize::MAX);
+        let view = &source.view;
+        if self.kept {
+            let commits = view.brain().base().commits()?;
+            for at in 0..commits.len() {
+                let Kept { header, payload } = commits.at(at)?;
+                self.frame(cx, view, &header, None, &payload, &mut left)?;
+            }
+        }
+        let brain = view.brain();
+        for at in 0..view.delta_commits() {
+            let Some(entry) = brain.delta().log.get(at) else {
+                break;
+            };
+            for frame in brain.frames_at(entry.position, entry.end)? {
+                let position = Some(frame.payload_position);
+                self.frame(cx, view, &frame.header, position, frame.payload, &mut left)?;
+            }
+        }
+        if !cx.is_json() {
+            let mut page = cx.page();
+            if view.delta_commits() == 0 {
+                page.aside("the journal is empty: nothing was committed since the last checkpoint");
+            }
+            source.write_notes(&mut page);
+            cx.text(&page)?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    fn frame(
+        &self,
+        cx: &mut Context,
+        view: &View,
+        header: &Header,
+        position: Option<u64>,
+        payload: &[u8],
+        left: &mut usize,
+    ) -> Result<(), Failure> {
+        if self.since.is_some_and(|since| header.lsn.0 <= since) || *left == 0 {
+            return Ok(());
+        }
+        *left -= 1;
+        let actor = view.actor(header.actor)?;
+        let ops = Ops::new(payload, position.unwrap_or(0));
+        if cx.is_json() {
+            let ops: Result<Vec<_>, _> = ops.map(|op| op.map(|op| told(&op))).collect();
+            return cx.line(&Line {
+                lsn: header.lsn.0,
+                kind: header.kind.name(),
+                time: Time(header.time),
+                principal: actor.principal,
+                agent: actor.agent,
+                more: header.more,
+                position,
+                bytes: payload.len(),
+                ops: ops?,
+            });
+        }
+        let mut page = cx.page();
+        let who = match (actor.principal, actor.agent) {
+            ("", "") => "unknown".to_owned(),
+            (principal, agent) => printable(&format!("{principal} {agent}")),
+        };
+        let more = if header.more { "  (continues)" } else { "" };
+        page.title(format!(
+            "LSN {}  {}  {}  {}  {}{more}",
+            header.lsn,
+            header.kind.name(),
+            time(header.time),
+            who.trim(),
+            bytes(payload.len() as u64),
+        ));
+        for op in ops {
+            write(&op?, &mut page);
+        }
+        cx.text(&page)
+    }
+}
+
+/// An operation as JSON.
+fn told(op: &Op<'_>) -> Value {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match op {
+        Op::Event(node) => event(node),
+        Op::Link {
+            source,
+            target,
+            edge_type,
+            weight,
+            created_at,
+        } => json!({
+            "op": "link", "source": source, "target": target, "type": edge_type,
+            "weight": weight, "created_at": Time(*created_at),
+        }),
+        Op::Unlink {
+            source,
+            target,
+            edge_type,
+        } => json!({"op": "unlink", "source": source, "target": target, "type": edge_type}),
+        Op::Belief {
+            target,
+            confidence,
+            flags,
+            lambda,
+        } => json!({
+            "op": "belief", "target": target, "confidence": confidence,
+            "flags": flag_names(*flags), "lambda": lambda,
+        }),
+        Op::Attributes { target, json } => {
+            json!({"op": "attributes", "target": target, "attributes": parsed(json)})
+        }
+        Op::Vector { target, vector } => {
+            json!({"op": "vector", "target": target, "numbers": vector.len() / 4})
+        }
+        Op::Touch { at, entries } => {
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(id, times)| json!({"target": id, "times": times}))
+                .collect();
+            json!({"op": "touch", "at": Time(*at), "entries": entries})
+        }
+        Op::Decay { at, rates } => json!({"op": "decay", "at": Time(*at), "rates": rates}),
+        Op::OpenSession {
+            session,
+            key,
+            agent,
+            at,
+        } => json!({
+            "op": "open-session", "session": session, "key": key, "agent": agent, "at": Time(*at),
+        }),
+        Op::CloseSession {
+            session,
+            outcome,
+            at,
+        } => json!({
+            "op": "close-session", "session": session, "outcome": outcome, "at": Time(*at),
+        }),
+        Op::Settings { json } => json!({"op": "settings", "settings": parsed(json)}),
+        Op::Actor {
+            actor,
+            principal,
+            agent,
+        } => json!({"op": "actor", "actor": actor, "principal": principal, "agent": agent}),
+        Op::Request { id, body, answer } => json!({
+            "op": "request", "id": id, "body": format!("{body:032x}"), "answer": text(answer),
+        }),
+        Op::Erase { target } => json!({"op": "erase", "target": target}),
+    }
+}
+
+fn event(node: &NewNode<'_>) -> Value {
+    json!({
+        "op": "event", "id": node.id, "type": node.event_type, "session": node.session,
+        "created_at": Time(node.created_at), "event_time": node.event_time.map(Time),
+        "confidence": node.confidence, "lambda": node.lambda, "text": node.text,
+        "attributes": parsed(node.attributes), "numbers": node.vector.len() / 4,
+        "flags": node.carried.map(|carried| flag_names(carried.flags)),
+    })
+}
+
+/// JSON as what it says, or as text where it says nothing; none for no JSON.
+fn parsed(json: &str) -> Value {
+    match json {
+        "" => Value::Null,
+        json => serde_json::from_str(json).unwrap_or_else(|_| Value::from(json)),
+    }
+}
+
+/// An operation as a line.
+fn write(op: &Op<'_>, page: &mut Page) {
+    let line = match op {
+        Op::Event(node) => format!(
+            "event {} {} session {} confidence {}{}: {}",
+            node.id,
+            node.event_type,
+            node.session,
+            float(node.confidence),
+            if node.vector.is_empty() {
+                ""
+            } else {
+                " with vector"
+            },
+            node.text
+        ),
+        Op::Link {
+            source,
+            target,
+            edge_type,
+            weight,
+            ..
+        } => format!(
+            "link {source} {edge_type} {target} weight {}",
+            float(*weight)
+        ),
+        Op::Unlink {
+            source,
+            target,
+            edge_type,
+        } => format!("unlink {source} {edge_type} {target}"),
+        Op::Belief {
+            target,
+            confidence,
+            flags,
+            lambda,
+        } => format!(
+            "belief {target} confidence {} rate {} flags [{}]",
+            float(*confidence),
+            float(*lambda),
+            flag_names(*flags).join(", ")
+        ),
+        Op::Touch { entries, .. } => {
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(id, n)| format!("{id} × {n}"))
+                .collect();
+            format!("touch {}", entries.join(", "))
+        }
+        Op::Request { id, answer, .. } => {
+            format!("request {id} answered with {} bytes", answer.len())
+        }
+        other => {
+            let mut value = told(other);
+            let name = value["op"].as_str().unwrap_or_default().to_owned();
+            if let Value::Object(fields) = &mut value {
+                fields.shift_remove("op");
+            }
+            format!("{name} {value}")
+        }
+    };
+    page.line(format!("  {}", printable(&line)));
+}

@@ -1,0 +1,306 @@
+//! `amemctl export`: a brain in another form.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use amem_core::base::identity::Identity;
+use amem_core::fold::Options;
+use amem_core::foreign::{CompatOptions, Layout, write_compatible};
+use amem_core::types::{Generation, Lsn};
+use amem_core::view::{AsOf, View};
+use amem_core::{Micros, spec1};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::repair::now;
+use crate::context::Context;
+use crate::convert::{self, NamedSession};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::jsonl;
+use crate::moment::{at, parse_moment};
+use crate::new_file::{NewFile, write_brain};
+use crate::render::{bytes, plural, printable};
+use crate::selected::Selected;
+use crate::source::Source;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl export work.amem > work.jsonl
+  amemctl export work.amem --vectors -o work.jsonl
+  amemctl export work.amem --format spec-1 -o work.spec1.amem
+  amemctl export work.amem --format compatible --map-unknown -o work.reference.amem
+  amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
+pub(crate) struct Export {
+    /// A brain, a file of the reference, or a spec-1 file.
+    file: PathBuf,
+    /// The form.
+    #[arg(long, value_enum, default_value_t = Form::Jsonl)]
+    format: Form,
+    /// The new file, where nothing may stand yet; `-` is stdout.
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    output: PathBuf,
+    /// As it was then: an LSN, or a time.
+    #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
+    as_of: Option<AsOf>,
+    /// Forgotten events, too; otherwise they and their edges are left out.
+    #[arg(long, visible_alias = "forgotten")]
+    include_forgotten: bool,
+    /// In JSON lines, with vectors; the other forms always have them.
+    #[arg(long)]
+    vectors: bool,
+    /// In the compatible form, types that the reference does not know become fact and related-to.
+    #[arg(long)]
+    map_unknown: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// One event a line, its edges inside it.
+    Jsonl,
+    /// The layout of the specification document.
+    #[value(name = "spec-1")]
+    Spec1,
+    /// What the reference implementation would write.
+    Compatible,
+    /// A brain of amemd, folded: no journal, an instance of its own.
+    Native,
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    output: String,
+    format: &'static str,
+    bytes: Option<u64>,
+    events: u64,
+    edges: u64,
+    /// Events left out because they are forgotten.
+    left_out: u64,
+    /// What the form has no place for: how many of what.
+    lost: Vec<Lost>,
+}
+
+/// What an export could not say.
+#[derive(Debug, Serialize)]
+struct Lost {
+    what: &'static str,
+    count: u64,
+}
+
+impl Export {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let is_stdout = is_dash(&self.output);
+        if is_stdout && cx.is_terminal() && self.format != Form::Jsonl {
+            return Err(Failure::argument(
+                "this form is bytes, and stdout is a terminal",
+                "name a file: -o OUT",
+            ));
+        }
+        let source = Source::open(&self.file)?;
+        let view = at(&source.view, self.as_of)?;
+        let selected = Selected::of(&view, self.include_forgotten)?;
+        if is_stdout {
+            let told = self.stream(&source, &selected, cx)?;
+            for note in source.named.notes.iter().cloned().chain(told.sentences()) {
+                cx.note(&printable(&note));
+            }
+            return Ok(Exit::Ok);
+        }
+        let told = self.file(&source, &selected)?;
+        cx.answer(Some(&source.named), &told, |page| {
+            page.title(printable(&told.output));
+            page.field("format", told.format);
+            page.field("bytes", bytes(told.bytes.unwrap_or(0)));
+            for sentence in told.sentences() {
+                page.field("", sentence);
+            }
+            source.write_notes(page);
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn file(&self, source: &Source, selected: &Selected<'_>) -> Result<Told, Failure> {
+        let mut file = NewFile::create(&self.output)?;
+        let failed = |e: &std::io::Error| Failure::io("write", &self.output, e);
+        let told = match self.format {
+            Form::Native => {
+                let (view, options) = self.native(source, selected)?;
+                write_brain(&view, &options, &mut file)?;
+                self.told(&view, selected)
+            }
+            _ => {
+                let mut out = BufWriter::new(&mut file);
+                let told = self.write(selected, &mut out, failed)?;
+                out.flush().map_err(|e| failed(&e))?;
+                told
+            }
+        };
+        let bytes = Some(file.publish()?);
+        Ok(Told { bytes, ..told })
+    }
+
+    fn stream(
+        &self,
+        source: &Source,
+        selected: &Selected<'_>,
+        cx: &mut Context,
+    ) -> Result<Told, Failure> {
+        if self.format == Form::Native {
+            let (view, options) = self.native(source, selected)?;
+            let mut all = Vec::new();
+            write_brain(&view, &options, &mut all)?;
+            let out = cx.stream();
+            out.write_all(&all).map_err(|e| Failure::output(&e))?;
+            return Ok(self.told(&view, selected));
+        }
+        self.write(selected, cx.stream(), Failure::output)
+    }
+
+    /// Every form that is written from front to back.
+    fn write(
+        &self,
+        selected: &Selected<'_>,
+        out: &mut impl Write,
+        failed: impl Fn(&std::io::Error) -> Failure,
+    ) -> Result<Told, Failure> {
+        let mut told = self.told(selected.view(), selected);
+        match self.format {
+            Form::Spec1 => {
+                let r = spec1::write(selected, out)?;
+                told.edges = r.edges;
+                told.lost = lost(&[
+                    ("events got another id", r.renumbered),
+                    (
+                        "recorded times lost what is below a second",
+                        r.sub_second_times,
+                    ),
+                    ("event times", r.event_times),
+                    ("access counts", r.accesses),
+                    ("strengths", r.decay_scores),
+                    ("decay rates", r.lambdas),
+                    ("flags", r.flags),
+                    ("attribute values became strings", r.non_string_attributes),
+                ]);
+            }
+            Form::Compatible => {
+                let options = CompatOptions {
+                    map_unknown: self.map_unknown,
+                };
+                let r = write_compatible(selected, options, out)?;
+                told.edges = r.edges;
+                told.lost = lost(&[
+                    ("events got another id", r.renumbered),
+                    (
+                        "events of unknown type became facts",
+                        r.mapped_events.len() as u64,
+                    ),
+                    (
+                        "edges of unknown type became related-to",
+                        r.mapped_edges.len() as u64,
+                    ),
+                    ("attributes", r.attributes),
+                    ("event times", r.event_times),
+                    ("decay rates", r.lambdas),
+                    ("flags", r.flags),
+                    ("vectors of zeros read as none", r.zero_vectors),
+                    ("words too long for its index", r.words_left_out),
+                ]);
+            }
+            Form::Jsonl | Form::Native => jsonl::write(selected, self.vectors, out, failed)?,
+        }
+        Ok(told)
+    }
+
+    fn told(&self, view: &View, selected: &Selected<'_>) -> Told {
+        Told {
+            output: self.output.display().to_string(),
+            format: match self.format {
+                Form::Jsonl => "jsonl",
+                Form::Spec1 => "spec-1",
+                Form::Compatible => "compatible",
+                Form::Native => "native",
+            },
+            bytes: None,
+            events: selected.ids().len() as u64,
+            edges: view.edges(),
+            left_out: selected.left_out(),
+            lost: Vec::new(),
+        }
+    }
+
+    /// The whole brain folded, with its history; or, of a part of it or of a foreign file, a brain that
+    /// begins with what it holds.
+    fn native(&self, source: &Source, selected: &Selected<'_>) -> Result<(View, Options), Failure> {
+        let (view, now) = (selected.view(), now());
+        let instance = Uuid::new_v4();
+        if source.layout == Layout::Native && selected.is_all() && !view.is_as_of() {
+            let next = Options::next(view, now);
+            let identity = Identity {
+                instance,
+                generation: Generation(1),
+                ..next.identity
+            };
+            return Ok((view.clone(), Options { identity, ..next }));
+        }
+        let of = view.identity();
+        let identity = Identity {
+            instance,
+            lineage: match source.layout {
+                Layout::Native => of.lineage,
+                _ => Uuid::new_v4(),
+            },
+            generation: Generation(1),
+            base_lsn: Lsn(0),
+            base_time: now,
+            origin_time: now,
+            decay: None,
+            ..*of
+        };
+        let graph = selected.renumbered()?;
+        let sessions = sessions(view)?;
+        let made = convert::brain(&graph, &sessions, &identity, view.settings()?.as_ref())?;
+        Ok((made.view, made.options))
+    }
+}
+
+/// The sessions of a view that have a name.
+fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
+    let named = |s: &amem_core::base::sessions::Session<'_>| NamedSession {
+        id: s.id,
+        key: s.key.to_owned(),
+        agent: s.agent.to_owned(),
+        opened: s.opened.max(Micros(0)),
+    };
+    let all = view.sessions()?;
+    Ok(all.iter().filter(|s| s.explicit).map(named).collect())
+}
+
+fn lost(counts: &[(&'static str, u64)]) -> Vec<Lost> {
+    let some = counts.iter().filter(|(_, count)| *count > 0);
+    some.map(|&(what, count)| Lost { what, count }).collect()
+}
+
+impl Told {
+    fn sentences(&self) -> Vec<String> {
+        let mut out = vec![format!(
+            "{} and {} exported",
+            plural(self.events, "event"),
+            plural(self.edges, "edge")
+        )];
+        if self.left_out > 0 {
+            let what = plural(self.left_out, "forgotten event");
+            out.push(format!("{what} left out, with their edges"));
+        }
+        for Lost { what, count } in &self.lost {
+            out.push(format!("lost or changed: {what}: {count}"));
+        }
+        out
+    }
+}
+
+/// True if a path is the one that means stdin or stdout.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

@@ -1,0 +1,260 @@
+//! `amemctl info`: what a brain is and holds.
+
+use std::path::PathBuf;
+
+use amem_core::base::section;
+use amem_core::embed::Embedder;
+use amem_core::foreign::Layout;
+use amem_core::journal::head::PAGE;
+use amem_core::types::EventType;
+use amem_core::view::View;
+use clap::Args;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::context::Context;
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Align, Page, Table, bytes, count, float, plural, printable, time};
+use crate::source::Source;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl info work.amem
+  amemctl info work.amem --sections
+  amemctl info --json old.amem")]
+pub(crate) struct Info {
+    /// A brain, a file of the reference, or a spec-1 file.
+    file: PathBuf,
+    /// Every section of the file with its size.
+    #[arg(long)]
+    sections: bool,
+}
+
+#[derive(Serialize)]
+struct Told {
+    bytes: u64,
+    events: u64,
+    types: Vec<TypeCount>,
+    edges: u64,
+    sessions: u64,
+    dimension: u32,
+    space: Option<Uuid>,
+    built_in_space: bool,
+    first_recorded: Option<Time>,
+    last_recorded: Option<Time>,
+    last_commit: Option<Time>,
+    origin: Option<Time>,
+    decay_run: Option<Time>,
+    fading_below: f32,
+    history: u64,
+    journal: Option<Journal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sections: Option<Vec<SectionSize>>,
+}
+
+#[derive(Serialize)]
+struct TypeCount {
+    #[serde(rename = "type")]
+    event_type: EventType,
+    events: u64,
+}
+
+#[derive(Serialize)]
+struct Journal {
+    commits: u64,
+    bytes: u64,
+    room: u64,
+    torn: Option<String>,
+}
+
+#[derive(Serialize)]
+struct SectionSize {
+    tag: u8,
+    name: &'static str,
+    offset: u64,
+    bytes: u64,
+}
+
+impl Info {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let source = Source::open(&self.file)?;
+        let len = std::fs::metadata(&self.file)
+            .map_err(|e| Failure::io("look at", &self.file, &e))?
+            .len();
+        let told = self.told(&source, len)?;
+        cx.answer(Some(&source.named), &told, |page| {
+            write(&source, &told, page);
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn told(&self, source: &Source, len: u64) -> Result<Told, Failure> {
+        let view = &source.view;
+        let is_native = source.layout == Layout::Native;
+        let identity = view.identity();
+        let mut types = Vec::new();
+        for event_type in (0..=u8::MAX).map(EventType) {
+            let events = view.of_type(event_type)?.len() as u64;
+            if events > 0 {
+                types.push(TypeCount { event_type, events });
+            }
+        }
+        let ends = match view.nodes().checked_sub(1) {
+            None => None,
+            Some(last) => {
+                let at = |id| {
+                    view.node(amem_core::NodeId(id))
+                        .map(|n| Time(n.created_at()))
+                };
+                Some((at(0)?, at(last)?))
+            }
+        };
+        Ok(Told {
+            bytes: len,
+            events: view.nodes(),
+            types,
+            edges: view.edges(),
+            sessions: view.sessions()?.len() as u64,
+            dimension: view.vector_dimension(),
+            space: (is_native && !identity.space.is_nil()).then_some(identity.space),
+            built_in_space: identity.space == Embedder::builtin().space(),
+            first_recorded: ends.map(|ends| ends.0),
+            last_recorded: ends.map(|ends| ends.1),
+            last_commit: is_native.then_some(Time(view.time())),
+            origin: is_native.then_some(Time(identity.origin_time)),
+            decay_run: view.decay_run().map(|run| Time(run.at)),
+            fading_below: view.settings()?.fading_below,
+            history: view.brain().base().history()?.len()
+                + u64::from(view.brain().delta().events.states.len()),
+            journal: is_native.then(|| journal(view, source, len)).flatten(),
+            sections: (self.sections && is_native).then(|| sections(view)),
+        })
+    }
+}
+
+fn journal(view: &View, source: &Source, len: u64) -> Option<Journal> {
+    let brain = view.brain();
+    let start = brain.start()?.at;
+    let last = view
+        .delta_commits()
+        .checked_sub(1)
+        .and_then(|at| brain.delta().log.get(at));
+    let end = last.map_or(start, |entry| entry.end);
+    Some(Journal {
+        commits: view.delta_commits().into(),
+        bytes: end - start,
+        room: len.saturating_sub(end),
+        torn: source.torn.clone(),
+    })
+}
+
+fn sections(view: &View) -> Vec<SectionSize> {
+    let base = view.brain().base();
+    let places = base.table().places.iter().map(|place| SectionSize {
+        tag: place.tag,
+        name: section::name(place.tag),
+        offset: place.offset,
+        bytes: place.len,
+    });
+    let journal = base.journal().map(|at| SectionSize {
+        tag: section::tag::JOURNAL,
+        name: section::name(section::tag::JOURNAL),
+        offset: at,
+        bytes: view.brain().mapped().saturating_sub(at).max(2 * PAGE),
+    });
+    places.chain(journal).collect()
+}
+
+fn write(source: &Source, told: &Told, page: &mut Page) {
+    let named = &source.named;
+    page.title(printable(&named.path));
+    let state = match (source.layout, named.live) {
+        (Layout::Native, true) => "native, live: a daemon owns it",
+        (Layout::Native, false) => "native",
+        (Layout::Reference, _) => "reference",
+        (Layout::Spec1, _) => "spec-1",
+    };
+    page.field("layout", format!("{state}, {}", bytes(told.bytes)));
+    if let Some(instance) = named.instance {
+        page.field("instance", instance);
+    }
+    if let Some(lineage) = named.lineage {
+        page.field("lineage", lineage);
+    }
+    if let (Some(generation), Some(last)) = (named.generation, told.last_commit) {
+        let last = time(last.0);
+        page.field(
+            "state",
+            format!("generation {generation}, LSN {}, {last}", named.lsn),
+        );
+    }
+    if let Some(origin) = told.origin {
+        page.field("created", time(origin.0));
+    }
+    page.field("events", events(told));
+    page.field("edges", count(told.edges));
+    page.field("sessions", count(told.sessions));
+    if let (Some(first), Some(last)) = (told.first_recorded, told.last_recorded) {
+        page.field("recorded", format!("{} to {}", time(first.0), time(last.0)));
+    }
+    page.field("vectors", vectors(told));
+    if let Some(run) = told.decay_run {
+        page.field("decay run", time(run.0));
+    }
+    page.field(
+        "fading",
+        format!("below strength {}", float(told.fading_below)),
+    );
+    if source.layout == Layout::Native {
+        page.field("history", plural(told.history, "change"));
+    }
+    if let Some(journal) = &told.journal {
+        let (commits, used) = (plural(journal.commits, "commit"), bytes(journal.bytes));
+        page.field(
+            "journal",
+            format!("{commits}, {used}, room for {}", bytes(journal.room)),
+        );
+    }
+    source.write_notes(page);
+    if let Some(sections) = &told.sections {
+        let mut table = Table::new(&[
+            ("tag", Align::Right),
+            ("offset", Align::Right),
+            ("bytes", Align::Right),
+            ("section", Align::Left),
+        ]);
+        for section in sections {
+            table.row(vec![
+                format!("{:#04x}", section.tag),
+                section.offset.to_string(),
+                section.bytes.to_string(),
+                section.name.to_owned(),
+            ]);
+        }
+        page.line("");
+        table.write(page);
+    }
+}
+
+fn events(told: &Told) -> String {
+    let types = told.types.iter();
+    let types: Vec<String> = types
+        .map(|t| format!("{} {}", count(t.events), t.event_type))
+        .collect();
+    match types.is_empty() {
+        true => "0".to_owned(),
+        false => format!("{} ({})", count(told.events), types.join(", ")),
+    }
+}
+
+fn vectors(told: &Told) -> String {
+    match (told.dimension, told.space) {
+        (0, _) => "none".to_owned(),
+        (n, _) if told.built_in_space => format!("{n} numbers, of the built-in embedder"),
+        (n, Some(space)) => format!("{n} numbers, of space {space}"),
+        (n, None) => format!("{n} numbers, of an unknown embedder"),
+    }
+}

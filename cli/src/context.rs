@@ -1,0 +1,160 @@
+//! Where an answer goes, and in which form: text for people, or the envelope.
+//!
+//! The envelope is one line on stdout, and the same for every command:
+//! `{"amemctl":1,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) in
+//! the place of `brain` and `data`. Keys are added over time; none is taken away while `amemctl` is 1.
+
+use std::fmt::Write as _;
+use std::io::{BufWriter, IsTerminal, Stdout, Write, stdout};
+
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Page, Style};
+use crate::source::Named;
+
+/// The version of the envelope.
+const ENVELOPE: u32 = 1;
+
+/// What a command gets of the outside world.
+pub(crate) struct Context {
+    json: bool,
+    command: &'static str,
+    out: BufWriter<Stdout>,
+    style: Style,
+}
+
+#[derive(Serialize)]
+struct Answer<'a, T> {
+    amemctl: u32,
+    command: &'a str,
+    brain: Option<&'a Named>,
+    data: &'a T,
+}
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    amemctl: u32,
+    command: &'a str,
+    error: Told<'a>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    code: &'a str,
+    message: &'a str,
+    remedy: &'a str,
+    exit: u8,
+}
+
+impl Context {
+    /// For one command.
+    pub(crate) fn new(json: bool, command: &'static str) -> Self {
+        Self {
+            json,
+            command,
+            style: Style::of(stdout().is_terminal()),
+            out: BufWriter::new(stdout()),
+        }
+    }
+
+    /// True if answers are JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// True if somebody looks at the output as it comes.
+    pub(crate) fn is_terminal(&self) -> bool {
+        stdout().is_terminal()
+    }
+
+    /// Shows an answer: as the envelope's `data`, or as the page that `text` writes.
+    pub(crate) fn answer<T: Serialize>(
+        &mut self,
+        brain: Option<&Named>,
+        data: &T,
+        text: impl FnOnce(&mut Page),
+    ) -> Result<(), Failure> {
+        if self.json {
+            let answer = Answer {
+                amemctl: ENVELOPE,
+                command: self.command,
+                brain,
+                data,
+            };
+            return self.line(&answer);
+        }
+        let mut page = self.page();
+        text(&mut page);
+        self.text(&page)
+    }
+
+    /// An empty page in the style of the output.
+    pub(crate) fn page(&self) -> Page {
+        Page::new(self.style)
+    }
+
+    /// Shows a page.
+    pub(crate) fn text(&mut self, page: &Page) -> Result<(), Failure> {
+        self.out
+            .write_all(page.as_str().as_bytes())
+            .map_err(|e| Failure::output(&e))
+    }
+
+    /// One line of JSON.
+    pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, value)
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.out.write_all(b"\n"))
+            .map_err(|e| Failure::output(&e))
+    }
+
+    /// The output itself, for streams of bytes.
+    pub(crate) fn stream(&mut self) -> &mut impl Write {
+        &mut self.out
+    }
+
+    /// Something to know beside an answer that goes to stdout as a stream.
+    pub(crate) fn note(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
+    /// Everything is out.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(|e| Failure::output(&e))
+    }
+
+    /// Tells a failure.
+    pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
+        if failure.is_closed_pipe() {
+            return Exit::Ok;
+        }
+        if self.json {
+            let refusal = Refusal {
+                amemctl: ENVELOPE,
+                command: self.command,
+                error: Told {
+                    code: failure.code,
+                    message: &failure.message,
+                    remedy: &failure.remedy,
+                    exit: failure.exit.code(),
+                },
+            };
+            // What cannot be written can be told no other way.
+            let _unseen = self.line(&refusal).and_then(|()| self.finish());
+        } else {
+            // What was said before the failure stays in front of it.
+            let _unseen = self.finish();
+            let mut told = String::new();
+            let _infallible = write!(
+                told,
+                "error: {}\nremedy: {}",
+                crate::render::printable(&failure.message),
+                failure.remedy
+            );
+            eprintln!("{told}");
+        }
+        failure.exit
+    }
+}

@@ -1,0 +1,149 @@
+//! A graph as a brain: what imports, conversions and partial exports come down to.
+
+use std::collections::BTreeMap;
+
+use amem_core::base::identity::Identity;
+use amem_core::base::settings::Settings;
+use amem_core::event::{Graph, MemoryGraph};
+use amem_core::fold::Options;
+use amem_core::fold::build::Build;
+use amem_core::journal::op::Op;
+use amem_core::query::attributes;
+use amem_core::view::View;
+use amem_core::{EdgeType, Micros, NodeId, SessionId};
+
+use crate::failure::Failure;
+
+/// A session that has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedSession {
+    /// Its number.
+    pub(crate) id: SessionId,
+    /// The client's own name for it.
+    pub(crate) key: String,
+    /// Who worked in it; may be empty.
+    pub(crate) agent: String,
+    /// When it began.
+    pub(crate) opened: Micros,
+}
+
+/// A brain in memory, and how it is folded into a file.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// All of it.
+    pub(crate) view: View,
+    /// Its first base.
+    pub(crate) options: Options,
+}
+
+/// Makes a brain of a graph whose ids are its positions, in order of recorded time.
+pub(crate) fn brain(
+    graph: &MemoryGraph,
+    sessions: &[NamedSession],
+    identity: &Identity,
+    settings: &Settings,
+) -> Result<Made, Failure> {
+    check_attributes(graph)?;
+    let mut identity = *identity;
+    // No event may be recorded after the brain's own time; one from a clock that runs ahead moves it.
+    let newest = graph.events.last().map_or(Micros::MIN, |e| e.created_at);
+    identity.base_time = identity.base_time.max(newest);
+    identity.origin_time = identity.base_time;
+    let mut build = Build::new(&identity, graph.dimension(), settings)?;
+    build.push_graph(graph)?;
+    for session in sessions {
+        build.push(&Op::OpenSession {
+            session: session.id,
+            key: &session.key,
+            agent: &session.agent,
+            at: session.opened,
+        })?;
+    }
+    let view = build.finish()?;
+    let options = Build::options(&view, &identity);
+    Ok(Made { view, options })
+}
+
+/// Attributes within their limits, or which event's are not.
+fn check_attributes(graph: &MemoryGraph) -> Result<(), Failure> {
+    for event in &graph.events {
+        if let Some(of) = &event.attributes
+            && let Err(e) = attributes::validate(of)
+        {
+            let failure = Failure::from(e);
+            return Err(Failure::refused(
+                failure.code,
+                format!("event {}: {}", event.id, failure.message),
+                "make the event's attributes smaller",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Events that replace each other in a circle, which queries have to bound: told, not refused.
+pub(crate) fn in_cycles(graph: &MemoryGraph) -> Vec<NodeId> {
+    let edges: Vec<_> = graph
+        .edges
+        .iter()
+        .filter(|e| e.edge_type == EdgeType::SUPERSEDES)
+        .map(|e| (e.source, e.target))
+        .collect();
+    let forward = not_reached_from_ends(&edges);
+    let turned: Vec<_> = edges.iter().map(|&(a, b)| (b, a)).collect();
+    let backward = not_reached_from_ends(&turned);
+    forward
+        .into_iter()
+        .filter(|id| backward.binary_search(id).is_ok())
+        .collect()
+}
+
+/// What stays when events without incoming edges are taken away again and again, ascending.
+fn not_reached_from_ends(edges: &[(NodeId, NodeId)]) -> Vec<NodeId> {
+    let mut incoming: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut outgoing: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    for &(source, target) in edges {
+        incoming.entry(source).or_default();
+        *incoming.entry(target).or_default() += 1;
+        outgoing.entry(source).or_default().push(target);
+    }
+    let ends = incoming.iter().filter(|(_, n)| **n == 0);
+    let mut todo: Vec<NodeId> = ends.map(|(&id, _)| id).collect();
+    while let Some(id) = todo.pop() {
+        incoming.remove(&id);
+        for target in outgoing.remove(&id).unwrap_or_default() {
+            if let Some(n) = incoming.get_mut(&target) {
+                *n -= 1;
+                if *n == 0 {
+                    todo.push(target);
+                }
+            }
+        }
+    }
+    incoming.into_keys().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_core::Edge;
+
+    #[test]
+    fn only_events_of_circles_are_told() {
+        let supersedes = |source, target| Edge {
+            source: NodeId(source),
+            target: NodeId(target),
+            edge_type: EdgeType::SUPERSEDES,
+            weight: 1.0,
+            created_at: Micros(0),
+        };
+        let graph = MemoryGraph {
+            edges: [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (0, 1), (8, 9)]
+                .map(|(a, b)| supersedes(a, b))
+                .into(),
+            ..MemoryGraph::default()
+        };
+        assert_eq!(in_cycles(&graph), [1, 2, 3].map(NodeId));
+        assert_eq!(in_cycles(&MemoryGraph::default()), []);
+    }
+}

@@ -1,0 +1,252 @@
+//! A failure as it is told: what, and what to do about it.
+//!
+//! One table turns the core's errors into codes, exit codes and remedies.
+
+use std::io;
+use std::path::Path;
+
+use amem_core::Error;
+
+use crate::exit::Exit;
+
+/// Why a command could not be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// How the process ends.
+    pub(crate) exit: Exit,
+    /// A name for scripts, in snake case; it does not change.
+    pub(crate) code: &'static str,
+    /// What is wrong, a lower-case fragment.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+}
+
+impl Failure {
+    /// A failure.
+    pub(crate) fn new(
+        exit: Exit,
+        code: &'static str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            exit,
+            code,
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// Something that is refused.
+    pub(crate) fn refused(
+        code: &'static str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::new(Exit::Refused, code, message, remedy)
+    }
+
+    /// A command line that makes no sense, from its parser.
+    pub(crate) fn usage(error: &clap::Error) -> Self {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        Self::new(
+            Exit::Usage,
+            "usage",
+            message,
+            "`amemctl --help` tells the commands, `amemctl COMMAND --help` its options",
+        )
+    }
+
+    /// An argument whose value makes no sense.
+    pub(crate) fn argument(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, "usage", message, remedy)
+    }
+
+    /// A failed operation on a file.
+    pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {
+        let path = path.display();
+        let message = format!("cannot {action} {path}: {error}");
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(
+                Exit::NotFound,
+                "not_found",
+                format!("{path} does not exist"),
+                "check the path",
+            ),
+            io::ErrorKind::PermissionDenied => Self::new(
+                Exit::Io,
+                "permission_denied",
+                message,
+                "ask as the user who owns the file, or of the group that may read it",
+            ),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
+                Exit::Io,
+                "disk_full",
+                message,
+                "make room, or write to another disk; nothing was changed",
+            ),
+            io::ErrorKind::ReadOnlyFilesystem => Self::new(
+                Exit::Io,
+                "read_only",
+                message,
+                "write to a file system that can be written",
+            ),
+            _ => Self::new(Exit::Io, "io", message, "see what the system says of it"),
+        }
+    }
+
+    /// Nobody reads the output any more: no failure of ours, and nobody to tell.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.code == CLOSED_PIPE
+    }
+
+    /// A failed write of the answer.
+    pub(crate) fn output(error: &io::Error) -> Self {
+        let code = match error.kind() {
+            io::ErrorKind::BrokenPipe => CLOSED_PIPE,
+            _ => "output",
+        };
+        let message = format!("cannot write the answer: {error}");
+        Self::new(Exit::Io, code, message, "check where the output goes")
+    }
+}
+
+const CLOSED_PIPE: &str = "closed_pipe";
+const DAMAGED: &str =
+    "`amemctl verify FILE` tells the extent, `amemctl repair FILE NEW` saves what is whole";
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let damaged = |code, message| Self::new(Exit::Damaged, code, message, DAMAGED);
+        match error {
+            Error::Io {
+                action,
+                path,
+                source,
+            } => Self::io(action, &path, &source),
+            Error::Magic { found } => Self::new(
+                Exit::Damaged,
+                "not_amem",
+                format!("not an .amem file: it begins with {found:02x?} instead of \"AMEM\""),
+                "name a brain; `amemctl import` also reads its own JSON lines",
+            ),
+            Error::Version { found } => Self::new(
+                Exit::Damaged,
+                "version",
+                format!("version {found} of the .amem format is not known (this build reads 1)"),
+                "use an amemctl that knows it, or export the brain there as JSON lines",
+            ),
+            Error::Spec1 => Self::refused(
+                "spec1",
+                "this is a spec-1 file, a native one is needed",
+                "convert it: `amemctl import --format spec-1 FILE NEW`",
+            ),
+            Error::Neither { native, spec1 } => {
+                let [native, spec1] = [*native, *spec1].map(|e| Self::from(e).message);
+                damaged(
+                    "no_layout",
+                    format!(
+                        "neither a native nor a spec-1 file: as native, {native}; as spec-1, {spec1}"
+                    ),
+                )
+            }
+            Error::Foreign => Self::refused(
+                "foreign",
+                "this file was not written by amemd",
+                "convert it: `amemctl import FILE NEW`",
+            ),
+            Error::Truncated { what, needed, len } => damaged(
+                "truncated",
+                format!("truncated: {what} needs bytes up to {needed}, the file has {len}"),
+            ),
+            Error::Corrupt { what, offset, why } => {
+                damaged("damaged", format!("damaged {what} at byte {offset}: {why}"))
+            }
+            Error::Limit { what, value, max } => Self::refused(
+                "limit",
+                format!("{what} is {value}, more than the limit of {max}"),
+                "make it smaller, or split it",
+            ),
+            Error::UnknownEvent { id, count } => {
+                let range = match count.checked_sub(1) {
+                    Some(last) => format!("it has events 0 to {last}"),
+                    None => "it has none".to_owned(),
+                };
+                Self::new(
+                    Exit::NotFound,
+                    "unknown_event",
+                    format!("there is no event {id} in this brain: {range}"),
+                    "`amemctl ls FILE` lists events",
+                )
+            }
+            Error::Forgotten { id } => Self::new(
+                Exit::NotFound,
+                "forgotten",
+                format!("event {id} is forgotten"),
+                "ask with --include-forgotten",
+            ),
+            Error::UnknownLsn { asked, last } => Self::new(
+                Exit::NotFound,
+                "unknown_lsn",
+                format!("LSN {asked} is not in this brain: it reaches from 0 to {last}"),
+                "`amemctl info FILE` tells the newest",
+            ),
+            Error::Dimension { expected, found } => Self::refused(
+                "dimension",
+                format!("a vector has {found} dimensions, others have {expected}"),
+                "embed all texts with one model",
+            ),
+            Error::Space { expected, found } => Self::refused(
+                "space",
+                format!("a vector is of space {found}, others are of {expected}"),
+                "embed all texts with one model",
+            ),
+            Error::MustDrop { generation } => Self::new(
+                Exit::NotFound,
+                "replaced",
+                format!("generation {generation} was replaced while it was read"),
+                "ask again",
+            ),
+            Error::Invalid { what, why } => Self::refused(
+                "invalid",
+                format!("{what}: {why}"),
+                "`amemctl COMMAND --help` tells what is right",
+            ),
+            other => Self::refused("invalid", other.to_string(), "see `amemctl --help`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_fragments_and_every_failure_has_a_remedy() {
+        let errors = [
+            Error::Magic {
+                found: *b"PK\x03\x04",
+            },
+            Error::Version { found: 2 },
+            Error::Spec1,
+            Error::Foreign,
+            Error::corrupt("text", 7, "odd"),
+            Error::invalid("time", "odd"),
+            Error::Limit {
+                what: "text",
+                value: 2,
+                max: 1,
+            },
+        ];
+        for error in errors {
+            let failure = Failure::from(error);
+            let first = failure.message.chars().next().unwrap();
+            assert!(!first.is_uppercase(), "{failure:?}");
+            assert!(!failure.message.ends_with('.') && !failure.remedy.is_empty());
+            assert!(failure.exit.code() > 2, "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A table: columns as wide as they need to be, the last clipped to what is left of the line.
+
+use super::page::Page;
+use super::value::clipped;
+
+/// Spaces between columns.
+const GAP: usize = 2;
+/// The last column gets as many columns at least, however narrow the terminal.
+const LAST_MIN: usize = 20;
+
+/// On which side of its column a cell stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows under a header.
+#[derive(Debug)]
+pub(crate) struct Table {
+    header: Vec<(&'static str, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table of these columns.
+    pub(crate) fn new(header: &[(&'static str, Align)]) -> Self {
+        Self {
+            header: header.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row, a cell a column; cells are printable already.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// True if it has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Writes it; nothing if it has no rows.
+    pub(crate) fn write(&self, page: &mut Page) {
+        if self.is_empty() {
+            return;
+        }
+        let last = self.header.len().saturating_sub(1);
+        let widths: Vec<usize> = (0..self.header.len())
+            .map(|column| {
+                let cells = self.rows.iter().filter_map(|row| row.get(column));
+                let widest = cells.map(|cell| cell.chars().count()).max();
+                widest.unwrap_or(0).max(self.header[column].0.len())
+            })
+            .collect();
+        let before: usize = widths[..last].iter().map(|w| w + GAP).sum();
+        let room = page.style().columns().saturating_sub(before).max(LAST_MIN);
+        let line = |cells: Vec<&str>| {
+            let mut out = String::new();
+            for (column, cell) in cells.iter().enumerate() {
+                let is_last = column == last;
+                let cell = if is_last {
+                    clipped(cell, room)
+                } else {
+                    (*cell).to_owned()
+                };
+                let width = widths[column].min(if is_last { room } else { usize::MAX });
+                let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
+                match self.header[column].1 {
+                    Align::Right => out.push_str(&format!("{fill}{cell}")),
+                    Align::Left => out.push_str(&format!("{cell}{fill}")),
+                }
+                if !is_last {
+                    out.push_str(&" ".repeat(GAP));
+                }
+            }
+            out.trim_end().to_owned()
+        };
+        let header = line(self.header.iter().map(|(name, _)| *name).collect());
+        page.aside(header);
+        for row in &self.rows {
+            page.line(line(row.iter().map(String::as_str).collect()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Style;
+
+    #[test]
+    fn columns_are_as_wide_as_they_need_and_the_last_is_clipped() {
+        let mut table = Table::new(&[
+            ("id", Align::Right),
+            ("type", Align::Left),
+            ("text", Align::Left),
+        ]);
+        table.row(vec!["7".into(), "fact".into(), "short".into()]);
+        table.row(vec!["1234".into(), "inference".into(), "x".repeat(200)]);
+        let mut page = Page::new(Style::of(false));
+        table.write(&mut page);
+        let lines: Vec<&str> = page.as_str().lines().collect();
+        assert_eq!(lines[0], "  id  type       text");
+        assert_eq!(lines[1], "   7  fact       short");
+        assert_eq!(lines[2].chars().count(), 100);
+        assert!(lines[2].ends_with('…'));
+    }
+}

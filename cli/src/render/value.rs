@@ -1,0 +1,122 @@
+//! Values as people read them.
+
+use amem_core::Micros;
+use amem_core::query::time::display;
+
+/// Text as one line without anything that a terminal would obey: control characters, and those that turn
+/// the direction of writing, stand as escapes.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || turns_text(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn turns_text(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// At most `max` characters; what is cut off is told by an ellipsis.
+pub(crate) fn clipped(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept = text.chars().take(max.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+    }
+}
+
+/// A time, RFC 3339 in UTC.
+pub(crate) fn time(time: Micros) -> String {
+    display(time).to_string()
+}
+
+/// A number between 0 and 1, or a rate: three digits, trailing zeros left out; what is smaller, by its power.
+pub(crate) fn float(value: f32) -> String {
+    if value != 0.0 && value.abs() < 0.0005 {
+        return format!("{value:.0e}");
+    }
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+/// A count with its thousands apart.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// "1 event", "2 events".
+pub(crate) fn plural(value: u64, one: &str) -> String {
+    let s = if value == 1 { "" } else { "s" };
+    format!("{} {one}{s}", count(value))
+}
+
+/// A size.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 1024.0 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{value} B")
+    } else {
+        format!("{scaled:.1} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_printable_moves_the_cursor() {
+        assert_eq!(
+            printable("a\nb\t\x1b[2J\u{202e}ü"),
+            "a\\nb\\t\\u{1b}[2J\\u{202e}ü"
+        );
+        assert!(
+            !printable(&(0..=255).map(char::from).collect::<String>()).contains(char::is_control)
+        );
+    }
+
+    #[test]
+    fn values_are_short() {
+        let floats = [0.0, 1.0, 0.5, 1.0 / 3.0, -0.0, 12.0, 0.0001].map(float);
+        assert_eq!(floats, ["0", "1", "0.5", "0.333", "0", "12", "1e-4"]);
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(count),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [0, 1023, 1024, 5 << 30].map(bytes),
+            ["0 B", "1023 B", "1.0 KiB", "5.0 GiB"]
+        );
+        assert_eq!(clipped("äöüß", 4), "äöüß");
+        assert_eq!(clipped("äöüßx", 4), "äöü…");
+        assert_eq!(
+            (plural(1, "edge"), plural(2, "edge")),
+            ("1 edge".into(), "2 edges".into())
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! The part of a view that an export takes: some events, and the edges between them.
+
+use amem_core::event::{Edge, Event, Graph, MemoryGraph};
+use amem_core::view::View;
+use amem_core::{NodeId, Result};
+
+/// Some events of a view.
+#[derive(Debug)]
+pub(crate) struct Selected<'v> {
+    view: &'v View,
+    /// Ascending.
+    ids: Vec<NodeId>,
+    is_all: bool,
+}
+
+impl<'v> Selected<'v> {
+    /// All events of a view, or those that are not forgotten.
+    pub(crate) fn of(view: &'v View, include_forgotten: bool) -> Result<Self> {
+        let mut ids = Vec::with_capacity(view.nodes() as usize);
+        for id in (0..view.nodes()).map(NodeId) {
+            if include_forgotten || !view.node(id)?.is_forgotten() {
+                ids.push(id);
+            }
+        }
+        Ok(Self {
+            is_all: ids.len() as u64 == view.nodes(),
+            view,
+            ids,
+        })
+    }
+
+    /// The view.
+    pub(crate) fn view(&self) -> &'v View {
+        self.view
+    }
+
+    /// The events, ascending.
+    pub(crate) fn ids(&self) -> &[NodeId] {
+        &self.ids
+    }
+
+    /// True if nothing was left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.is_all
+    }
+
+    /// How many events were left out.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.view.nodes() - self.ids.len() as u64
+    }
+
+    /// The same with ids that are positions.
+    pub(crate) fn renumbered(&self) -> Result<MemoryGraph> {
+        let mut out = MemoryGraph {
+            dimension: self.dimension(),
+            ..MemoryGraph::default()
+        };
+        let position = |id| NodeId(self.ids.partition_point(|&other| other < id) as u64);
+        for at in 0..self.event_count() {
+            let event = self.event_at(at)?;
+            out.events.push(Event {
+                id: NodeId(at),
+                ..event
+            });
+            let edges = self.edges_at(at)?;
+            out.edges.extend(edges.into_iter().map(|edge| Edge {
+                source: position(edge.source),
+                target: position(edge.target),
+                ..edge
+            }));
+        }
+        Ok(out)
+    }
+}
+
+impl Graph for Selected<'_> {
+    fn dimension(&self) -> u32 {
+        self.view.vector_dimension()
+    }
+
+    fn event_count(&self) -> u64 {
+        self.ids.len() as u64
+    }
+
+    fn event_at(&self, position: u64) -> Result<Event> {
+        self.view.node(self.ids[position as usize])?.to_event()
+    }
+
+    fn edges_at(&self, position: u64) -> Result<Vec<Edge>> {
+        let mut edges = self.view.edges_at(self.ids[position as usize].0)?;
+        if !self.is_all {
+            edges.retain(|edge| self.ids.binary_search(&edge.target).is_ok());
+        }
+        Ok(edges)
+    }
+}

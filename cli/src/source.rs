@@ -1,0 +1,276 @@
+//! A path as a view: a brain, live or a copy, or a file of another layout converted in memory.
+
+use std::path::{Path, PathBuf};
+
+use amem_core::base::identity::Identity;
+use amem_core::base::settings::Settings;
+use amem_core::event::Graph;
+use amem_core::fold::new_identity;
+use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
+use amem_core::reader::Reader;
+use amem_core::spec1::Spec1;
+use amem_core::view::View;
+use amem_core::{Error, Micros};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::convert;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Page, plural, printable};
+
+/// Which brain an answer is from.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Named {
+    /// The path as it was given.
+    pub(crate) path: String,
+    /// `native`, `reference` or `spec-1`.
+    pub(crate) layout: &'static str,
+    /// The owned file; none for files of others.
+    pub(crate) instance: Option<Uuid>,
+    /// All that descend from one creation.
+    pub(crate) lineage: Option<Uuid>,
+    /// Which base.
+    pub(crate) generation: Option<u64>,
+    /// The newest commit that the answer knows of.
+    pub(crate) lsn: u64,
+    /// True if a daemon owns the file now.
+    pub(crate) live: bool,
+    /// What a reader of the answer should know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Named {
+    /// A file that is not opened as a brain, or not yet one.
+    pub(crate) fn path(path: &Path, layout: Layout) -> Self {
+        Self {
+            path: path.display().to_string(),
+            layout: layout_name(layout),
+            instance: None,
+            lineage: None,
+            generation: None,
+            lsn: 0,
+            live: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A brain that was just made.
+    pub(crate) fn made(path: &Path, identity: &Identity) -> Self {
+        Self {
+            instance: Some(identity.instance),
+            lineage: Some(identity.lineage),
+            generation: Some(identity.generation.0),
+            lsn: identity.base_lsn.0,
+            ..Self::path(path, Layout::Native)
+        }
+    }
+}
+
+/// A file that can be asked.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Which.
+    pub(crate) named: Named,
+    /// Its newest view.
+    pub(crate) view: View,
+    /// Its layout.
+    pub(crate) layout: Layout,
+    /// What stands behind the last whole commit of its journal.
+    pub(crate) torn: Option<String>,
+}
+
+/// A layout's name.
+pub(crate) fn layout_name(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Native => "native",
+        Layout::Reference => "reference",
+        Layout::Spec1 => "spec-1",
+    }
+}
+
+impl Source {
+    /// Opens a file of any layout.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        check_file(path)?;
+        match Reader::open(path) {
+            Ok(reader) => Self::native(path, &reader),
+            Err(Error::Io {
+                action,
+                path,
+                source,
+            }) => Err(Failure::io(action, &path, &source)),
+            Err(native) => Self::converted(path, native),
+        }
+    }
+
+    fn native(path: &Path, reader: &Reader) -> Result<Self, Failure> {
+        let view = reader.view()?;
+        let identity = view.identity();
+        let torn = reader.torn();
+        let mut notes = Vec::new();
+        if let Some(why) = &torn {
+            notes.push(format!(
+                "the journal is followed to its last whole commit; behind it: {why}"
+            ));
+        }
+        let named = Named {
+            lsn: view.lsn().0,
+            live: reader.is_live(),
+            notes,
+            ..Named::made(path, identity)
+        };
+        Ok(Self {
+            named,
+            view,
+            layout: Layout::Native,
+            torn,
+        })
+    }
+
+    /// `native` is what is wrong with it as a brain of ours.
+    fn converted(path: &Path, native: Error) -> Result<Self, Failure> {
+        let bytes = read(path)?;
+        let layout = detect(&bytes)?;
+        let (view, report) = match layout {
+            Layout::Native => return Err(native.into()),
+            Layout::Reference => {
+                check_not_cut(&bytes)?;
+                let foreign = Foreign::open(&bytes)?;
+                view_of(&foreign.as_written())?
+            }
+            Layout::Spec1 => view_of(&Spec1::open(&bytes)?)?,
+        };
+        let named = Named {
+            notes: vec![told(layout, &report)],
+            ..Named::path(path, layout)
+        };
+        Ok(Self {
+            named,
+            view,
+            layout,
+            torn: None,
+        })
+    }
+
+    /// The notes, for people.
+    pub(crate) fn write_notes(&self, page: &mut Page) {
+        for note in &self.named.notes {
+            page.aside(format!("note: {}", printable(note)));
+        }
+    }
+}
+
+/// What a foreign file becomes for a look at it: nothing of it is from this machine or this moment.
+fn view_of(graph: &dyn Graph) -> Result<(View, Report), Failure> {
+    let (dense, report) = to_dense(graph)?;
+    let newest = dense.events.last().map_or(Micros(1), |e| e.created_at);
+    let nobody = Uuid::nil();
+    let identity = new_identity(nobody, nobody, nobody, newest);
+    let made = convert::brain(&dense, &[], &identity, &Settings::default())?;
+    Ok((made.view, report))
+}
+
+/// What a conversion changed, in one sentence.
+fn told(layout: Layout, report: &Report) -> String {
+    let mut text = format!("read through a conversion from {}: ", layout_name(layout));
+    text.push_str(&match report.renumbered {
+        0 => "ids as in the file".to_owned(),
+        n => format!(
+            "ids are positions in order of time, {} renumbered (amem.origin_id is the id in the file)",
+            plural(n, "event")
+        ),
+    });
+    let counts = [
+        (report.merged.len(), "repeated edge"),
+        (report.self_edges.len(), "edge to itself"),
+        (report.dangling.len(), "edge to nothing"),
+    ];
+    for (count, what) in counts {
+        if count > 0 {
+            text.push_str(&format!("; {} left out", plural(count as u64, what)));
+        }
+    }
+    text
+}
+
+/// The whole of a file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    check_file(path)?;
+    std::fs::read(path).map_err(|e| Failure::io("read", path, &e))
+}
+
+/// A path must name a regular file; opening anything else might wait for ever.
+pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(e) => {
+            if e.kind() == std::io::ErrorKind::NotFound {
+                return Err(missing(path));
+            }
+            return Err(Failure::io("look at", path, &e));
+        }
+    };
+    if meta.is_dir() {
+        return Err(Failure::refused(
+            "is_folder",
+            format!("{} is a folder, not a brain", path.display()),
+            "name a file in it",
+        ));
+    }
+    if !meta.is_file() {
+        return Err(Failure::refused(
+            "not_a_file",
+            format!("{} is not a regular file", path.display()),
+            "copy what it gives into a file first",
+        ));
+    }
+    Ok(())
+}
+
+/// A path that does not exist, or whose folder does not.
+fn missing(path: &Path) -> Failure {
+    match folder_of(path) {
+        folder if !folder.exists() => Failure::new(
+            Exit::NotFound,
+            "no_folder",
+            format!("the folder {} does not exist", folder.display()),
+            "check the path",
+        ),
+        _ => Failure::new(
+            Exit::NotFound,
+            "not_found",
+            format!("{} does not exist", path.display()),
+            "check the path",
+        ),
+    }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A brain of ours that is cut behind its tables looks like a file of the reference, but that always writes
+/// indexes: without any it is taken for what it most likely is.
+fn check_not_cut(bytes: &[u8]) -> Result<(), Failure> {
+    if is_cut(bytes) {
+        return Err(Failure::new(
+            Exit::Damaged,
+            "cut",
+            "nothing follows the tables: this is the front of a brain that was cut, without its journal",
+            "copy it again; `amemctl import --format reference FILE NEW` takes it as it is",
+        ));
+    }
+    Ok(())
+}
+
+/// True if a native file has events and nothing behind their vectors.
+fn is_cut(bytes: &[u8]) -> bool {
+    use amem_core::base::header::Header;
+    Header::decode(bytes, bytes.len() as u64)
+        .is_ok_and(|header| header.nodes > 0 && header.sections() >= bytes.len() as u64)
+}

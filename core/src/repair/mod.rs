@@ -1,0 +1,156 @@
+//! Repairing: what is whole in a damaged brain, as the view of a new one.
+//!
+//! Three steps, each only where the one before was not enough. A range with a single flipped bit is put
+//! right: its checksum tells which bit. Tables and sections that are still damaged are read record by
+//! record; what can be read is carried over, indexes are made anew. The journal is followed to its first
+//! bad frame.
+//!
+//! Promises: the file is not touched; ids stay, an event whose record is lost leaves an empty one in its
+//! place, forgotten and marked with [`LOST`]; everything that was not carried over, or that may have
+//! changed, is in the report.
+//! Not here: writing the new file; telling what is damaged without repairing (`crate::verify`).
+
+mod heal;
+mod names;
+mod rebuild;
+mod salvage;
+
+pub use salvage::readable;
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::base::Base;
+use crate::base::identity::Identity;
+use crate::brain::Brain;
+use crate::error::{Error, Result};
+use crate::fold::Options;
+use crate::journal::scan::{self, Next};
+use crate::mapping::Map;
+use crate::types::{Generation, Micros};
+use crate::verify::{self, Finding, Tail};
+use crate::view::View;
+
+/// The attribute that tells what an event lost in a repair: a list of "record", "text", "vector", "attributes".
+pub const LOST: &str = "amem.lost";
+
+/// What was done, and what is gone. Offsets are positions in the damaged file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// Single bits that were put right: nothing is lost there.
+    pub healed: Vec<Finding>,
+    /// What could not be carried over.
+    pub lost: Vec<Finding>,
+    /// What was carried over from ranges whose checksum does not hold: it reads well, but may have changed.
+    pub doubtful: Vec<Finding>,
+    /// What stood behind the last whole commit.
+    pub tail: Option<Tail>,
+}
+
+impl Report {
+    /// True if everything that was in the file is in the new brain.
+    pub fn lost_nothing(&self) -> bool {
+        self.lost.is_empty() && self.doubtful.is_empty() && self.tail.is_none()
+    }
+}
+
+/// A brain made of what was whole.
+#[derive(Debug)]
+pub struct Repaired {
+    /// All of it.
+    pub view: View,
+    /// How to fold it: the same lineage, an instance of its own.
+    pub options: Options,
+    /// What was done and what is gone.
+    pub report: Report,
+}
+
+/// Repairs the bytes of a brain of amemd. The new one is `instance`; `now` is the present time.
+///
+/// An error means that nothing can be found in the file: its header is damaged beyond one bit, or it was not
+/// written by amemd.
+pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
+    let mut report = Report::default();
+    let mut bytes = bytes.to_vec();
+    heal::heal(&mut bytes, &mut report);
+    let found = verify::native(Arc::new(Map::owned(&bytes)), None);
+    if !found.is_ok_and(|found| found.findings.is_empty()) {
+        bytes = rebuild::rebuild(&mut bytes, now, &mut report)?;
+    }
+    let view = replay(&bytes, &mut report)?;
+    let identity = *view.identity();
+    let options = Options {
+        identity: Identity {
+            instance,
+            generation: Generation(1),
+            base_lsn: view.lsn(),
+            base_time: view.time(),
+            decay: view.decay_run(),
+            ..identity
+        },
+        now,
+        origin: false,
+    };
+    Ok(Repaired {
+        view,
+        options,
+        report,
+    })
+}
+
+/// Every commit up to the first that is not whole, or that does not fit what could be carried over.
+fn replay(bytes: &[u8], report: &mut Report) -> Result<View> {
+    let map = Arc::new(Map::owned(bytes));
+    let brain = Arc::new(Brain::open(map.clone())?);
+    let Some(start) = brain.start() else {
+        return Ok(brain.view());
+    };
+    let mut position = start;
+    let mut why = None;
+    loop {
+        let rest = bytes.get(position.at as usize..).unwrap_or_default();
+        match scan::next(rest, position) {
+            Ok(Next::Transaction {
+                commit,
+                frames,
+                after,
+            }) => match brain.apply(commit, position.at, &frames, after.at) {
+                Ok(()) => position = after,
+                Err(e) => why = Some(Finding::from(e).why),
+            },
+            Ok(Next::End { torn }) => why = Some(torn.unwrap_or("bytes behind its end".into())),
+            Err(e) => why = Some(Finding::from(e).why),
+        }
+        if why.is_some() {
+            break;
+        }
+    }
+    let rest = bytes.get(position.at as usize..).unwrap_or_default();
+    if let (Some(why), Some(last)) = (why, rest.iter().rposition(|&b| b != 0)) {
+        report.tail = Some(Tail {
+            offset: position.at,
+            bytes: last as u64 + 1,
+            why,
+        });
+    }
+    // A commit that failed is half applied: the brain is opened again, and stops in front of it.
+    let brain = Arc::new(Brain::open(map)?);
+    brain.replay(start, position.at)?;
+    Ok(brain.view())
+}
+
+/// The base of bytes, if it can be opened.
+fn base_of(bytes: &[u8]) -> Result<Base> {
+    Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
+        Error::Foreign => Error::Foreign,
+        e => Error::corrupt(
+            "file",
+            0,
+            format!("no part of it can be found: {}", Finding::from(e)),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests;

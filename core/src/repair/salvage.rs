@@ -1,0 +1,43 @@
+//! Reading a damaged graph event by event.
+
+use std::collections::BTreeSet;
+
+use crate::event::{Graph, MemoryGraph};
+use crate::types::NodeId;
+use crate::verify::Finding;
+
+/// What can be read of a graph, and what cannot. Edges that end at a lost event are lost with it.
+///
+/// For foreign files, whose ids need not be positions; our own are repaired with ids that stay.
+pub fn readable(graph: &dyn Graph) -> (MemoryGraph, Vec<Finding>) {
+    let mut out = MemoryGraph {
+        dimension: graph.dimension(),
+        ..MemoryGraph::default()
+    };
+    let mut lost = Vec::new();
+    let mut there: BTreeSet<NodeId> = BTreeSet::new();
+    for position in 0..graph.event_count() {
+        match graph.event_at(position) {
+            Ok(event) => {
+                there.insert(event.id);
+                out.events.push(event);
+            }
+            Err(e) => lost.push(e.into()),
+        }
+        match graph.edges_at(position) {
+            Ok(edges) => out.edges.extend(edges),
+            Err(e) => lost.push(e.into()),
+        }
+    }
+    let all = out.edges.len();
+    out.edges
+        .retain(|e| there.contains(&e.source) && there.contains(&e.target));
+    if out.edges.len() < all {
+        lost.push(Finding {
+            part: "edge table".into(),
+            offset: None,
+            why: format!("{} edges of lost events", all - out.edges.len()),
+        });
+    }
+    (out, lost)
+}

@@ -1,0 +1,243 @@
+//! Damage of every kind, and what is left of it.
+
+use super::*;
+use crate::base::section::tag;
+use crate::event::{Graph, MemoryGraph};
+use crate::fold;
+use crate::foreign::sample::collect;
+use crate::types::{Flags, NodeId};
+use crate::verify::tests::{brain, open_bytes};
+use crate::view::AsOf;
+use crate::{Lsn, Micros};
+
+const NEW: Uuid = Uuid::from_u128(99);
+
+/// Repairs, folds, and checks that what comes of it is whole.
+fn check(bytes: &[u8]) -> (View, Report) {
+    let repaired = repair(bytes, NEW, Micros(1_900_000_000_000_000)).unwrap();
+    let mut out = Vec::new();
+    let end = fold::fold(&repaired.view, &repaired.options, &mut out).unwrap();
+    fold::journal(&repaired.options.identity, 1, end, &mut out).unwrap();
+    let verified = verify::native(Arc::new(Map::owned(&out)), None).unwrap();
+    assert_eq!(verified.findings, [], "after {:?}", repaired.report);
+    let view = open_bytes(&out);
+    assert_eq!(view.identity().instance, NEW);
+    (view, repaired.report)
+}
+
+fn place(bytes: &[u8], tag: u8) -> std::ops::Range<usize> {
+    let view = open_bytes(bytes);
+    let place = view.brain().base().table().find(tag).unwrap();
+    place.offset as usize..(place.offset + place.len) as usize
+}
+
+fn same(found: &View, expected: &View) {
+    assert_eq!(collect(found), collect(expected));
+    assert_eq!(found.lsn(), expected.lsn());
+    for lsn in 0..=expected.lsn().0 {
+        let [a, b] = [found, expected].map(|v| collect(&v.as_of(AsOf::Lsn(Lsn(lsn))).unwrap()));
+        assert_eq!(a, b, "as of {lsn}");
+    }
+}
+
+#[test]
+fn a_whole_brain_stays_as_it_is_and_becomes_a_sibling() {
+    let bytes = brain();
+    let (view, report) = check(&bytes);
+    assert_eq!(report, Report::default());
+    let before = open_bytes(&bytes);
+    same(&view, &before);
+    assert_eq!(view.identity().lineage, before.identity().lineage);
+}
+
+#[test]
+fn any_single_flipped_bit_is_put_right() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    // The live page means nothing to a copy, and behind the last frame stands nothing.
+    let start = expected.brain().start().unwrap().at as usize;
+    let end = bytes.len() - 64;
+    let bits = (0..end * 8).filter(|bit| !(start - 4096..start).contains(&(bit / 8)));
+    for bit in bits.step_by(101) {
+        let mut bad = bytes.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        let repaired = repair(&bad, NEW, Micros(1)).unwrap_or_else(|e| panic!("bit {bit}: {e}"));
+        assert!(
+            repaired.report.lost_nothing(),
+            "bit {bit}: {:?}",
+            repaired.report
+        );
+        assert_eq!(collect(&repaired.view), collect(&expected), "bit {bit}");
+    }
+}
+
+#[test]
+fn a_damaged_index_costs_nothing_but_the_index() {
+    let bytes = brain();
+    for tag in [
+        tag::ADJACENCY,
+        tag::KINDS,
+        tag::TERMS,
+        tag::STRENGTHS,
+        tag::CONFLICTS,
+        tag::VECTORS,
+    ] {
+        let mut bad = bytes.clone();
+        bad[place(&bytes, tag)].fill(0xA5);
+        let (view, report) = check(&bad);
+        assert_eq!(report.lost, [], "section {tag:#x}");
+        same(&view, &open_bytes(&bytes));
+    }
+}
+
+#[test]
+fn lost_section_headers_are_found_again() {
+    let bytes = brain();
+    let mut bad = bytes.clone();
+    for tag in [tag::IDENTITY, tag::HISTORY, tag::TERMS] {
+        let start = place(&bytes, tag).start;
+        bad[start - 9..start].fill(0);
+    }
+    let (view, report) = check(&bad);
+    assert!(report.lost_nothing(), "{report:?}");
+    same(&view, &open_bytes(&bytes));
+}
+
+#[test]
+fn a_lost_record_leaves_an_empty_event_in_its_place() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let at = expected.brain().base().header().node_table as usize + 3 * 72;
+    let mut bad = bytes.clone();
+    bad[at..at + 72].fill(0xFF);
+    let (view, report) = check(&bad);
+    assert!(
+        report
+            .lost
+            .iter()
+            .any(|l| l.why.starts_with("event 3, all")),
+        "{report:?}"
+    );
+    let node = view.node(NodeId(3)).unwrap();
+    assert!(node.is_forgotten());
+    assert_eq!(node.text().unwrap(), "");
+    assert_eq!(node.attributes().unwrap().unwrap()[LOST][0], "record");
+    let (found, all) = (collect(&view), collect(&expected));
+    let others = |graph: &MemoryGraph| {
+        let mut events = graph.events.clone();
+        events.remove(3);
+        events
+    };
+    assert_eq!(others(&found), others(&all));
+    assert_eq!(found.edges, all.edges);
+    assert_eq!(view.lsn(), expected.lsn(), "the journal goes on behind it");
+}
+
+#[test]
+fn lost_values_are_told_and_the_rest_of_the_event_kept() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let base = expected.brain().base();
+    let (header, record) = (base.header(), base.record(NodeId(2)).unwrap());
+    let mut bad = bytes.clone();
+    let text = (header.content + record.content_offset) as usize;
+    bad[text..text + record.content_len as usize].fill(0xFF);
+    let vector = header.vectors as usize + 2 * 12;
+    bad[vector..vector + 12].fill(0xFF);
+    let (view, report) = check(&bad);
+    assert_eq!(report.lost.len(), 2, "{report:?}");
+    let node = view.node(NodeId(2)).unwrap();
+    let attributes = node.attributes().unwrap().unwrap();
+    assert_eq!(attributes["speaker"], "Grace");
+    let lost: Vec<_> = attributes[LOST].as_array().unwrap().clone();
+    assert_eq!(lost, ["text", "vector"]);
+    assert!(!node.flags().has(Flags::VECTOR));
+    let all = collect(&expected);
+    assert_eq!(node.created_at(), all.events[2].created_at);
+    assert_eq!(collect(&view).edges, all.edges);
+}
+
+#[test]
+fn lost_edges_history_and_names_leave_the_rest() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let table = expected.brain().base().header().edge_table as usize;
+    let mut bad = bytes.clone();
+    bad[table + 64..table + 128].fill(0xEE);
+    for tag in [tag::HISTORY, tag::SETTINGS, tag::SESSIONS, tag::ATTRIBUTES] {
+        bad[place(&bytes, tag)].fill(0xEE);
+    }
+    let (view, report) = check(&bad);
+    let parts: Vec<&str> = report.lost.iter().map(|l| l.part.as_str()).collect();
+    for part in [
+        "edge record",
+        "history",
+        "settings",
+        "sessions",
+        "attributes",
+    ] {
+        assert!(parts.contains(&part), "{part} in {parts:?}");
+    }
+    assert_eq!(view.edges(), expected.edges() - 2);
+    let texts = |view: &View| {
+        collect(view)
+            .events
+            .into_iter()
+            .map(|e| e.text)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&view), texts(&expected));
+}
+
+#[test]
+fn an_identity_comes_back_from_the_head_of_the_journal() {
+    let bytes = brain();
+    let mut bad = bytes.clone();
+    let start = place(&bytes, tag::IDENTITY).start;
+    bad[start..start + 48].fill(0xEE);
+    let (view, _) = check(&bad);
+    let expected = open_bytes(&bytes);
+    assert_eq!(view.identity().lineage, expected.identity().lineage);
+    assert_eq!(collect(&view), collect(&expected));
+    assert_eq!(view.lsn(), expected.lsn());
+}
+
+#[test]
+fn a_journal_is_followed_to_its_first_bad_frame() {
+    let bytes = brain();
+    let start = open_bytes(&bytes).brain().start().unwrap().at as usize;
+    let mut bad = bytes.clone();
+    bad[start + 8..start + 30].fill(0xEE);
+    let (view, report) = check(&bad);
+    let tail = report.tail.unwrap();
+    assert_eq!(tail.offset, start as u64);
+    assert_eq!(view.lsn(), view.identity().base_lsn);
+    assert_eq!(view.event_count(), 5);
+}
+
+#[test]
+fn a_file_without_a_front_is_refused() {
+    let mut bytes = brain();
+    bytes[..64].fill(0xEE);
+    assert!(repair(&bytes, NEW, Micros(1)).is_err());
+    assert!(repair(b"AMEM", NEW, Micros(1)).is_err());
+    assert!(repair(b"", NEW, Micros(1)).is_err());
+}
+
+#[test]
+fn no_bytes_make_it_panic() {
+    let bytes = brain();
+    for len in (0..bytes.len()).step_by(977) {
+        drop(repair(&bytes[..len], NEW, Micros(1)));
+    }
+    let mut x = 7u64;
+    for _ in 0..200 {
+        let mut bad = bytes.clone();
+        for _ in 0..20 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = (x >> 33) as usize % bad.len();
+            bad[at] = x as u8;
+        }
+        drop(repair(&bad, NEW, Micros(1)));
+    }
+}

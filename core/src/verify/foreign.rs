@@ -1,0 +1,48 @@
+//! Files of other layouts: what can be checked without checksums.
+
+use super::Report;
+use super::finding::Findings;
+use crate::error::Result;
+use crate::event::Graph;
+use crate::foreign::{Foreign, Layout, detect};
+use crate::spec1::Spec1;
+
+/// Verifies a file of whichever layout it has; an error if it has none.
+pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
+    let layout = detect(bytes)?;
+    let mut report = Report::new(layout, bytes.len() as u64);
+    let mut findings = Findings::default();
+    match layout {
+        // Its sections are in order, but what they say is not.
+        Layout::Native => {
+            let map = crate::mapping::Map::owned(bytes);
+            findings.take(crate::base::Base::open(map.into()).map(drop));
+        }
+        Layout::Reference => {
+            if let Some(foreign) = findings.take(Foreign::open(bytes)) {
+                report.edges = foreign.edge_count();
+                report.events = check(&foreign, &mut findings);
+            }
+        }
+        Layout::Spec1 => {
+            if let Some(spec1) = findings.take(Spec1::open(bytes)) {
+                report.edges = spec1.edge_count();
+                report.events = check(&spec1, &mut findings);
+            }
+        }
+    }
+    Ok(report.with(findings))
+}
+
+/// Every event and every edge can be read, and ends at events. Returns the number of events.
+fn check(graph: &dyn Graph, findings: &mut Findings) -> u64 {
+    for position in 0..graph.event_count() {
+        findings.take(graph.event_at(position));
+        findings.take(graph.edges_at(position));
+    }
+    for edge in findings.take(graph.stray_edges()).unwrap_or_default() {
+        let why = format!("an edge from event {}, which does not exist", edge.source);
+        findings.add("edge table", 0, why);
+    }
+    graph.event_count()
+}

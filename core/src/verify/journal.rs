@@ -1,0 +1,99 @@
+//! The journal: its head, the chain of frames, what they say, and the zeros behind them.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+use super::finding::Findings;
+use super::{Report, Tail};
+use crate::brain::Brain;
+use crate::error::Error;
+use crate::journal::head::{Head, PAGE};
+use crate::mapping::Map;
+use crate::query::attributes;
+use crate::reader::boot_id;
+use crate::types::NodeId;
+
+/// True if a daemon of this boot owns the file.
+pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
+    let boot = boot_id();
+    brain.live().is_some_and(|live| {
+        boot != [0, 0] && live.owner.cells() == [boot[0], boot[1], meta.dev(), meta.ino()]
+    })
+}
+
+/// Checks the journal of a file whose base can be opened.
+pub(super) fn check(
+    map: Arc<Map>,
+    committed: Option<u64>,
+    report: &mut Report,
+    findings: &mut Findings,
+) {
+    let Some(brain) = findings.take(Brain::open(map.clone())).map(Arc::new) else {
+        return;
+    };
+    let Some((head, start)) = brain.head().zip(brain.start()) else {
+        return;
+    };
+    check_head_page(head, &map, start.at - 2 * PAGE, findings);
+    let until = committed.unwrap_or(map.len());
+    let replayed = brain.replay(start, until);
+    report.commits = brain.delta().log.applied().into();
+    let Some(replayed) = findings.take(replayed) else {
+        return;
+    };
+    check_values(&brain, findings);
+    let end = replayed.position.at;
+    if let Some(committed) = committed {
+        if end != committed {
+            let why = replayed
+                .torn
+                .unwrap_or_else(|| "no frame stands there".into());
+            findings.add(
+                "journal",
+                end,
+                format!("a committed frame is missing: {why}"),
+            );
+        }
+        return;
+    }
+    let rest = map.slice(end, map.len() - end).unwrap_or_default();
+    if let Some(last) = rest.iter().rposition(|&b| b != 0) {
+        report.tail = Some(Tail {
+            offset: end,
+            bytes: last as u64 + 1,
+            why: replayed
+                .torn
+                .unwrap_or_else(|| "bytes behind the end of the journal".into()),
+        });
+    }
+}
+
+/// The head page has one right form, to its last byte.
+fn check_head_page(head: &Head, map: &Map, at: u64, findings: &mut Findings) {
+    if map.slice(at, PAGE) != Some(&head.encode()) {
+        findings.add("journal head", at, "the rest of its page is not zero");
+    }
+}
+
+/// What the journal says of events decodes.
+fn check_values(brain: &Arc<Brain>, findings: &mut Findings) {
+    let view = brain.view();
+    let changed = brain.delta().events.states.iter().map(|s| s.node);
+    let new = (brain.base().nodes()..view.nodes()).map(NodeId);
+    let ids: BTreeSet<NodeId> = changed.chain(new).collect();
+    for id in ids {
+        let node = view.node(id);
+        let value = node.and_then(|node| {
+            node.vector()?;
+            match node.attributes_json()? {
+                Some(json) => attributes::parse(&json).map(drop).map_err(|e| {
+                    Error::corrupt("journal", 0, format!("attributes of event {id}: {e}"))
+                }),
+                None => Ok(()),
+            }
+        });
+        findings.take(value);
+    }
+}
