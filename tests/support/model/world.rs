@@ -70,7 +70,10 @@ impl World {
         let count = self.state.events.len() as u64;
         let choice = if count < 3 { 0 } else { self.random.below(60) };
         let acts = match choice {
-            0..=19 => self.ingest(),
+            0..=19 => {
+                let count = 1 + self.random.below(5);
+                self.ingest(count)
+            }
             20..=24 => self.correct(),
             25..=28 => self.link(),
             29..=31 => self.unlink(),
@@ -115,6 +118,12 @@ impl World {
         self.commit(acts)
     }
 
+    /// Commits many events at once.
+    pub fn ingest_many(&mut self, count: u64) -> Result<()> {
+        let acts = self.ingest(count);
+        self.commit(acts)
+    }
+
     /// Makes a new base.
     pub fn checkpoint(&mut self) -> Result<()> {
         if self.model.is_empty() {
@@ -148,10 +157,9 @@ impl World {
         self.random.below(self.state.events.len() as u64)
     }
 
-    fn ingest(&mut self) -> Vec<Act> {
+    fn ingest(&mut self, count: u64) -> Vec<Act> {
         let first = self.state.events.len() as u64;
         let mut acts: Vec<Act> = Vec::new();
-        let count = 1 + self.random.below(5);
         let session = self.random.below(6) as u32;
         for id in first..first + count {
             let event = self.new_event(session);

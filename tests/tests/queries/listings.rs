@@ -2,9 +2,9 @@
 
 use amem_core::query::{Axis, Order, Pattern, Selection, Timeline};
 use amem_core::{EventType, NodeId, SessionId};
-use amem_tests::model::{Requests, list};
+use amem_tests::model::{Requests, World, list};
 
-use crate::in_worlds;
+use crate::{Place, in_worlds};
 
 #[test]
 fn a_pattern_finds_what_looking_at_every_event_finds() {
@@ -28,6 +28,39 @@ fn a_pattern_finds_what_looking_at_every_event_finds() {
             assert_eq!(found.answered.instance, view.instance());
         }
     });
+}
+
+#[test]
+fn a_pattern_finds_the_same_among_thousands() {
+    // Enough events for indexes of several blocks, and for every way to read a list.
+    for seed in 0..5 {
+        let mut place = Place { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        for part in 0..12 {
+            let count = world.random.below(500) + 1;
+            world.ingest_many(count).unwrap();
+            if part == 6 {
+                world.checkpoint().unwrap();
+            }
+            for _ in 0..10 {
+                world.step().unwrap();
+            }
+        }
+        let view = world.view();
+        let known = world.model.known(view.lsn(), world.checkpoints, None);
+        for step in 0..150 {
+            place.step = step;
+            let request = Pattern {
+                selection: Requests(&mut world).selection(),
+                order: Requests(&mut world).order(),
+                limit: world.random.pick(&[1, 10, 100, 1_000]),
+                cursor: None,
+            };
+            let mut expected = list(&known, &request.selection, request.order);
+            expected.truncate(request.limit);
+            assert_eq!(request.run(&view).unwrap().ids, expected, "{request:?}");
+        }
+    }
 }
 
 #[test]
