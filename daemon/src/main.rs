@@ -1,4 +1,7 @@
-//! The memory daemon.
+//! The memory daemon; everything is in the library.
 
 #![forbid(unsafe_code)]
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    amemd::process::main()
+}

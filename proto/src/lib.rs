@@ -1,3 +1,22 @@
-//! The `amem.v1` interface.
+//! The amem.v1 gRPC interface: messages, clients and servers, made from `proto/amem/v1/*.proto` when this
+//! crate is built.
+//!
+//! Promises: building needs no protoc. Not here: what the messages mean for a brain (`amemd`).
 
 #![forbid(unsafe_code)]
+
+/// Package `amem.v1`.
+#[allow(
+    clippy::all,
+    missing_docs,
+    unreachable_pub,
+    reason = "generated code has the style of its generator"
+)]
+pub mod v1 {
+    tonic::include_proto!("amem.v1");
+
+    /// Every message and service of the package, as an encoded `google.protobuf.FileDescriptorSet`.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/amem.v1.bin"));
+}
+
+pub use prost_types::{Duration, Timestamp};

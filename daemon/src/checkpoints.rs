@@ -1,0 +1,202 @@
+//! When a brain's journal is folded, who builds the new base, and who waits for it.
+//!
+//! The journal is folded when it is larger than an eighth of the base (16 MiB to 1 GiB), or a sixteenth (from
+//! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most
+//! about nine: itself once, and the base that is eight times the journal. At most one checkpoint is built at a
+//! time; whoever asks while one is being built waits for the next.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc as slot;
+use std::time::Instant;
+
+use amem_core::Generation;
+use amem_core::brain::Brain;
+use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
+use amem_store::mutation::Answer;
+use amem_store::{Checkpoint, Store};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::limits::CHECKPOINT_AGAIN_AFTER;
+use crate::open_brain::Shared;
+use crate::refusal::{Refusal, Result};
+use crate::writer::{Message, Written};
+
+/// Bytes of journal below which no busy brain is folded.
+const JOURNAL_BYTES_MIN: u64 = 16 << 20;
+/// Bytes of journal above which every brain is folded.
+const JOURNAL_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of journal below which no idle brain is folded.
+const IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
+/// Rounds in which frames are carried beside the writer; what is left is carried while commits wait.
+const ROUNDS_MAX: usize = 16;
+
+/// A checkpoint that was built, or why not.
+pub(crate) enum Built {
+    /// It can be put in place.
+    Whole(Box<Checkpoint>),
+    /// It can't.
+    Failed(Refusal),
+}
+
+/// Who waits for a new generation.
+pub(crate) enum Waiting {
+    /// Someone who asked for it.
+    Asked(oneshot::Sender<Result<Generation>>),
+    /// Someone who had events erased, and the answer to give.
+    Erased(oneshot::Sender<Result<Written>>, Answer),
+}
+
+impl Waiting {
+    fn done(self, generation: Generation) {
+        match self {
+            Self::Asked(asker) => drop(asker.send(Ok(generation))),
+            Self::Erased(asker, answer) => drop(asker.send(Ok(Written { answer, generation }))),
+        }
+    }
+
+    fn failed(self, refusal: Refusal) {
+        match self {
+            Self::Asked(asker) => drop(asker.send(Err(refusal))),
+            Self::Erased(asker, _) => {
+                let message = format!(
+                    "the events are hidden, but their content is still in the file ({}): erase them again",
+                    refusal.message
+                );
+                drop(asker.send(Err(Refusal::new(
+                    tonic::Code::Unavailable,
+                    "ERASE_PENDING",
+                    message,
+                ))));
+            }
+        }
+    }
+}
+
+/// The checkpoints of one brain, as its writer sees them.
+pub(crate) struct Checkpoints {
+    shared: Arc<Shared>,
+    /// To wake the writer; weak, so that the queue ends when nobody else can ask.
+    queue: mpsc::WeakSender<Message>,
+    /// Where the one that is being built arrives.
+    building: Option<slot::Receiver<Built>>,
+    /// They wait for the one that is being built.
+    current: Vec<Waiting>,
+    /// They wait for the one after it.
+    next: Vec<Waiting>,
+    not_before: Option<Instant>,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(queue: mpsc::WeakSender<Message>, shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: shared.clone(),
+            queue,
+            building: None,
+            current: Vec::new(),
+            next: Vec::new(),
+            not_before: None,
+        }
+    }
+
+    /// Somebody waits for a generation that is begun from now on.
+    pub(crate) fn wait(&mut self, waiting: Waiting) {
+        self.next.push(waiting);
+    }
+
+    /// The one that was built meanwhile.
+    pub(crate) fn take_built(&mut self) -> Option<Built> {
+        let built = match self.building.as_ref()?.try_recv() {
+            Ok(built) => built,
+            Err(slot::TryRecvError::Empty) => return None,
+            Err(slot::TryRecvError::Disconnected) => {
+                Built::Failed(Refusal::internal("a defect stopped the checkpoint"))
+            }
+        };
+        self.building = None;
+        self.shared.checkpointing.store(false, Ordering::Relaxed);
+        Some(built)
+    }
+
+    /// The new generation is in place.
+    pub(crate) fn done(&mut self, generation: Generation) {
+        self.not_before = None;
+        for waiting in self.current.drain(..) {
+            waiting.done(generation);
+        }
+    }
+
+    /// There is no new generation; whoever waits is told.
+    pub(crate) fn failed(&mut self, refusal: Refusal) {
+        self.not_before = Some(Instant::now() + CHECKPOINT_AGAIN_AFTER);
+        for waiting in self.current.drain(..).chain(self.next.drain(..)) {
+            waiting.failed(refusal.clone());
+        }
+    }
+
+    /// Begins one if somebody waits for it or the journal calls for it, and none is being built.
+    pub(crate) fn begin_if_due(&mut self, store: &Store, idle: bool) {
+        let due = !self.next.is_empty() || self.is_due(store, idle);
+        if self.building.is_some() || !due {
+            return;
+        }
+        self.current.append(&mut self.next);
+        if let Err(refusal) = self.begin(store) {
+            self.failed(refusal);
+        }
+    }
+
+    fn is_due(&self, store: &Store, idle: bool) -> bool {
+        if self.not_before.is_some_and(|at| Instant::now() < at) {
+            return false;
+        }
+        let (journal, base) = (store.journal_bytes(), base_bytes(store.brain()));
+        let most = if idle {
+            (base / 16).max(IDLE_JOURNAL_BYTES_MIN)
+        } else {
+            (base / 8).clamp(JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX)
+        };
+        journal > most
+    }
+
+    fn begin(&mut self, store: &Store) -> Result<()> {
+        let mut checkpoint = Checkpoint::begin(store)?;
+        let brain = store.brain().clone();
+        let (to, built) = slot::sync_channel(1);
+        let queue = self.queue.clone();
+        std::thread::Builder::new()
+            .name(format!("checkpoint {}", store.name()))
+            .spawn(move || {
+                let result = build(&mut checkpoint, &brain);
+                // The old generation is let go of before anybody is told that there is a new one.
+                drop(brain);
+                let result = match result {
+                    Ok(()) => Built::Whole(Box::new(checkpoint)),
+                    Err(error) => Built::Failed(error.into()),
+                };
+                drop(to.send(result));
+                if let Some(queue) = queue.upgrade() {
+                    drop(queue.blocking_send(Message::Wake));
+                }
+            })
+            .map_err(|e| Refusal::new(tonic::Code::Unavailable, "THREAD", e.to_string()))?;
+        self.building = Some(built);
+        self.shared.checkpointing.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+fn build(checkpoint: &mut Checkpoint, brain: &Brain) -> amem_store::Result<()> {
+    checkpoint.build()?;
+    for _ in 0..ROUNDS_MAX {
+        if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a generation before its journal.
+pub(crate) fn base_bytes(brain: &Brain) -> u64 {
+    brain.base().journal().unwrap_or(brain.mapped())
+}

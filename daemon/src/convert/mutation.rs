@@ -1,0 +1,201 @@
+//! What is asked of a writer, and what it answers.
+
+use amem_core::base::settings::Settings;
+use amem_core::event::Attributes;
+use amem_core::query::attributes;
+use amem_core::{EventType, Lsn, NodeId, SessionId};
+use amem_proto::v1;
+use amem_store::mutation::{
+    Answer, Correct, End, Ingest, Mutation, NewEdge, NewEvent, NewLink, Relate, Request,
+};
+use uuid::Uuid;
+
+use super::word::{edge_type, event_type, micros, space, timestamp};
+use crate::refusal::{Refusal, Result};
+
+/// A message that asks for a mutation.
+pub(crate) trait Asks: prost::Message + Sized {
+    /// The brain that it names, who writes and under which conditions.
+    fn take_head(&mut self) -> (String, Option<v1::WriteOptions>);
+    /// What is to be done.
+    fn mutation(self) -> Result<Mutation>;
+
+    /// The brain's name and the whole request.
+    fn into_request(mut self, principal: &str) -> Result<(String, Request)> {
+        let (brain, options) = self.take_head();
+        let mut request = Request::new(self.mutation()?);
+        request.principal = principal.to_owned();
+        let Some(options) = options else {
+            return Ok((brain, request));
+        };
+        request.agent = options.agent;
+        request.expected_lsn = options.expected_lsn.map(Lsn);
+        request.expected_head = options
+            .expected_head
+            .map(|expected| (NodeId(expected.event_id), NodeId(expected.head_id)));
+        if !options.request_id.is_empty() {
+            let id = Uuid::try_parse(&options.request_id).map_err(|e| {
+                let why = format!("{:?} is no UUID: {e}", options.request_id);
+                Refusal::invalid("request_id", why)
+            })?;
+            request.request_id = Some(id);
+        }
+        Ok((brain, request))
+    }
+}
+
+/// How each message becomes a mutation.
+macro_rules! asks {
+    ($($message:ident($from:ident) => $mutation:expr;)*) => {$(
+        impl Asks for v1::$message {
+            fn take_head(&mut self) -> (String, Option<v1::WriteOptions>) {
+                (std::mem::take(&mut self.brain), self.options.take())
+            }
+
+            fn mutation(self) -> Result<Mutation> {
+                let $from = self;
+                Ok($mutation)
+            }
+        }
+    )*};
+}
+
+asks! {
+    IngestRequest(m) => Mutation::Ingest(ingest(m)?);
+    CorrectRequest(m) => Mutation::Correct(correct(m)?);
+    LinkRequest(m) => Mutation::Link(NewEdge {
+        source: NodeId(m.source_id),
+        target: NodeId(m.target_id),
+        edge_type: edge_type(m.r#type)?,
+        weight: m.weight.unwrap_or(1.0),
+    });
+    UnlinkRequest(m) => Mutation::Unlink {
+        source: NodeId(m.source_id),
+        target: NodeId(m.target_id),
+        edge_type: edge_type(m.r#type)?,
+    };
+    TouchRequest(m) => Mutation::Touch(
+        m.touched.iter().map(|t| (NodeId(t.event_id), t.count.max(1))).collect(),
+    );
+    PinRequest(m) => Mutation::Pin(NodeId(m.event_id));
+    UnpinRequest(m) => Mutation::Unpin(NodeId(m.event_id));
+    ForgetRequest(m) => Mutation::Forget(NodeId(m.event_id));
+    RestoreRequest(m) => Mutation::Restore(NodeId(m.event_id));
+    EraseRequest(m) => Mutation::Erase(m.event_ids.into_iter().map(NodeId).collect());
+    CompressSessionRequest(m) => {
+        // A vector of another space would be taken for one of the brain's.
+        if m.vector.as_ref().is_some_and(|v| !v.space.is_empty()) {
+            let why = "a summary's vector is of the brain's space: leave the space out";
+            return Err(Refusal::invalid("space", why));
+        }
+        Mutation::Compress {
+            session: SessionId(m.session_id),
+            text: m.text,
+            vector: m.vector.map(|v| v.values),
+        }
+    };
+    SetVectorRequest(m) => {
+        let (vector, space) = vector(m.vector)?;
+        Mutation::SetVector { target: NodeId(m.event_id), vector, space }
+    };
+    SetAttributesRequest(m) => Mutation::SetAttributes {
+        target: NodeId(m.event_id),
+        attributes: attributes_of(&m.attributes_json)?,
+    };
+    DecayRequest(_m) => Mutation::Decay;
+    OpenSessionRequest(m) => Mutation::OpenSession { key: m.key };
+    CloseSessionRequest(m) => Mutation::CloseSession {
+        session: SessionId(m.session_id),
+        outcome: m.outcome,
+    };
+    SetSettingsRequest(m) => Mutation::SetSettings(Settings::parse(&m.settings_json)?);
+}
+
+/// New events and their edges.
+fn ingest(message: v1::IngestRequest) -> Result<Ingest> {
+    let events = message
+        .events
+        .into_iter()
+        .map(|e| new_event(e, EventType::FACT));
+    let links = message.links.into_iter().map(|link| {
+        Ok(NewLink {
+            source: end("source", link.source)?,
+            target: end("target", link.target)?,
+            edge_type: edge_type(link.r#type)?,
+            weight: link.weight.unwrap_or(1.0),
+        })
+    });
+    Ok(Ingest {
+        events: events.collect::<Result<_>>()?,
+        links: links.collect::<Result<_>>()?,
+        follow: message.follow,
+        relate: message.relate.map(|relate| Relate {
+            k: relate.k as usize,
+            min_similarity: relate.min_similarity,
+        }),
+    })
+}
+
+fn end(what: &str, end: Option<v1::LinkEnd>) -> Result<End> {
+    match end.and_then(|end| end.end) {
+        Some(v1::link_end::End::EventId(id)) => Ok(End::Event(NodeId(id))),
+        Some(v1::link_end::End::BatchIndex(at)) => Ok(End::New(at as usize)),
+        None => Err(Refusal::invalid(
+            what,
+            "say an event's id, or a place in the batch",
+        )),
+    }
+}
+
+fn correct(message: v1::CorrectRequest) -> Result<Correct> {
+    let event = message
+        .event
+        .ok_or_else(|| Refusal::invalid("event", "say what replaces the belief"))?;
+    Ok(Correct {
+        target: NodeId(message.target_id),
+        to_head: message.to_head,
+        event: new_event(event, EventType::CORRECTION)?,
+        target_confidence: message.target_confidence,
+        reason: (!message.reason.is_empty()).then_some(message.reason),
+    })
+}
+
+fn new_event(message: v1::NewEvent, otherwise: EventType) -> Result<NewEvent> {
+    let (vector, space) = vector(message.vector)?;
+    let event_time = message.event_time.map(|time| micros("event_time", time));
+    Ok(NewEvent {
+        event_type: event_type(message.r#type)?.unwrap_or(otherwise),
+        text: message.text,
+        session: message.session_id.map(SessionId),
+        confidence: message.confidence.unwrap_or(1.0),
+        event_time: event_time.transpose()?,
+        lambda: message.lambda,
+        attributes: attributes_of(&message.attributes_json)?,
+        vector,
+        space,
+    })
+}
+
+fn vector(message: Option<v1::Vector>) -> Result<(Option<Vec<f32>>, Option<Uuid>)> {
+    match message {
+        None => Ok((None, None)),
+        Some(vector) => Ok((Some(vector.values), space(&vector.space)?)),
+    }
+}
+
+fn attributes_of(json: &str) -> Result<Option<Attributes>> {
+    if json.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(attributes::parse(json)?))
+}
+
+/// The commit of an answer.
+pub(crate) fn commit(instance: Uuid, answer: &Answer) -> v1::Commit {
+    v1::Commit {
+        instance: instance.to_string(),
+        lsn: answer.lsn.0,
+        time: Some(timestamp(answer.time)),
+        replayed: answer.replayed,
+    }
+}

@@ -1,0 +1,28 @@
+//! amemd: the daemon that owns a folder of brains and is their one writer.
+//!
+//! Promises: one daemon per folder (P1); an answered write is durable and seen by every view from then on (P3,
+//! P4); a defect in a call or in one brain's writer stops neither the daemon nor another brain; no connection out
+//! (P9). Not here: what a mutation does and how it lasts (`amem_store`), what a query means (`amem_core`).
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod error;
+pub mod limits;
+pub mod process;
+pub mod refusal;
+pub mod server;
+pub mod socket;
+
+mod brains;
+mod checkpoints;
+mod convert;
+mod open_brain;
+mod panics;
+mod services;
+mod writer;
+
+pub use config::{Config, Flags};
+pub use error::{Error, Result};
+pub use server::{open_folder, run};
+pub use socket::Socket;

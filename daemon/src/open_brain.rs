@@ -1,0 +1,199 @@
+//! An open brain as everybody but its writer sees it: its newest view, its queue, how it is.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use amem_core::Generation;
+use amem_core::brain::Brain;
+use amem_core::view::View;
+use amem_store::Store;
+use amem_store::mutation::Request;
+use arc_swap::ArcSwap;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tonic::Code;
+
+use crate::limits::{QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX};
+use crate::refusal::{Refusal, Result};
+use crate::writer::{Message, Write, Writer, Written};
+
+/// What a writer and those who ask have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    brain: ArcSwap<Brain>,
+    poison: Mutex<Option<String>>,
+    closed: AtomicBool,
+    /// Bytes of frames in the journal.
+    pub(crate) journal_bytes: AtomicU64,
+    /// True while a checkpoint is being built.
+    pub(crate) checkpointing: AtomicBool,
+}
+
+impl Shared {
+    /// Views taken from now on are of what the store has.
+    pub(crate) fn show(&self, store: &Store) {
+        if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
+            self.brain.store(store.brain().clone());
+        }
+        self.journal_bytes
+            .store(store.journal_bytes(), Ordering::Relaxed);
+    }
+
+    /// Why nothing is written, if so.
+    pub(crate) fn poisoned(&self) -> Option<String> {
+        self.poison
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn poison(&self, why: &str) {
+        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
+    }
+
+    pub(crate) fn recovered(&self) {
+        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The writer is gone, or about to go: whoever wants the brain opens it again.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+}
+
+/// An open brain.
+#[derive(Debug)]
+pub(crate) struct OpenBrain {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    pub(crate) shared: Arc<Shared>,
+    queue: mpsc::Sender<Message>,
+    bytes: Arc<Semaphore>,
+}
+
+impl OpenBrain {
+    /// Gives a store its writer.
+    pub(crate) fn start(store: Store, path: PathBuf) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            brain: ArcSwap::new(store.brain().clone()),
+            poison: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            journal_bytes: AtomicU64::new(store.journal_bytes()),
+            checkpointing: AtomicBool::new(false),
+        });
+        let (queue, receiver) = mpsc::channel(QUEUE_REQUESTS_MAX);
+        let name = store.name().to_owned();
+        Writer::start(store, shared.clone(), (queue.clone(), receiver))?;
+        Ok(Self {
+            name,
+            path,
+            shared,
+            queue,
+            bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
+        })
+    }
+
+    /// A view of all that was answered.
+    pub(crate) fn view(&self) -> View {
+        self.shared.brain.load_full().view()
+    }
+
+    /// True if its writer is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.closed.load(Ordering::Acquire) || self.queue.is_closed()
+    }
+
+    /// Requests that wait.
+    pub(crate) fn queued(&self) -> u32 {
+        (self.queue.max_capacity() - self.queue.capacity()) as u32
+    }
+
+    /// Has a request executed; refuses if the queue is full.
+    pub(crate) async fn write(&self, request: Request, bytes: usize) -> Result<Written> {
+        let full = |what: &str| {
+            let message = format!(
+                "the writer of {:?} is busy ({what}): wait and retry",
+                self.name
+            );
+            Refusal::new(Code::ResourceExhausted, "QUEUE_FULL", message)
+        };
+        let permit = self
+            .bytes
+            .clone()
+            .try_acquire_many_owned(share(bytes))
+            .map_err(|_| full("its queue has no room for the request's bytes"))?;
+        let place = match self.queue.try_reserve() {
+            Ok(place) => place,
+            Err(mpsc::error::TrySendError::Full(())) => return Err(full("too many requests wait")),
+            Err(mpsc::error::TrySendError::Closed(())) => return Err(self.closed()),
+        };
+        let (answer, answered) = oneshot::channel();
+        place.send(Message::Write(Box::new(Write {
+            request,
+            bytes,
+            answer,
+            permit,
+        })));
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+    }
+
+    /// Has a request executed; waits for a place in the queue. The answer comes later.
+    pub(crate) async fn write_when_free(
+        &self,
+        request: Request,
+        bytes: usize,
+    ) -> Result<oneshot::Receiver<Result<Written>>> {
+        let permit = self
+            .bytes
+            .clone()
+            .acquire_many_owned(share(bytes))
+            .await
+            .map_err(|_| self.closed())?;
+        let (answer, answered) = oneshot::channel();
+        let write = Write {
+            request,
+            bytes,
+            answer,
+            permit,
+        };
+        self.queue
+            .send(Message::Write(Box::new(write)))
+            .await
+            .map_err(|_| self.closed())?;
+        Ok(answered)
+    }
+
+    /// Has a new generation made.
+    pub(crate) async fn checkpoint(&self) -> Result<Generation> {
+        let (answer, answered) = oneshot::channel();
+        self.queue
+            .send(Message::Checkpoint(answer))
+            .await
+            .map_err(|_| self.closed())?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+    }
+
+    /// Closes the brain in order, after what waits.
+    pub(crate) async fn close(&self) {
+        let (answer, answered) = oneshot::channel();
+        if self.queue.send(Message::Close(answer)).await.is_ok() {
+            drop(answered.await);
+        }
+    }
+
+    fn closed(&self) -> Refusal {
+        let message = format!("the brain {:?} was closed meanwhile: ask again", self.name);
+        Refusal::new(Code::Unavailable, "CLOSED", message)
+    }
+}
+
+/// What a request takes of the queue's bytes.
+fn share(bytes: usize) -> u32 {
+    bytes.min(QUEUE_BYTES_MAX) as u32
+}

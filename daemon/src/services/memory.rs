@@ -1,0 +1,118 @@
+//! MemoryService: every call is one request to a brain's writer.
+
+use std::sync::Arc;
+
+use amem_proto::v1;
+use amem_proto::v1::memory_service_server::MemoryService;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::{Service, check_size, principal, stream};
+use crate::convert::{Asks, commit};
+use crate::open_brain::OpenBrain;
+use crate::refusal::Result;
+use crate::writer::Written;
+
+impl Service {
+    /// Has the mutation executed that a message asks for.
+    async fn write<M: Asks>(&self, request: Request<M>) -> Result<Done> {
+        let principal = principal(request.extensions())?;
+        let message = request.into_inner();
+        let bytes = message.encoded_len();
+        check_size("the request", bytes, "send it in parts, or by IngestStream")?;
+        let (name, request) = message.into_request(&principal)?;
+        let brain = self.0.brains.get(&name).await?;
+        let written = brain.write(request, bytes).await?;
+        Ok(Done { brain, written })
+    }
+}
+
+/// An executed request.
+struct Done {
+    brain: Arc<OpenBrain>,
+    written: Written,
+}
+
+impl Done {
+    fn commit(&self) -> Option<v1::Commit> {
+        Some(commit(self.brain.view().instance(), &self.written.answer))
+    }
+
+    /// The first event that was made.
+    fn event_id(&self) -> u64 {
+        self.written.answer.ids.first().map_or(0, |id| id.0)
+    }
+}
+
+/// What an executed batch is answered.
+pub(super) fn ingested(brain: &OpenBrain, written: &Written) -> v1::IngestResponse {
+    v1::IngestResponse {
+        commit: Some(commit(brain.view().instance(), &written.answer)),
+        event_ids: written.answer.ids.iter().map(|id| id.0).collect(),
+        edges: written.answer.edges,
+    }
+}
+
+/// Calls that are answered by a commit and little else.
+macro_rules! calls {
+    ($($call:ident($request:ident) -> $response:ident { $($field:ident: $value:expr),* $(,)? } from $done:ident;)*) => {
+        #[tonic::async_trait]
+        impl MemoryService for Service {
+            type IngestStreamStream = ReceiverStream<Result<v1::IngestStreamResponse, Status>>;
+
+            async fn ingest_stream(
+                &self,
+                request: Request<Streaming<v1::IngestStreamRequest>>,
+            ) -> Result<Response<Self::IngestStreamStream>, Status> {
+                let principal = principal(request.extensions())?;
+                let answers = stream::ingest(self.0.clone(), principal, request.into_inner());
+                Ok(Response::new(answers))
+            }
+
+            $(async fn $call(
+                &self,
+                request: Request<v1::$request>,
+            ) -> Result<Response<v1::$response>, Status> {
+                let $done = self.write(request).await?;
+                Ok(Response::new(v1::$response {
+                    commit: $done.commit(),
+                    $($field: $value,)*
+                }))
+            })*
+        }
+    };
+}
+
+calls! {
+    ingest(IngestRequest) -> IngestResponse {
+        event_ids: done.written.answer.ids.iter().map(|id| id.0).collect(),
+        edges: done.written.answer.edges,
+    } from done;
+    correct(CorrectRequest) -> CorrectResponse {
+        event_id: done.event_id(),
+        target_id: done.written.answer.target.unwrap_or_default().0,
+    } from done;
+    link(LinkRequest) -> LinkResponse {} from done;
+    unlink(UnlinkRequest) -> UnlinkResponse {} from done;
+    touch(TouchRequest) -> TouchResponse {} from done;
+    pin(PinRequest) -> PinResponse {} from done;
+    unpin(UnpinRequest) -> UnpinResponse {} from done;
+    forget(ForgetRequest) -> ForgetResponse {} from done;
+    restore(RestoreRequest) -> RestoreResponse {} from done;
+    erase(EraseRequest) -> EraseResponse {
+        episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
+        generation: done.written.generation.0,
+    } from done;
+    compress_session(CompressSessionRequest) -> CompressSessionResponse {
+        event_id: done.event_id(),
+        edges: done.written.answer.edges,
+    } from done;
+    set_vector(SetVectorRequest) -> SetVectorResponse {} from done;
+    set_attributes(SetAttributesRequest) -> SetAttributesResponse {} from done;
+    decay(DecayRequest) -> DecayResponse {} from done;
+    open_session(OpenSessionRequest) -> OpenSessionResponse {
+        session_id: done.written.answer.session.unwrap_or_default().0,
+    } from done;
+    close_session(CloseSessionRequest) -> CloseSessionResponse {} from done;
+    set_settings(SetSettingsRequest) -> SetSettingsResponse {} from done;
+}

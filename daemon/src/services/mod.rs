@@ -1,0 +1,97 @@
+//! The services of amem.v1: each call is turned into a request to a brain's writer or a question to its view.
+
+mod admin;
+mod brain;
+mod memory;
+mod query;
+mod stream;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use amem_core::view::{AsOf, View};
+use prost::Message;
+use tokio::sync::{Semaphore, watch};
+use tonic::Code;
+
+use crate::brains::{Brains, blocking};
+use crate::limits::{MESSAGE_BYTES_MAX, READS_MAX};
+use crate::refusal::{Refusal, Result};
+
+/// What all calls have in common.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    pub(crate) brains: Brains,
+    pub(crate) socket: PathBuf,
+    started: Instant,
+    reads: Semaphore,
+    /// True once the daemon stops: streams end.
+    stop: watch::Receiver<bool>,
+}
+
+impl Daemon {
+    pub(crate) fn new(brains: Brains, socket: PathBuf, stop: watch::Receiver<bool>) -> Self {
+        Self {
+            brains,
+            socket,
+            started: Instant::now(),
+            reads: Semaphore::new(READS_MAX),
+            stop,
+        }
+    }
+
+    /// Answers a question from a brain's newest view, or that of an earlier moment, beside the calls.
+    async fn read<T: Message + 'static>(
+        &self,
+        brain: &str,
+        moment: Option<AsOf>,
+        question: impl FnOnce(&View) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let brain = self.brains.get(brain).await?;
+        let _turn = self.reads.acquire().await;
+        let answer = blocking(move || {
+            let now = brain.view();
+            match moment {
+                None => question(&now),
+                Some(moment) => question(&now.as_of(moment)?),
+            }
+        })
+        .await??;
+        check_size(
+            "the answer",
+            answer.encoded_len(),
+            "ask for less, or read the brain's file",
+        )?;
+        Ok(answer)
+    }
+}
+
+/// Refuses a message that is too large.
+fn check_size(what: &str, bytes: usize, remedy: &str) -> Result<()> {
+    if bytes <= MESSAGE_BYTES_MAX {
+        return Ok(());
+    }
+    let message =
+        format!("{what} has {bytes} bytes, more than the limit of {MESSAGE_BYTES_MAX}: {remedy}");
+    Err(Refusal::new(
+        Code::ResourceExhausted,
+        "MESSAGE_SIZE",
+        message,
+    ))
+}
+
+/// Who calls; the socket let nobody in of whom the kernel does not know it.
+fn principal(extensions: &tonic::Extensions) -> Result<String> {
+    crate::socket::principal(extensions).ok_or_else(|| {
+        Refusal::new(
+            Code::Unauthenticated,
+            "PRINCIPAL",
+            "the connection does not say whose it is: connect through the Unix socket",
+        )
+    })
+}
+
+/// One service.
+#[derive(Debug, Clone)]
+pub(crate) struct Service(pub(crate) Arc<Daemon>);

@@ -1,0 +1,13 @@
+//! The real daemon as a process of its own: what it answers, what it refuses, what survives its death.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod calls;
+mod crash;
+mod live;
+mod process;
+mod refused;

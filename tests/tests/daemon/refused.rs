@@ -1,0 +1,207 @@
+//! What the daemon refuses: each with its own error, nothing changed.
+
+use amem_client::{Client, v1};
+use tonic::Code;
+
+use crate::process::{Daemon, check_refused, command, create_bare, facts, folder, ingest};
+
+async fn create(client: &Client, brain: &str) -> Result<(), tonic::Status> {
+    let request = v1::CreateBrainRequest {
+        brain: brain.into(),
+        ..Default::default()
+    };
+    client.brains().create_brain(request).await.map(drop)
+}
+
+#[tokio::test]
+async fn names_that_are_none_are_refused_and_no_file_is_made() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let long = "n".repeat(129);
+    for name in [
+        "", ".hidden", "..", "a/b", "/etc/x", "a b", "b.amem", "é", &long,
+    ] {
+        let answer = create(&client, name).await;
+        let code = Code::InvalidArgument;
+        check_refused(
+            name,
+            answer,
+            code,
+            "BRAIN_NAME",
+            &["can't be a brain's name"],
+        );
+        let answer = client.memory().ingest(facts(name, &["x"])).await;
+        check_refused(name, answer, code, "BRAIN_NAME", &[]);
+    }
+    let files = std::fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = files.map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(names, [".amemd"]);
+    create_bare(&client, "b").await;
+    let answer = create(&client, "b").await;
+    check_refused("b", answer, Code::AlreadyExists, "BRAIN_EXISTS", &["\"b\""]);
+}
+
+#[tokio::test]
+async fn requests_that_make_no_sense_are_refused_one_by_one() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let (mut memory, mut queries) = (client.memory(), client.queries());
+    let answer = memory.ingest(facts("nowhere", &["x"])).await;
+    check_refused(
+        "brain",
+        answer,
+        Code::NotFound,
+        "UNKNOWN_BRAIN",
+        &["nowhere"],
+    );
+    create_bare(&client, "b").await;
+    let lsn = ingest(&client, "b", &["one", "two"])
+        .await
+        .commit
+        .unwrap()
+        .lsn;
+
+    let link = |source_id, target_id, r#type| v1::LinkRequest {
+        brain: "b".into(),
+        source_id,
+        target_id,
+        r#type,
+        ..Default::default()
+    };
+    let invalid = Code::InvalidArgument;
+    let answer = memory.link(link(0, 9, 2)).await;
+    check_refused(
+        "event",
+        answer,
+        Code::NotFound,
+        "UNKNOWN_EVENT",
+        &["event 9"],
+    );
+    let answer = memory.link(link(0, 0, 2)).await;
+    check_refused("self edge", answer, invalid, "INVALID", &[]);
+    let answer = memory.link(link(0, 1, 0)).await;
+    check_refused("no type", answer, invalid, "INVALID", &["CAUSED_BY"]);
+    let answer = memory.link(link(0, 1, 300)).await;
+    check_refused("type", answer, invalid, "INVALID", &["300"]);
+    let mut batch = facts("b", &["x"]);
+    batch.events[0].confidence = Some(f32::NAN);
+    let answer = memory.ingest(batch).await;
+    check_refused("NaN", answer, invalid, "INVALID", &[]);
+    let mut batch = facts("b", &["x"]);
+    batch.events[0].vector = Some(v1::Vector {
+        values: vec![1.0; 3],
+        space: String::new(),
+    });
+    let answer = memory.ingest(batch).await;
+    check_refused("dimension", answer, invalid, "DIMENSION", &["3"]);
+    let mut batch = facts("b", &["x"]);
+    batch.events[0].attributes_json = "[1]".into();
+    let answer = memory.ingest(batch).await;
+    check_refused("attributes", answer, invalid, "INVALID", &["object"]);
+    let mut batch = facts("b", &["x"]);
+    batch.events[0].text = "x".repeat((1 << 20) + 1);
+    let answer = memory.ingest(batch).await;
+    check_refused("text", answer, invalid, "LIMIT", &["1048576"]);
+    let mut batch = facts("b", &["x"]);
+    batch.options = Some(v1::WriteOptions {
+        request_id: "not-a-uuid".into(),
+        ..Default::default()
+    });
+    let answer = memory.ingest(batch).await;
+    check_refused("request id", answer, invalid, "INVALID", &["not-a-uuid"]);
+    let mut batch = facts("b", &["x"]);
+    batch.options = Some(v1::WriteOptions {
+        expected_lsn: Some(lsn - 1),
+        ..Default::default()
+    });
+    let answer = memory.ingest(batch).await;
+    check_refused("condition", answer, Code::Aborted, "CONDITION", &["LSN"]);
+    let future = v1::GetEventsRequest {
+        brain: "b".into(),
+        as_of: Some(v1::AsOf {
+            moment: Some(v1::as_of::Moment::Lsn(lsn + 1)),
+        }),
+        ..Default::default()
+    };
+    let answer = queries.get_events(future).await;
+    check_refused("future", answer, Code::OutOfRange, "UNKNOWN_LSN", &[]);
+    let search = v1::SearchRequest {
+        brain: "b".into(),
+        text: "x".into(),
+        filter_json: "{".into(),
+        ..Default::default()
+    };
+    let answer = queries.search(search).await;
+    check_refused("filter", answer, invalid, "INVALID", &["filter_json"]);
+    // Nothing of all that was done.
+    let done = ingest(&client, "b", &["three"]).await;
+    assert_eq!(done.event_ids, [2]);
+}
+
+#[tokio::test]
+async fn messages_above_their_limits_are_refused_and_the_connection_goes_on() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mib = "x".repeat(1 << 20);
+    let large = |n: usize| facts("b", &vec![mib.as_str(); n]);
+    let mut memory = client.memory();
+    let answer = memory.ingest(large(4)).await;
+    let code = Code::ResourceExhausted;
+    check_refused("5 MiB", answer, code, "MESSAGE_SIZE", &["IngestStream"]);
+    let answer = memory.ingest(large(17)).await;
+    check_refused("17 MiB", answer, Code::OutOfRange, "", &["limit"]);
+    // A stream may carry what a single call may not.
+    let batch = v1::IngestStreamRequest {
+        batch: Some(large(8)),
+    };
+    let answers = memory.ingest_stream(tokio_stream::iter([batch])).await;
+    let answer = answers.unwrap().into_inner().message().await.unwrap();
+    let outcome = answer.unwrap().result.unwrap();
+    assert!(matches!(
+        outcome,
+        v1::ingest_stream_response::Result::Done(_)
+    ));
+    let all = v1::GetEventsRequest {
+        brain: "b".into(),
+        event_ids: (0..8).collect(),
+        ..Default::default()
+    };
+    let answer = client.queries().get_events(all).await;
+    check_refused("answer", answer, code, "MESSAGE_SIZE", &["ask for less"]);
+}
+
+#[test]
+fn a_second_daemon_is_refused_and_told_who_is_there() {
+    let (folder, other) = (folder(), self::folder());
+    let daemon = Daemon::start(folder.path());
+    let elsewhere = daemon.socket.with_file_name("t");
+    let rows = [
+        (folder.path(), &elsewhere, daemon.pid().to_string()),
+        (other.path(), &daemon.socket, "is listening on".to_owned()),
+    ];
+    for (folder, socket, words) in rows {
+        let output = command(folder, socket).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(&words), "{words}: {told}");
+    }
+    assert!(daemon.socket.exists());
+    assert!(!elsewhere.exists());
+    assert!(daemon.stop().success());
+}
+
+#[test]
+fn a_daemon_without_a_folder_says_which_one_it_wants() {
+    let folder = folder();
+    let missing = folder.path().join("missing");
+    let output = command(&missing, &folder.path().join("s"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("missing"), "{told}");
+}
