@@ -67,3 +67,24 @@ pub(crate) fn vector(random: &mut Random) -> Vec<f32> {
         .map(|_| centre.unit() - 0.5 + 0.2 * (random.unit() + random.unit() - 1.0))
         .collect()
 }
+
+/// What is asked: words from frequent to rare, and a vector.
+pub(crate) struct Question {
+    /// Three words.
+    pub(crate) text: String,
+    /// The rarest of them.
+    pub(crate) rare: String,
+    /// Of 128 numbers.
+    pub(crate) vector: Vec<f32>,
+}
+
+impl Question {
+    /// A question that has answers.
+    pub(crate) fn of(random: &mut Random) -> Self {
+        Self {
+            text: format!("{} {} {}", word(40), word(400), word(4_000)),
+            rare: word(4_000),
+            vector: vector(random),
+        }
+    }
+}

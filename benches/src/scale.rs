@@ -4,13 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use amem_core::query::{
+    Conflicts, Get, Impact, Like, Order, Path as Shortest, Pattern, Resolve, Search, Selection,
+    Sessions, Similar, Text, Timeline, Traverse, Why, Window,
+};
 use amem_core::reader::Reader;
-use amem_core::{EdgeType, EventType, NodeId};
+use amem_core::view::{AsOf, View};
+use amem_core::{EdgeType, EventType, Lsn, NodeId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
 
-use crate::data::{self, Random};
+use crate::data::{self, Question, Random};
 
 /// Events in one request.
 const BATCH: u64 = 1_000;
@@ -70,11 +75,192 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
         reader.view()?.node(NodeId(nodes / 2))?.text()?;
         Ok(reader)
     })?;
-    let _ = reader;
+    let question = data::Question::of(&mut random);
+    ask("folded", &reader.view()?, &question)?;
     step("one more event, durable", || {
         store.execute(Request::new(Mutation::Ingest(batch(&mut random, nodes, 1))))
     })?;
+    store.execute(Request::new(Mutation::Ingest(batch(
+        &mut random,
+        nodes + 1,
+        1_000,
+    ))))?;
+    ask("with a journal of 1,001 events", &store.view(), &question)?;
+    let then = store
+        .view()
+        .as_of(AsOf::Lsn(Lsn(store.view().lsn().0 / 2)))?;
+    ask("as of half the commits", &then, &question)?;
     store.close()?;
+    Ok(())
+}
+
+/// Every query once to warm up, then the median of seven.
+fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::error::Error>> {
+    println!("queries, {name}:");
+    let start = NodeId(view.nodes() / 3);
+    let facts = || Selection {
+        types: vec![EventType::FACT],
+        ..Selection::default()
+    };
+    let recent = Window {
+        from: Some(view.node(NodeId(view.nodes() / 2))?.created_at()),
+        until: None,
+    };
+    time("get with its edges", || {
+        Get {
+            event: start,
+            ..Get::default()
+        }
+        .run(view)
+        .map(|_| 1)
+    })?;
+    time("traverse depth 5, outgoing", || {
+        Ok(Traverse {
+            start,
+            depth: 5,
+            ..Traverse::default()
+        }
+        .run(view)?
+        .steps
+        .len())
+    })?;
+    time("why", || {
+        Ok(Why {
+            event: start,
+            ..Why::default()
+        }
+        .run(view)?
+        .steps
+        .len())
+    })?;
+    time("impact", || {
+        Ok(Impact {
+            event: start,
+            ..Impact::default()
+        }
+        .run(view)?
+        .steps
+        .len())
+    })?;
+    time("path", || {
+        let query = Shortest {
+            from: start,
+            to: NodeId(view.nodes() / 2),
+            depth: 8,
+            ..Shortest::default()
+        };
+        Ok(query.run(view)?.steps.len())
+    })?;
+    time("pattern: type and time, newest 50", || {
+        let selection = Selection {
+            recorded: recent,
+            ..facts()
+        };
+        Ok(Pattern {
+            selection,
+            limit: 50,
+            ..Pattern::default()
+        }
+        .run(view)?
+        .ids
+        .len())
+    })?;
+    time("pattern: strongest 50", || {
+        Ok(Pattern {
+            order: Order::Strongest,
+            limit: 50,
+            ..Pattern::default()
+        }
+        .run(view)?
+        .ids
+        .len())
+    })?;
+    time("pattern: keyword", || {
+        let selection = Selection {
+            keyword: Some(question.rare.clone()),
+            ..Selection::default()
+        };
+        Ok(Pattern {
+            selection,
+            limit: 50,
+            ..Pattern::default()
+        }
+        .run(view)?
+        .ids
+        .len())
+    })?;
+    time("timeline, 50", || {
+        Ok(Timeline {
+            limit: 50,
+            ..Timeline::default()
+        }
+        .run(view)?
+        .moments
+        .len())
+    })?;
+    time("similar, exact, 10", || {
+        Ok(Similar {
+            like: Like::Vector(question.vector.clone()),
+            ..Similar::default()
+        }
+        .run(view)?
+        .hits
+        .len())
+    })?;
+    time("text, 3 words, 10", || {
+        Ok(Text {
+            question: question.text.clone(),
+            ..Text::default()
+        }
+        .run(view)?
+        .hits
+        .len())
+    })?;
+    time("search, 10", || {
+        let query = Search {
+            question: question.text.clone(),
+            vector: question.vector.clone(),
+            ..Search::default()
+        };
+        Ok(query.run(view)?.hits.len())
+    })?;
+    time("resolve", || {
+        Ok(Resolve {
+            event: start,
+            ..Resolve::default()
+        }
+        .run(view)?
+        .chain
+        .len())
+    })?;
+    time("conflicts", || {
+        Ok(Conflicts {
+            limit: 50,
+            ..Conflicts::default()
+        }
+        .run(view)?
+        .conflicts
+        .len())
+    })?;
+    time("sessions", || {
+        Ok(Sessions::default().run(view)?.sessions.len())
+    })?;
+    Ok(())
+}
+
+fn time(name: &str, mut run: impl FnMut() -> amem_core::Result<usize>) -> amem_core::Result<()> {
+    let results = run()?;
+    let mut times = Vec::with_capacity(7);
+    for _ in 0..7 {
+        let started = Instant::now();
+        run()?;
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    println!(
+        "  {name:<36}{:>12.1} µs  {results:>6} results",
+        times[3].as_secs_f64() * 1e6
+    );
     Ok(())
 }
 

@@ -57,6 +57,11 @@ pub(crate) fn flag_of(name: &str) -> Option<Flags> {
     found.map(|(flag, _)| *flag)
 }
 
+/// A 32-bit number by its own digits, not by those of its 64-bit neighbour.
+pub(crate) fn number(value: f32) -> serde_json::Value {
+    serde_json::from_str(&value.to_string()).unwrap_or(serde_json::Value::Null)
+}
+
 /// An event, whole.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventJson {

@@ -9,6 +9,8 @@
 //! answer and every failure is one envelope on stdout (`context`), except for streams of lines.
 //! Not here: what a query means and what a file holds (`amem-core`), writing to brains that exist (`amemd`).
 
+#![forbid(unsafe_code)]
+
 mod command;
 mod context;
 mod conversation;

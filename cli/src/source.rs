@@ -9,6 +9,7 @@ use amem_core::fold::new_identity;
 use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
 use amem_core::reader::Reader;
 use amem_core::spec1::Spec1;
+use amem_core::verify;
 use amem_core::view::View;
 use amem_core::{Error, Micros};
 use serde::Serialize;
@@ -131,15 +132,23 @@ impl Source {
     /// `native` is what is wrong with it as a brain of ours.
     fn converted(path: &Path, native: Error) -> Result<Self, Failure> {
         let bytes = read(path)?;
-        let layout = detect(&bytes)?;
+        let layout = match detect(&bytes) {
+            Ok(layout) => layout,
+            // What opening it as ours said is more exact than what telling the layouts apart did.
+            Err(Error::Neither { spec1, .. }) => {
+                let native = Box::new(native);
+                return Err(Error::Neither { native, spec1 }.into());
+            }
+            Err(other) => return Err(other.into()),
+        };
         let (view, report) = match layout {
             Layout::Native => return Err(native.into()),
             Layout::Reference => {
                 check_not_cut(&bytes)?;
-                let foreign = Foreign::open(&bytes)?;
+                let foreign = Foreign::open(&bytes).map_err(in_file)?;
                 view_of(&foreign.as_written())?
             }
-            Layout::Spec1 => view_of(&Spec1::open(&bytes)?)?,
+            Layout::Spec1 => view_of(&Spec1::open(&bytes).map_err(in_file)?)?,
         };
         let named = Named {
             notes: vec![told(layout, &report)],
@@ -163,7 +172,7 @@ impl Source {
 
 /// What a foreign file becomes for a look at it: nothing of it is from this machine or this moment.
 fn view_of(graph: &dyn Graph) -> Result<(View, Report), Failure> {
-    let (dense, report) = to_dense(graph)?;
+    let (dense, report) = to_dense(graph).map_err(in_file)?;
     let newest = dense.events.last().map_or(Micros(1), |e| e.created_at);
     let nobody = Uuid::nil();
     let identity = new_identity(nobody, nobody, nobody, newest);
@@ -254,10 +263,9 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A brain of ours that is cut behind its tables looks like a file of the reference, but that always writes
-/// indexes: without any it is taken for what it most likely is.
-fn check_not_cut(bytes: &[u8]) -> Result<(), Failure> {
-    if is_cut(bytes) {
+/// Taken for what it most likely is, rather than shown without what was cut off.
+pub(crate) fn check_not_cut(bytes: &[u8]) -> Result<(), Failure> {
+    if verify::is_cut(bytes) {
         return Err(Failure::new(
             Exit::Damaged,
             "cut",
@@ -268,9 +276,18 @@ fn check_not_cut(bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// True if a native file has events and nothing behind their vectors.
-fn is_cut(bytes: &[u8]) -> bool {
-    use amem_core::base::header::Header;
-    Header::decode(bytes, bytes.len() as u64)
-        .is_ok_and(|header| header.nodes > 0 && header.sections() >= bytes.len() as u64)
+/// A limit that a file of others passes is damage to who reads it.
+pub(crate) fn in_file(error: Error) -> Failure {
+    let passed = matches!(error, Error::Limit { .. });
+    let failure = Failure::from(error);
+    if !passed {
+        return failure;
+    }
+    Failure {
+        exit: Exit::Damaged,
+        code: "damaged",
+        remedy: "`amemctl verify FILE` tells where, `amemctl repair FILE NEW` saves the rest"
+            .to_owned(),
+        ..failure
+    }
 }

@@ -56,6 +56,12 @@ impl Map {
         Self(Kind::Owned(words, bytes.len()))
     }
 
+    /// The first `len` bytes of these words, which are little-endian; fewer if there are fewer.
+    pub fn of_words(words: Box<[u64]>, len: u64) -> Self {
+        let len = len.min(8 * words.len() as u64) as usize;
+        Self(Kind::Owned(words, len))
+    }
+
     /// The number of bytes.
     #[inline]
     pub fn len(&self) -> u64 {

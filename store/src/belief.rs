@@ -3,9 +3,10 @@
 //! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created
 //! with. Of several successors the one that leaves least counts; one that is forgotten does not count.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use amem_core::base::history::Before;
+use amem_core::query::Resolve;
 use amem_core::view::{Direction, View};
 use amem_core::{EdgeType, Lsn, NodeId};
 
@@ -73,40 +74,12 @@ pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -
 
 /// The newest visible event that replaces an event and that nothing visible replaces.
 pub(crate) fn newest_head(view: &View, id: NodeId) -> Result<NodeId> {
-    let mut below: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
-    let mut reached = vec![id];
-    let mut seen = HashSet::from([id]);
-    let mut at = 0;
-    while at < reached.len() {
-        let node = reached[at];
-        at += 1;
-        for tie in view.ties(node, Direction::Incoming)?.iter() {
-            if tie.edge_type == EdgeType::SUPERSEDES {
-                below.entry(tie.other).or_default().push(node);
-                if seen.insert(tie.other) {
-                    reached.push(tie.other);
-                }
-            }
-        }
-    }
-    // Whatever lies below a visible event is replaced by it, through hidden ones too.
-    let mut replaced: HashSet<NodeId> = HashSet::new();
-    let mut visible = Vec::new();
-    for &node in &reached {
-        if view.node(node)?.is_forgotten() {
-            continue;
-        }
-        visible.push(node);
-        let mut queue: VecDeque<NodeId> = below.get(&node).into_iter().flatten().copied().collect();
-        while let Some(lower) = queue.pop_front() {
-            if replaced.insert(lower) {
-                queue.extend(below.get(&lower).into_iter().flatten());
-            }
-        }
-    }
-    let head = visible.iter().filter(|node| !replaced.contains(node)).max();
-    // In a cycle, which only an import can bring, everything is replaced: then the newest counts.
-    Ok(head.or(visible.iter().max()).copied().unwrap_or(id))
+    let query = Resolve {
+        event: id,
+        limit: 1,
+        ..Resolve::default()
+    };
+    Ok(query.run(view)?.head)
 }
 
 /// Refuses an edge by which `source` would come to replace itself.

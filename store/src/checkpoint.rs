@@ -4,6 +4,7 @@
 //! frames that came meanwhile, in rounds; `Store::install` carries the last of them, publishes the new file
 //! under the brain's name and goes on there. Readers of the old file keep it until they look.
 
+use std::io;
 use std::sync::Arc;
 
 use amem_core::base::identity::Identity;
@@ -241,12 +242,20 @@ impl Store {
             Ok(()) => Ok(()),
             Err(why) => {
                 self.poison = Some(why.clone());
+                let gone = disk.identity(&self.file_name);
+                if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
+                    return Err(Error::Replaced {
+                        name: self.file_name.clone(),
+                        saved: self.save_or_say_why(),
+                    });
+                }
                 Err(Error::Poisoned { why })
             }
         }
     }
 
-    /// The new file takes the brain's name. An error poisons: which file has the name is not known then.
+    /// The new file takes the brain's name. An error poisons: which file has the name is not known then. (If
+    /// none has, as somebody removed it, then `install` saves the brain.)
     fn switch(
         &mut self,
         disk: &Arc<dyn crate::disk::Disk>,
@@ -277,9 +286,10 @@ impl Store {
                 disk.sync_folder(crate::folder::CONFLICTS)
                     .map_err(|e| format!("syncing: {e}"))?;
             }
-            disk.sync_folder(TMP)
-                .map_err(|e| format!("syncing {TMP}: {e}"))?;
         }
+        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
+        disk.sync_folder(TMP)
+            .map_err(|e| format!("syncing {TMP}: {e}"))?;
         if erased {
             self.store_hint(live::MUST_DROP, 1)
                 .map_err(|e| format!("telling readers: {e}"))?;

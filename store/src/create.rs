@@ -8,12 +8,14 @@ use amem_core::embed::{self, Embedder};
 use amem_core::fold::build::Build;
 use amem_core::fold::image::Sink;
 use amem_core::fold::{self, new_identity};
+use amem_core::journal::head::PAGE;
 use amem_core::limits::DIMENSION_MAX;
 use uuid::Uuid;
 
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
+use crate::store;
 
 /// What a new brain is to be.
 #[derive(Debug, Clone)]
@@ -104,22 +106,38 @@ fn publish(
             .create(&tmp)
             .map_err(|e| Error::disk("create", &tmp, e))?;
         let mut sink = FileSink::new(&*file);
-        write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
+        let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
+        // Should this process end before the brain is opened, then the next one can't know whether the name is
+        // durable: it finds the file owned in this boot and not closed, and makes another.
+        store::own(&**disk, &*file, start - PAGE, start)
+            .map_err(|e| Error::disk("own", &tmp, e))?;
         file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
         file.protect()
             .map_err(|e| Error::disk("protect", &tmp, e))?;
         disk.publish(&tmp, &to).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
             _ => Error::disk("publish", &to, e),
-        })
+        })?;
+        Ok(file.id())
     })();
-    if done.is_err() {
-        // What could not be finished is cleared now, or when the folder is opened next.
-        drop(disk.remove(&tmp));
-        return done;
+    let id = match done {
+        Ok(id) => id,
+        Err(e) => {
+            // What could not be finished is cleared now, or when the folder is opened next.
+            drop(disk.remove(&tmp));
+            return Err(e);
+        }
+    };
+    if let Err(e) = disk.sync_folder("") {
+        // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
+        let why = format!("syncing the folder: {e}");
+        return Err(match disk.remove(&to) {
+            Ok(()) => Error::disk("sync", "the folder", e),
+            Err(_) => Error::OutcomeUnknown { why },
+        });
     }
-    disk.sync_folder("")
-        .map_err(|e| Error::disk("sync", "the folder", e))
+    folder.note_created(id);
+    Ok(())
 }
 
 /// A file as the sink of a fold; keeps the disk's own error.

@@ -3,9 +3,10 @@
 //! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
 //! rename of its first checkpoint.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::disk::{Disk, Lock, LockError};
+use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
 
 /// Our own files, never those of a user.
@@ -28,6 +29,8 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub struct Folder {
     disk: Arc<dyn Disk>,
     _lock: Arc<dyn Lock>,
+    /// Brains that this process has made, durably, and not opened yet.
+    created: Arc<Mutex<HashSet<FileId>>>,
 }
 
 impl Folder {
@@ -46,14 +49,21 @@ impl Folder {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }
-        for name in disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))? {
+        let left = disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))?;
+        for name in &left {
             let name = format!("{TMP}/{name}");
             disk.remove(&name)
                 .map_err(|e| Error::disk("remove", &name, e))?;
         }
+        if !left.is_empty() {
+            // One of them may hold what was erased since: an answer may hang on it being gone for good.
+            disk.sync_folder(TMP)
+                .map_err(|e| Error::disk("sync", TMP, e))?;
+        }
         Ok(Self {
             disk,
             _lock: lock.into(),
+            created: Arc::default(),
         })
     }
 
@@ -71,6 +81,19 @@ impl Folder {
             .filter_map(|n| n.strip_suffix(SUFFIX))
             .map(str::to_owned)
             .collect())
+    }
+
+    pub(crate) fn note_created(&self, id: FileId) {
+        self.created().insert(id);
+    }
+
+    /// True, once, for a file that this process has made and whose name is durable.
+    pub(crate) fn take_created(&self, id: FileId) -> bool {
+        self.created().remove(&id)
+    }
+
+    fn created(&self) -> MutexGuard<'_, HashSet<FileId>> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new name for an unfinished file.

@@ -1,12 +1,13 @@
 //! Opening a brain: what was acknowledged is there, what was not is whole or gone.
 //!
 //! Three cases:
-//! - The file was closed in order: nothing to do.
+//! - The file was closed in order, or made by this process: nothing to do.
 //! - The operating system started since: what the cache held is gone, and what is read is what the medium
 //!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
 //!   continue a new chain.
 //! - The process died in this boot: frames may be in the cache only, and after a failed sync the cache lies
-//!   about the medium. What is whole goes into a new file.
+//!   about the medium; the folder's names are no better. What is whole goes into a new file, even if there
+//!   is no frame.
 
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
         replayed.position,
         end,
     );
-    if same_boot && clean != end && end > start.at {
+    if same_boot && clean != end && !folder.take_created(file.id()) {
         let mut checkpoint = Checkpoint::begin(&store)?;
         checkpoint.build()?;
         store.install(checkpoint)?;

@@ -6,6 +6,7 @@
 //! not, and nothing is written any more until the brain has been recovered from its file.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use amem_core::brain::Brain;
@@ -19,7 +20,7 @@ use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
 use crate::belief;
-use crate::disk::File;
+use crate::disk::{Disk, File};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
@@ -47,6 +48,15 @@ pub struct Store {
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
+}
+
+/// Whether the brain's name is that of our file.
+enum Place {
+    Ours,
+    /// It can't be looked at now.
+    Unknown(io::Error),
+    /// It is not, and why.
+    Lost(String),
 }
 
 impl Store {
@@ -129,14 +139,28 @@ impl Store {
                 .map(|_| Err(Error::Poisoned { why: why.clone() }))
                 .collect();
         }
-        if let Err((why, saved)) = self.check_path() {
-            let replaced = |saved: &str| Error::Replaced {
-                name: self.file_name.clone(),
-                saved: saved.to_owned(),
-            };
-            let answers = requests.iter().map(|_| Err(replaced(&saved))).collect();
-            self.poison = Some(why);
-            return answers;
+        match self.place() {
+            Place::Ours => {}
+            Place::Unknown(e) => {
+                let again = || io::Error::new(e.kind(), e.to_string());
+                return requests
+                    .iter()
+                    .map(|_| Err(Error::disk("look at", &self.file_name, again())))
+                    .collect();
+            }
+            Place::Lost(why) => {
+                let saved = self.save_or_say_why();
+                self.poison = Some(why);
+                return requests
+                    .iter()
+                    .map(|_| {
+                        Err(Error::Replaced {
+                            name: self.file_name.clone(),
+                            saved: saved.clone(),
+                        })
+                    })
+                    .collect();
+            }
         }
         let now = self.folder.disk().now();
         let mut answers = Vec::with_capacity(requests.len());
@@ -407,36 +431,27 @@ impl Store {
     /// Tells readers of this boot that the file is owned, and how far it is committed.
     pub(crate) fn take_ownership(&self) -> Result<(), String> {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
-        let id = self.file.id();
-        let owner = live::Owner {
-            boot: self.folder.disk().boot_id(),
-            device: id.device,
-            inode: id.inode,
-        };
-        self.store_committed(0)?;
-        for (at, cell) in owner.cells().into_iter().enumerate() {
-            self.file
-                .store_cell(page, live::OWNER + 8 * at as u64, cell)
-                .map_err(|e| format!("taking ownership: {e}"))?;
-        }
-        Ok(())
+        own(&**self.folder.disk(), &*self.file, page, self.position.at)
+            .map_err(|e| format!("taking ownership: {e}"))
     }
 
-    /// The file under our name must be the one that we write to. If it is not, what we have is saved.
-    fn check_path(&self) -> Result<(), (String, String)> {
+    /// The file under our name must be the one that we write to.
+    fn place(&self) -> Place {
         match self.folder.disk().identity(&self.file_name) {
-            Ok(id) if id == self.file.id() => Ok(()),
-            found => {
-                let why = match found {
-                    Ok(_) => format!("{} was replaced by another file", self.file_name),
-                    Err(e) => format!("{} is gone: {e}", self.file_name),
-                };
-                let saved = match self.save() {
-                    Ok(name) => name,
-                    Err(e) => format!("nothing ({e})"),
-                };
-                Err((why, saved))
+            Ok(id) if id == self.file.id() => Place::Ours,
+            Ok(_) => Place::Lost(format!("{} was replaced by another file", self.file_name)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                Place::Lost(format!("{} is gone: {e}", self.file_name))
             }
+            Err(e) => Place::Unknown(e),
+        }
+    }
+
+    /// Saves what is committed; returns under which name, or why it could not be.
+    pub(crate) fn save_or_say_why(&self) -> String {
+        match self.save() {
+            Ok(name) => name,
+            Err(e) => format!("nothing ({e})"),
         }
     }
 
@@ -465,7 +480,7 @@ impl Store {
     }
 
     /// Tells readers to look at the rest of the live page.
-    pub(crate) fn store_hint(&self, cell: u64, value: u64) -> std::io::Result<()> {
+    pub(crate) fn store_hint(&self, cell: u64, value: u64) -> io::Result<()> {
         let Some(page) = self.brain.live_page() else {
             return Ok(());
         };
@@ -473,4 +488,19 @@ impl Store {
         self.file
             .store_cell(page, live::COMMITTED, self.position.at | LOOK)
     }
+}
+
+/// Tells readers of this boot that a file is owned, and up to where it is committed.
+pub(crate) fn own(disk: &dyn Disk, file: &dyn File, page: u64, committed: u64) -> io::Result<()> {
+    let id = file.id();
+    let owner = live::Owner {
+        boot: disk.boot_id(),
+        device: id.device,
+        inode: id.inode,
+    };
+    file.store_cell(page, live::COMMITTED, committed)?;
+    for (at, cell) in owner.cells().into_iter().enumerate() {
+        file.store_cell(page, live::OWNER + 8 * at as u64, cell)?;
+    }
+    Ok(())
 }

@@ -1,13 +1,13 @@
-//! What crosses crates: a disk that forgets what was not synced, the proof that a store survives it, and
-//! helpers of the tests in `tests/`.
-//!
-//! Not here: the scenarios, which know what a store must keep.
+//! What crosses crates: a disk that forgets what was not synced, the proof that a store survives it, what the
+//! store is asked to do meanwhile, and helpers of the tests in `tests/`.
 
 #![forbid(unsafe_code)]
 
 pub mod crash;
 pub mod disk;
 pub mod graphs;
+pub mod model;
 pub mod programs;
 pub mod random;
+pub mod scenarios;
 pub mod shared;

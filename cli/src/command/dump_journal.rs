@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::event::{Time, flag_names};
+use crate::event::{Time, flag_names, number};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Page, bytes, float, printable, time};
@@ -157,7 +157,7 @@ fn told(op: &Op<'_>) -> Value {
             created_at,
         } => json!({
             "op": "link", "source": source, "target": target, "type": edge_type,
-            "weight": weight, "created_at": Time(*created_at),
+            "weight": number(*weight), "created_at": Time(*created_at),
         }),
         Op::Unlink {
             source,
@@ -170,8 +170,8 @@ fn told(op: &Op<'_>) -> Value {
             flags,
             lambda,
         } => json!({
-            "op": "belief", "target": target, "confidence": confidence,
-            "flags": flag_names(*flags), "lambda": lambda,
+            "op": "belief", "target": target, "confidence": number(*confidence),
+            "flags": flag_names(*flags), "lambda": number(*lambda),
         }),
         Op::Attributes { target, json } => {
             json!({"op": "attributes", "target": target, "attributes": parsed(json)})
@@ -186,7 +186,9 @@ fn told(op: &Op<'_>) -> Value {
                 .collect();
             json!({"op": "touch", "at": Time(*at), "entries": entries})
         }
-        Op::Decay { at, rates } => json!({"op": "decay", "at": Time(*at), "rates": rates}),
+        Op::Decay { at, rates } => {
+            json!({"op": "decay", "at": Time(*at), "rates": rates.map(number)})
+        }
         Op::OpenSession {
             session,
             key,
@@ -219,7 +221,7 @@ fn event(node: &NewNode<'_>) -> Value {
     json!({
         "op": "event", "id": node.id, "type": node.event_type, "session": node.session,
         "created_at": Time(node.created_at), "event_time": node.event_time.map(Time),
-        "confidence": node.confidence, "lambda": node.lambda, "text": node.text,
+        "confidence": number(node.confidence), "lambda": number(node.lambda), "text": node.text,
         "attributes": parsed(node.attributes), "numbers": node.vector.len() / 4,
         "flags": node.carried.map(|carried| flag_names(carried.flags)),
     })

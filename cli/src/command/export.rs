@@ -290,8 +290,10 @@ impl Told {
             plural(self.edges, "edge")
         )];
         if self.left_out > 0 {
-            let what = plural(self.left_out, "forgotten event");
-            out.push(format!("{what} left out, with their edges"));
+            out.push(format!(
+                "left out as forgotten: {}",
+                plural(self.left_out, "event")
+            ));
         }
         for Lost { what, count } in &self.lost {
             out.push(format!("lost or changed: {what}: {count}"));

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::event::{EdgeJson, EventJson, Time, flag_names};
+use crate::event::{EdgeJson, EventJson, Time, flag_names, number};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::moment::{at, parse_moment};
@@ -220,11 +220,6 @@ fn name(change: &Change<'_>) -> &'static str {
         Before::Attributes(_) => "attributes",
         _ => "vector",
     }
-}
-
-/// A 32-bit number by its own digits, not by those of its 64-bit neighbour.
-fn number(value: f32) -> serde_json::Value {
-    serde_json::from_str(&value.to_string()).unwrap_or(serde_json::Value::Null)
 }
 
 fn write(whole: &Whole, reminders: &std::collections::BTreeMap<u64, String>, page: &mut Page) {

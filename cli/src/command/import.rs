@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::jsonl::{self, Lines};
 use crate::new_file::{check_free, publish_brain};
 use crate::render::{Page, bytes, count, plural, printable};
-use crate::source::{self, Named, layout_name};
+use crate::source::{self, Named, check_not_cut, in_file, layout_name};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -193,9 +193,17 @@ impl Import {
                 "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`",
             )),
             (Layout::Reference, Form::Auto | Form::Reference) => {
-                of_graph(layout, &Foreign::open(&bytes)?.as_written())
+                if form == Form::Auto {
+                    check_not_cut(&bytes)?;
+                }
+                of_graph(
+                    layout,
+                    &Foreign::open(&bytes).map_err(in_file)?.as_written(),
+                )
             }
-            (Layout::Spec1, Form::Auto | Form::Spec1) => of_graph(layout, &Spec1::open(&bytes)?),
+            (Layout::Spec1, Form::Auto | Form::Spec1) => {
+                of_graph(layout, &Spec1::open(&bytes).map_err(in_file)?)
+            }
             (found, _) => Err(Failure::refused(
                 "other_format",
                 format!(
@@ -220,7 +228,7 @@ fn begins_as_json(path: &Path) -> Result<bool, Failure> {
 }
 
 fn of_graph(layout: Layout, graph: &dyn Graph) -> Result<Brought, Failure> {
-    let (graph, report) = to_dense(graph)?;
+    let (graph, report) = to_dense(graph).map_err(in_file)?;
     Ok(Brought {
         format: layout_name(layout),
         graph,

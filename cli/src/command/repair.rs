@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::new_file::{check_free, publish_brain};
 use crate::render::{Page, bytes, plural, printable};
-use crate::source::{self, Named};
+use crate::source::{self, Named, in_file};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -93,8 +93,8 @@ fn saved(damaged: &[u8]) -> Result<(View, Options, Report), Failure> {
         Err(error) => error,
     };
     let readable = match detect(damaged) {
-        Ok(Layout::Reference) => readable(&Foreign::open(damaged)?.as_written())?,
-        Ok(Layout::Spec1) => readable(&Spec1::open(damaged)?)?,
+        Ok(Layout::Reference) => readable(&Foreign::open(damaged).map_err(in_file)?.as_written())?,
+        Ok(Layout::Spec1) => readable(&Spec1::open(damaged).map_err(in_file)?)?,
         Ok(Layout::Native) => return Err(beyond(Failure::from(error))),
         Err(other) => return Err(beyond(Failure::from(other))),
     };

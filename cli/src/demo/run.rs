@@ -14,6 +14,7 @@ use super::remember::{Remembered, remember};
 use super::sample::SESSIONS;
 use super::stage::{DemoError, Result, Stage, Story};
 use crate::remote::Remote;
+use crate::render::plural;
 
 /// The brain's name.
 pub(super) const BRAIN: &str = "marina";
@@ -105,7 +106,7 @@ impl Demo {
     fn remembered(&self, stage: &mut Stage<'_>) -> Result<()> {
         let view = self.view()?;
         let of_each = EventType::ALL.map(|kind| match view.of_type(kind) {
-            Ok(ids) => format!("{} {kind}", ids.len()),
+            Ok(ids) => plural(ids.len() as u64, &kind.to_string()),
             Err(error) => error.to_string(),
         });
         stage.show(of_each.join(", "))?;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// Columns of a text that goes to no terminal.
-const COLUMNS: usize = 100;
+const COLUMNS: usize = 120;
 /// Columns that a field's name takes.
 const NAME_COLUMNS: usize = 12;
 

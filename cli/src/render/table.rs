@@ -106,7 +106,7 @@ mod tests {
         let lines: Vec<&str> = page.as_str().lines().collect();
         assert_eq!(lines[0], "  id  type       text");
         assert_eq!(lines[1], "   7  fact       short");
-        assert_eq!(lines[2].chars().count(), 100);
+        assert_eq!(lines[2].chars().count(), 120);
         assert!(lines[2].ends_with('…'));
     }
 }

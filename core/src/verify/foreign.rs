@@ -2,6 +2,8 @@
 
 use super::Report;
 use super::finding::Findings;
+use crate::base::header::Header;
+use crate::base::section::Table;
 use crate::error::Result;
 use crate::event::Graph;
 use crate::foreign::{Foreign, Layout, detect};
@@ -19,6 +21,10 @@ pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
             findings.take(crate::base::Base::open(map.into()).map(drop));
         }
         Layout::Reference => {
+            if is_cut(bytes) {
+                let why = "no index follows the tables, so it is most likely cut";
+                findings.add("sections", bytes.len() as u64, why);
+            }
             if let Some(foreign) = findings.take(Foreign::open(bytes)) {
                 report.edges = foreign.edge_count();
                 report.events = check(&foreign, &mut findings);
@@ -32,6 +38,21 @@ pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
         }
     }
     Ok(report.with(findings))
+}
+
+/// True if a file in the native layout has events and, behind its tables, no section.
+///
+/// The reference always writes indexes, and amemd writes more: such a file is the front of a brain, whose
+/// journal and sections were cut off, and only looks like a file of others.
+pub fn is_cut(bytes: &[u8]) -> bool {
+    let len = bytes.len() as u64;
+    let Ok(header) = Header::decode(bytes, len) else {
+        return false;
+    };
+    let table = Table::walk(header.sections(), len, |at, len| {
+        bytes.get(at as usize..at.checked_add(len)? as usize)
+    });
+    header.nodes > 0 && table.is_ok_and(|t| t.places.is_empty() && t.journal.is_none())
 }
 
 /// Every event and every edge can be read, and ends at events. Returns the number of events.

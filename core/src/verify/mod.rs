@@ -18,6 +18,7 @@ pub(crate) mod log;
 mod tables;
 
 pub use finding::{FINDINGS_MAX, Finding};
+pub use foreign::is_cut;
 pub(crate) use journal::is_live;
 
 use std::fs::File;

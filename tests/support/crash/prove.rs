@@ -21,6 +21,8 @@ pub(super) const SHOWN: usize = 5;
 pub struct Plan {
     /// Different states, at most.
     pub budget: usize,
+    /// States judged, those of recoveries included, after which the proof ends.
+    pub states_max: usize,
     /// Chance's seed; the disk's too.
     pub seed: u64,
     /// Of every so many states one has its recovery crashed; those after a kill always have. At least 1.
@@ -37,6 +39,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             budget: 20_000,
+            states_max: usize::MAX,
             seed: 1,
             recovery_every: 16,
             recovery_budget: 32,
@@ -99,7 +102,7 @@ impl fmt::Display for Report {
 
 /// Runs a scenario on a sound disk and judges what crashes may leave of it.
 pub fn prove(scenario: &impl Scenario, plan: &Plan) -> Report {
-    prove_on(scenario, plan, SimDisk::new(plan.seed))
+    prove_on(scenario, plan, scenario.disk(plan.seed))
 }
 
 /// The same on a disk that may already hold something, or cannot exchange names.
@@ -134,7 +137,8 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
                         let mut report = held(&report);
                         report.distinct += 1;
                         report.note(finding, plan.seed);
-                        if plan.stop_at_first && report.violations > 0 {
+                        let failed = plan.stop_at_first && report.violations > 0;
+                        if failed || report.states >= plan.states_max {
                             stop.store(true, Ordering::Relaxed);
                         }
                     }

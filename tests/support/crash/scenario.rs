@@ -9,6 +9,11 @@ use crate::disk::{Answered, SimDisk};
 /// Transactions are numbered from 1 in the order in which they are handed over. Both methods must do the same
 /// whenever they are given the same disk, or no failure can be replayed.
 pub trait Scenario: Sync {
+    /// The disk that it works on, empty.
+    fn disk(&self, seed: u64) -> SimDisk {
+        SimDisk::new(seed)
+    }
+
     /// Works on a disk, telling `trace` what it hands to the store and what the store answered. If operations
     /// fail it goes on as the program would, or ends.
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace);

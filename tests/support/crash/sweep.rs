@@ -11,7 +11,7 @@ use super::examine;
 use super::prove::{Report, held};
 use super::scenario::Scenario;
 use super::states::crash_states;
-use crate::disk::{Among, Chance, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault, SimDisk};
+use crate::disk::{Among, Chance, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
 /// Which faults to try, and how hard to look afterwards.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl Default for Sweep {
 
 /// Runs a scenario once for each fault and judges what is left.
 pub fn sweep(scenario: &impl Scenario, sweep: &Sweep) -> Report {
-    let sound = Arc::new(SimDisk::new(sweep.seed));
+    let sound = Arc::new(scenario.disk(sweep.seed));
     let mut report = Report::default();
     if let Err(what) = examine::run(scenario, &sound) {
         report.violate(sweep.seed, &what);
@@ -99,7 +99,7 @@ fn faults(sweep: &Sweep, operations: u64) -> Vec<Fault> {
 }
 
 fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex<Report>) {
-    let disk = Arc::new(SimDisk::new(sweep.seed));
+    let disk = Arc::new(scenario.disk(sweep.seed));
     disk.fail(fault);
     if let Err(what) = examine::run(scenario, &disk) {
         held(report).violate(sweep.seed, &format!("{fault:?}: {what}"));

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use amem_core::mapping::Map;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 const CHUNK: usize = 4096;
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
-static DIGEST_OF_ZEROS: LazyLock<u64> = LazyLock::new(|| xxh3_64(&[0; CHUNK]));
+static DIGEST_OF_ZEROS: LazyLock<u64> = LazyLock::new(|| xxh3_64(&ZEROS));
 
 /// A file's bytes.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +72,7 @@ impl Content {
             let within = at % CHUNK;
             let (now, later) = rest.split_at(rest.len().min(CHUNK - within));
             let slot = &mut self.chunks[at / CHUNK];
-            if slot.is_some() || now.iter().any(|&b| b != 0) {
+            if slot.is_some() || *now != ZEROS[..now.len()] {
                 let chunk = Arc::make_mut(slot.get_or_insert_with(|| {
                     Arc::new(Chunk {
                         bytes: [0; CHUNK],
@@ -97,6 +99,49 @@ impl Content {
         }
         bytes.truncate(len);
         bytes
+    }
+
+    /// The first `len` bytes as they are mapped; `None` if the file is shorter.
+    pub fn map(&self, len: u64) -> Option<Map> {
+        if len > self.len {
+            return None;
+        }
+        let mut words = vec![0u64; len.div_ceil(8) as usize];
+        // Zeros are there already.
+        for (place, chunk) in words.chunks_mut(CHUNK / 8).zip(&self.chunks) {
+            if let Some(chunk) = chunk {
+                for (word, bytes) in place.iter_mut().zip(chunk.bytes.as_chunks().0) {
+                    *word = u64::from_ne_bytes(*bytes);
+                }
+            }
+        }
+        Some(Map::of_words(words.into_boxed_slice(), len))
+    }
+
+    /// True if these bytes, which are not all zeros, are in it. Long stretches of zeros cost nothing.
+    pub fn contains(&self, needle: &[u8]) -> bool {
+        let Some(&first) = needle.first() else {
+            return true;
+        };
+        let margin = vec![0; needle.len()];
+        let mut written = margin.clone();
+        for chunk in self.chunks.iter().chain([&None]) {
+            if let Some(chunk) = chunk {
+                written.extend_from_slice(&chunk.bytes);
+                continue;
+            }
+            // A needle may begin or end with zeros.
+            written.extend_from_slice(&margin);
+            let mut rest = written.as_slice();
+            while let Some(at) = rest.iter().position(|&byte| byte == first) {
+                if rest[at..].starts_with(needle) {
+                    return true;
+                }
+                rest = &rest[at + 1..];
+            }
+            written.truncate(margin.len());
+        }
+        false
     }
 
     /// A number that equal files share, and (with all but certainty) no others.
@@ -137,8 +182,25 @@ mod tests {
             }
             assert_eq!(content.len(), plain.len() as u64);
             assert!(content.read(u64::MAX) == plain);
+            let (len, map) = (plain.len() as u64, content.map(plain.len() as u64));
+            assert!(map.unwrap().slice(0, len) == Some(plain.as_slice()));
+            assert!(content.map(len + 1).is_none());
             assert_eq!(content.digest(), Content::new(&plain).digest());
             assert!(snapshot.0.read(u64::MAX) == snapshot.1);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_found_wherever_it_stands() {
+        let needle = b"\0needle\0\0";
+        for at in [0, 1, 4090, 4095, 4096, 9000] {
+            let mut content = Content::default();
+            content.grow(20_000);
+            assert!(!content.contains(needle));
+            content.write(at, needle);
+            assert!(content.contains(needle), "at {at}");
+            content.write(at + 3, b"x");
+            assert!(!content.contains(needle), "at {at}");
         }
     }
 

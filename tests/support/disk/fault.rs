@@ -70,6 +70,8 @@ pub enum Among {
     All,
     /// Those that change the folder or make it durable.
     Changes,
+    /// Those, but for one kind.
+    ChangesBut(Kind),
     /// Those of one kind.
     Only(Kind),
 }
@@ -80,6 +82,7 @@ impl Among {
         match self {
             Self::All => true,
             Self::Changes => kind.changes(),
+            Self::ChangesBut(but) => kind.changes() && kind != but,
             Self::Only(only) => only == kind,
         }
     }

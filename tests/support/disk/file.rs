@@ -88,11 +88,8 @@ impl File for SimFile {
 
     fn map(&self, len: u64) -> io::Result<Map> {
         self.disk.perform(Kind::Map, |state| {
-            let content = state.content(self.inode)?;
-            if content.len() < len {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            Ok(Map::owned(&content.read(len)))
+            let map = state.content(self.inode)?.map(len);
+            map.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
         })
     }
 

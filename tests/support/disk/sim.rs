@@ -94,15 +94,11 @@ impl SimDisk {
         Some(self.state().image.file(name)?.read(u64::MAX))
     }
 
-    /// The names of all files that contain these bytes.
+    /// The names of all files that contain these bytes, which are not all zeros.
     pub fn files_with(&self, needle: &[u8]) -> Vec<String> {
         let image = self.image();
-        let found = image.names.keys().filter(|name| {
-            image.file(name).is_some_and(|content| {
-                let bytes = content.read(u64::MAX);
-                bytes.windows(needle.len().max(1)).any(|w| w == needle)
-            })
-        });
+        let contains = |name: &str| image.file(name).is_some_and(|c| c.contains(needle));
+        let found = image.names.keys().filter(|name| contains(name));
         found.map(|name| name.to_string()).collect()
     }
 

@@ -7,6 +7,7 @@
 )]
 
 mod believed;
+mod cost;
 mod refusals;
 
 use std::sync::Arc;

@@ -1,0 +1,22 @@
+//! A naive model of a brain: lists and maps, the whole log replayed for every moment, every query answered by
+//! looking at everything. What it shares with the core is the way words are cut and filters are read.
+//!
+//! `World` makes random commits and does each in both, in the model and in a journal in memory.
+
+mod graph;
+mod history;
+mod listing;
+mod ranking;
+mod requests;
+mod state;
+mod world;
+mod written;
+
+pub use graph::{Heads, conflicts, edges, heads, resolve, route, tree};
+pub use history::{Known, Model};
+pub use listing::{Place, list, place, sessions};
+pub use ranking::{Fused, bm25, cosines, fused};
+pub use requests::Requests;
+pub use state::{Act, Event, NewEvent, Session, State};
+pub use world::World;
+pub use written::Written;

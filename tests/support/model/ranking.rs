@@ -1,0 +1,173 @@
+//! Scores of every event, in double precision.
+
+use std::collections::BTreeMap;
+
+use amem_core::query::Search;
+use amem_core::text::{Analyzer, Scratch};
+use amem_core::{EdgeType, Flags};
+
+use super::history::Known;
+use super::state::Event;
+
+fn counts(text: &str) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    Analyzer::new().for_each_term(text, &mut Scratch::default(), |term| {
+        *counts.entry(term.to_owned()).or_insert(0) += 1;
+    });
+    counts
+}
+
+/// The BM25 score of every event that says a word of a question and was not erased.
+pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
+    let events = &known.state.events;
+    let texts: Vec<_> = events.iter().map(|event| counts(&event.indexed)).collect();
+    let lengths: Vec<u32> = texts.iter().map(|text| text.values().sum()).collect();
+    let n = texts.len() as f64;
+    let mean = f64::from(lengths.iter().sum::<u32>()) / n;
+    let mut scores = BTreeMap::new();
+    for (term, times) in counts(question) {
+        let df = texts.iter().filter(|text| text.contains_key(&term)).count() as f64;
+        let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
+        for (event, text) in events.iter().zip(&texts) {
+            let Some(&tf) = text.get(&term) else { continue };
+            if event.flags.has(Flags::ERASED) {
+                continue;
+            }
+            let (tf, length) = (f64::from(tf), f64::from(lengths[event.id as usize]));
+            let saturated = tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
+            *scores.entry(event.id).or_insert(0.0) += f64::from(times) * idf * saturated;
+        }
+    }
+    scores
+}
+
+/// The cosine between a vector and that of every event, both seen from `mean`.
+pub fn cosines(known: &Known, vector: &[f32], mean: &[f64]) -> BTreeMap<u64, f64> {
+    let off = |v: &[f32]| -> Vec<f64> {
+        let numbers = v.iter().zip(mean);
+        numbers.map(|(&x, m)| f64::from(x) - m).collect()
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let question = off(vector);
+    let mut cosines = BTreeMap::new();
+    for event in &known.state.events {
+        let Some(vector) = &event.made.vector else {
+            continue;
+        };
+        let own = off(vector);
+        let lengths = (dot(&question, &question) * dot(&own, &own)).sqrt();
+        if vector.iter().any(|x| *x != 0.0) && lengths > 0.0 {
+            cosines.insert(event.id, dot(&question, &own) / lengths);
+        }
+    }
+    cosines
+}
+
+/// The parts of a score.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fused {
+    /// Of words.
+    pub text: f64,
+    /// Of the vector.
+    pub vector: f64,
+    /// Of neighbours.
+    pub neighbours: f64,
+}
+
+impl Fused {
+    /// All of it.
+    pub fn score(&self) -> f64 {
+        self.text + self.vector + self.neighbours
+    }
+}
+
+impl Known {
+    fn mean(&self) -> Option<Vec<f64>> {
+        let vectors = self
+            .state
+            .events
+            .iter()
+            .filter_map(|e| e.made.vector.as_ref());
+        let count = vectors.clone().count() as f64;
+        let dimension = vectors.clone().next()?.len();
+        let sum = |i: usize| vectors.clone().map(|v| f64::from(v[i])).sum::<f64>();
+        Some(
+            (0..dimension)
+                .map(|i| f64::from((sum(i) / count) as f32))
+                .collect(),
+        )
+    }
+
+    /// What every event has of its own, wanted or not.
+    fn own(&self, search: &Search) -> BTreeMap<u64, Fused> {
+        let mean = self.mean().filter(|_| !search.vector.is_empty());
+        let cosines = mean.map(|mean| cosines(self, &search.vector, &mean));
+        let cosines = cosines.unwrap_or_default();
+        let least = cosines.values().copied().fold(f64::INFINITY, f64::min);
+        let range = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max) - least;
+        let scores = bm25(self, &search.question);
+        let most = scores.values().copied().fold(0.0, f64::max);
+        let has_words = !counts(&search.question).is_empty();
+        let text = if has_words {
+            f64::from(search.text_weight)
+        } else {
+            0.0
+        };
+        let vector = if range > 0.0 {
+            f64::from(search.vector_weight)
+        } else {
+            0.0
+        };
+        let mut own: BTreeMap<u64, Fused> = BTreeMap::new();
+        for (id, score) in scores {
+            own.entry(id).or_default().text = text / (text + vector) * score / most;
+        }
+        if range > 0.0 {
+            for (id, cosine) in cosines {
+                let scaled = (cosine - least) / range;
+                own.entry(id).or_default().vector = vector / (text + vector) * scaled;
+            }
+        }
+        own
+    }
+}
+
+/// The score of every wanted event that has one.
+pub fn fused(known: &Known, search: &Search) -> BTreeMap<u64, Fused> {
+    let wants = |event: &&Event| known.wants(event, &search.selection);
+    let own = known.own(search);
+    let shown: BTreeMap<u64, Fused> = known
+        .state
+        .events
+        .iter()
+        .filter(wants)
+        .map(|event| (event.id, own.get(&event.id).copied().unwrap_or_default()))
+        .collect();
+    let mut all = BTreeMap::new();
+    for (&id, parts) in &shown {
+        let lent = |outgoing: bool| {
+            let ties = known
+                .state
+                .edges
+                .keys()
+                .filter(|(.., t)| EdgeType(*t) == EdgeType::TEMPORAL_NEXT);
+            let others = ties.filter_map(|&(source, target, _)| match outgoing {
+                true => (source == id).then_some(target),
+                false => (target == id).then_some(source),
+            });
+            let scores = others
+                .filter_map(|other| shown.get(&other))
+                .map(|p| p.text + p.vector);
+            scores.fold(0.0, f64::max)
+        };
+        let neighbours = f64::from(search.neighbour_share) * (lent(true) + lent(false));
+        let parts = Fused {
+            neighbours,
+            ..*parts
+        };
+        if parts.score() > 0.0 {
+            all.insert(id, parts);
+        }
+    }
+    all
+}

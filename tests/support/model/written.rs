@@ -1,0 +1,88 @@
+//! A brain in memory with its journal: what a writer would have made, without a writer.
+
+use std::sync::Arc;
+
+use amem_core::base::settings::Settings;
+use amem_core::brain::Brain;
+use amem_core::fold::{Options, empty, fold, journal, new_identity};
+use amem_core::journal::frame::{self, Header, Kind};
+use amem_core::journal::op::{self, Op};
+use amem_core::journal::scan::Position;
+use amem_core::mapping::Map;
+use amem_core::view::View;
+use amem_core::{ActorId, Lsn, Micros, Result};
+use uuid::Uuid;
+
+/// A brain being written.
+pub struct Written {
+    bytes: Vec<u8>,
+    brain: Arc<Brain>,
+    position: Position,
+}
+
+impl Written {
+    /// An empty brain.
+    pub fn new(dimension: u32, origin: Micros) -> Result<Self> {
+        let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), origin);
+        let mut bytes = Vec::new();
+        let end = empty(&identity, dimension, &Settings::default(), &mut bytes)?;
+        journal(&identity, 1, end, &mut bytes)?;
+        Self::open(bytes)
+    }
+
+    fn open(bytes: Vec<u8>) -> Result<Self> {
+        let brain = Arc::new(Brain::open(Map::owned(&bytes))?);
+        let position = brain
+            .start()
+            .unwrap_or_else(|| panic!("a brain without a journal"));
+        Ok(Self {
+            bytes,
+            brain,
+            position,
+        })
+    }
+
+    /// Commits operations; returns the commit's number.
+    pub fn commit(&mut self, time: Micros, ops: &[Op<'_>]) -> Result<Lsn> {
+        let mut payload = Vec::new();
+        ops.iter().for_each(|op| op::encode(&mut payload, op));
+        let header = Header {
+            kind: Kind::Import,
+            more: false,
+            lsn: Lsn(self.position.lsn.0 + 1),
+            time,
+            actor: ActorId(0),
+        };
+        self.bytes.truncate(self.position.at as usize);
+        frame::encode(&mut self.bytes, &header, &payload, self.position.checksum)?;
+        self.brain.grow(Map::owned(&self.bytes));
+        let replayed = self.brain.replay(self.position, u64::MAX)?;
+        assert_eq!(replayed.torn, None);
+        assert_eq!(replayed.position.lsn, header.lsn);
+        self.position = replayed.position;
+        Ok(header.lsn)
+    }
+
+    /// Folds all of it into a new base with an empty journal. Views of the old one stay.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        let view = self.view();
+        let options = Options::next(&view, view.time());
+        let mut bytes = Vec::new();
+        let end = fold(&view, &options, &mut bytes)?;
+        journal(&options.identity, 1, end, &mut bytes)?;
+        *self = Self::open(bytes)?;
+        Ok(())
+    }
+
+    /// The newest view.
+    pub fn view(&self) -> View {
+        self.brain.view()
+    }
+
+    /// A view of a copy of the file, opened anew.
+    pub fn copy(&self) -> Result<View> {
+        let copy = Self::open(self.bytes.clone())?;
+        copy.brain.replay(copy.position, u64::MAX)?;
+        Ok(copy.view())
+    }
+}

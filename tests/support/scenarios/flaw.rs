@@ -1,0 +1,97 @@
+//! Ways to break the protocol by lying to the store about its disk.
+//!
+//! What only the store could do wrong has no flaw here: checksums that are not chained or left out, half
+//! transactions that count, a live page that recovery believes. The proof's own toy store has those
+//! (`crash/toy.rs`). A tail that is not zeroed, space that is not synced before it is used, and random numbers
+//! that repeat lose nothing by themselves: the chain of checksums stands in for each.
+
+/// What is done wrongly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// Nothing.
+    None,
+    /// Frames are never synced.
+    FramesNotSynced,
+    /// Of two syncs of frames one is left out.
+    EverySecondSyncSkipped,
+    /// Frames are synced when the next ones are written.
+    AnsweredBeforeSync,
+    /// The second half of what is written reaches the medium after the sync.
+    EndWrittenAfterSync,
+    /// Readers are told of frames before these are synced, and recovery takes them for damaged.
+    CommittedBeforeSync,
+    /// A new brain is published unsynced.
+    CreatedNotSynced,
+    /// A new brain is synced once it has its name.
+    CreatedSyncedLate,
+    /// The folder is not synced after a new brain got its name.
+    FolderNotSyncedAfterCreate,
+    /// A checkpoint's file is never synced before it takes the brain's place.
+    NewFileNotSynced,
+    /// A checkpoint's file is synced once it has taken the brain's place.
+    NewFileSyncedLate,
+    /// The frames that a checkpoint carries are not synced.
+    CarriedNotSynced,
+    /// The folder is not synced after a checkpoint.
+    FolderNotSyncedAfterExchange,
+    /// After a checkpoint the folder of unfinished files is synced instead.
+    OtherFolderSynced,
+    /// The old file is removed, then the new one gets its name.
+    ExchangeInTwoSteps,
+    /// The old file is overwritten before the new one takes its place.
+    OldFileOverwritten,
+    /// What recovery makes is not synced.
+    RecoveryNotSynced,
+    /// The folder is not synced by recovery.
+    RecoveryFolderNotSynced,
+    /// The file with erased texts keeps a name.
+    OldFileNotRemoved,
+    /// The removal of the file with erased texts is not synced.
+    RemovalNotSynced,
+    /// Whether the brain's file is still the one that is written is not looked at.
+    ReplacementNotSeen,
+    /// A failed sync is taken for a good one.
+    SyncErrorIgnored,
+    /// A failed sync is tried again.
+    SyncRetried,
+    /// A failed write is taken for a good one.
+    WriteErrorIgnored,
+    /// A failed sync of a folder is taken for a good one.
+    FolderErrorIgnored,
+    /// Recovery does not know that the machine has been up since: it trusts what the cache holds.
+    RebootBelieved,
+}
+
+impl Flaw {
+    /// Those that a crash shows.
+    pub const BY_CRASHES: [Self; 20] = [
+        Self::FramesNotSynced,
+        Self::EverySecondSyncSkipped,
+        Self::AnsweredBeforeSync,
+        Self::EndWrittenAfterSync,
+        Self::CommittedBeforeSync,
+        Self::CreatedNotSynced,
+        Self::CreatedSyncedLate,
+        Self::FolderNotSyncedAfterCreate,
+        Self::NewFileNotSynced,
+        Self::NewFileSyncedLate,
+        Self::CarriedNotSynced,
+        Self::FolderNotSyncedAfterExchange,
+        Self::OtherFolderSynced,
+        Self::ExchangeInTwoSteps,
+        Self::OldFileOverwritten,
+        Self::RecoveryNotSynced,
+        Self::RecoveryFolderNotSynced,
+        Self::OldFileNotRemoved,
+        Self::RemovalNotSynced,
+        Self::ReplacementNotSeen,
+    ];
+    /// Those that show once an operation fails.
+    pub const BY_FAULTS: [Self; 5] = [
+        Self::SyncErrorIgnored,
+        Self::SyncRetried,
+        Self::WriteErrorIgnored,
+        Self::FolderErrorIgnored,
+        Self::RebootBelieved,
+    ];
+}

@@ -1,0 +1,150 @@
+//! A file of a process with a flaw.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use amem_core::journal::live;
+use amem_core::mapping::Map;
+use amem_store::disk::{File, FileId};
+
+use super::flaw::Flaw;
+use super::process::{Phase, State, held};
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct Flawed {
+    process: Arc<State>,
+    file: Arc<dyn File>,
+    /// How often it was synced.
+    syncs: Mutex<u64>,
+    /// A sync that has been promised and not done.
+    owed: Mutex<bool>,
+    /// What the medium gets after the sync.
+    kept_back: Mutex<Vec<(u64, Vec<u8>)>>,
+    /// Where the live page begins.
+    page: Mutex<Option<u64>>,
+}
+
+impl Flawed {
+    pub(super) fn new(process: Arc<State>, file: Arc<dyn File>) -> Self {
+        Self {
+            process,
+            file,
+            syncs: Mutex::default(),
+            owed: Mutex::default(),
+            kept_back: Mutex::default(),
+            page: Mutex::default(),
+        }
+    }
+
+    fn at_work(&self) -> bool {
+        self.process.phase() == Phase::Working && !self.process.is_new(self.id())
+    }
+
+    fn is_new_in(&self, phase: Phase) -> bool {
+        self.process.phase() == phase && self.process.is_new(self.id())
+    }
+
+    fn pay(&self) -> io::Result<()> {
+        match std::mem::take(&mut *held(&self.owed)) {
+            true => self.file.sync(),
+            false => Ok(()),
+        }
+    }
+}
+
+impl File for Flawed {
+    fn id(&self) -> FileId {
+        self.file.id()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.pay()?;
+        if self.process.flaw == Flaw::EndWrittenAfterSync && self.at_work() {
+            let (now, later) = bytes.split_at(bytes.len() / 2);
+            let after = position + now.len() as u64;
+            held(&self.kept_back).push((after, later.to_vec()));
+        }
+        match self.file.write_at(position, bytes) {
+            Err(_) if self.process.flaw == Flaw::WriteErrorIgnored => {}
+            done => done?,
+        }
+        let page = *held(&self.page);
+        match page {
+            Some(page) if self.process.flaw == Flaw::CommittedBeforeSync && self.at_work() => {
+                let end = position + bytes.len() as u64;
+                self.file.store_cell(page, live::COMMITTED, end)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.pay()?;
+        let syncs = {
+            let mut syncs = held(&self.syncs);
+            *syncs += 1;
+            *syncs
+        };
+        let checkpointing = self.is_new_in(Phase::Checkpointing);
+        let left_out = match self.process.flaw {
+            Flaw::FramesNotSynced => self.at_work(),
+            Flaw::EverySecondSyncSkipped => self.at_work() && syncs % 2 == 1,
+            Flaw::CreatedNotSynced => self.is_new_in(Phase::Creating),
+            Flaw::NewFileNotSynced => checkpointing,
+            Flaw::CarriedNotSynced => checkpointing && syncs > 1,
+            Flaw::RecoveryNotSynced => self.process.phase() == Phase::Opening,
+            _ => false,
+        };
+        if left_out {
+            return Ok(());
+        }
+        let late = match self.process.flaw {
+            Flaw::CreatedSyncedLate => self.is_new_in(Phase::Creating),
+            Flaw::NewFileSyncedLate => checkpointing,
+            _ => false,
+        };
+        if late {
+            self.process.sync_late(self.file.clone());
+            return Ok(());
+        }
+        if self.process.flaw == Flaw::AnsweredBeforeSync && self.at_work() {
+            *held(&self.owed) = true;
+            return Ok(());
+        }
+        let kept_back = std::mem::take(&mut *held(&self.kept_back));
+        for (position, bytes) in &kept_back {
+            self.file.write_at(*position, &vec![0; bytes.len()])?;
+        }
+        let done = self.file.sync();
+        for (position, bytes) in &kept_back {
+            self.file.write_at(*position, bytes)?;
+        }
+        match (done, self.process.flaw) {
+            (Err(_), Flaw::SyncErrorIgnored) => Ok(()),
+            (Err(_), Flaw::SyncRetried) => self.file.sync(),
+            (done, _) => done,
+        }
+    }
+
+    fn map(&self, len: u64) -> io::Result<Map> {
+        self.file.map(len)
+    }
+
+    fn maps_live(&self) -> bool {
+        self.file.maps_live()
+    }
+
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
+        *held(&self.page) = Some(page);
+        self.file.store_cell(page, offset, value)
+    }
+
+    fn protect(&self) -> io::Result<()> {
+        self.file.protect()
+    }
+}

@@ -1,0 +1,253 @@
+//! What one process sees of a disk: the script's clock, and whatever its flaw makes of the rest.
+//!
+//! Once killed, nothing that it does reaches the disk any more, whatever its destructors try.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use amem_core::Micros;
+use amem_store::disk::{Disk, File, FileId, Lock, LockError};
+use amem_store::folder::TMP;
+
+use super::flaw::Flaw;
+use super::flawed::Flawed;
+use crate::disk::SimDisk;
+
+/// What the process is busy with: a flaw shows in one thing and not in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// The folder and the brain are opened, and recovered.
+    Opening,
+    /// A brain is created.
+    Creating,
+    /// Requests are committed.
+    Working,
+    /// A new generation is made.
+    Checkpointing,
+}
+
+/// A process with a disk. Clones are the same process.
+#[derive(Debug, Clone)]
+pub struct Process(Arc<State>);
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) disk: Arc<SimDisk>,
+    pub(super) flaw: Flaw,
+    phase: Mutex<Phase>,
+    clock: AtomicI64,
+    dead: AtomicBool,
+    boots: AtomicU64,
+    /// Files that have, or had, the name of a brain.
+    named: Mutex<HashSet<FileId>>,
+    /// Files whose sync comes late.
+    late: Mutex<Vec<Arc<dyn File>>>,
+    /// The file that the store believes to write to.
+    owned: Mutex<Option<FileId>>,
+}
+
+impl Process {
+    /// A process that does everything right, but for its flaw.
+    pub fn new(disk: Arc<SimDisk>, flaw: Flaw) -> Self {
+        Self(Arc::new(State {
+            disk,
+            flaw,
+            phase: Mutex::new(Phase::Opening),
+            clock: AtomicI64::new(0),
+            dead: AtomicBool::new(false),
+            boots: AtomicU64::new(0),
+            named: Mutex::default(),
+            late: Mutex::default(),
+            owned: Mutex::default(),
+        }))
+    }
+
+    /// Says what comes next.
+    pub fn enter(&self, phase: Phase) {
+        *held(&self.0.phase) = phase;
+    }
+
+    /// Sets the clock, which stands still otherwise.
+    pub fn set_clock(&self, now: Micros) {
+        self.0.clock.store(now.0, Ordering::Relaxed);
+    }
+
+    /// The process is killed.
+    pub fn kill(&self) {
+        self.0.dead.store(true, Ordering::Relaxed);
+    }
+
+    fn alive(&self) -> io::Result<&Arc<SimDisk>> {
+        if self.0.dead.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the process is dead"));
+        }
+        Ok(&self.0.disk)
+    }
+
+    fn flawed(&self, flaw: Flaw, phase: Phase) -> bool {
+        self.0.flaw == flaw && self.0.phase() == phase
+    }
+
+    fn file(&self, name: &str, file: Arc<dyn File>) -> Arc<dyn File> {
+        if !name.starts_with(TMP) {
+            self.0.gets_named(file.id());
+        }
+        match self.0.flaw {
+            Flaw::None => file,
+            _ => Arc::new(Flawed::new(self.0.clone(), file)),
+        }
+    }
+
+    /// Writes the new file's bytes over the old one's.
+    fn copy_over(&self, from: &str, to: &str) -> io::Result<()> {
+        let disk = self.alive()?;
+        let (new, old) = (disk.open(from)?, disk.open(to)?);
+        let map = new.map(new.len()?)?;
+        let bytes = map.slice(0, map.len()).unwrap_or_default();
+        for (at, part) in bytes.chunks(4096).enumerate() {
+            old.write_at(4096 * at as u64, part)?;
+        }
+        old.sync()
+    }
+}
+
+impl State {
+    pub(super) fn phase(&self) -> Phase {
+        *held(&self.phase)
+    }
+
+    /// True if a file has never had the name of a brain.
+    pub(super) fn is_new(&self, id: FileId) -> bool {
+        !held(&self.named).contains(&id)
+    }
+
+    pub(super) fn sync_late(&self, file: Arc<dyn File>) {
+        held(&self.late).push(file);
+    }
+
+    fn catch_up(&self) -> io::Result<()> {
+        let late = std::mem::take(&mut *held(&self.late));
+        late.iter().try_for_each(|file| file.sync())
+    }
+
+    fn gets_named(&self, id: FileId) {
+        held(&self.named).insert(id);
+        *held(&self.owned) = Some(id);
+    }
+}
+
+impl Disk for Process {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        Ok(self.file(name, self.alive()?.create(name)?))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        Ok(self.file(name, self.alive()?.open(name)?))
+    }
+
+    fn identity(&self, name: &str) -> io::Result<FileId> {
+        let found = self.alive()?.identity(name)?;
+        let owned = *held(&self.0.owned);
+        match owned {
+            Some(owned) if self.flawed(Flaw::ReplacementNotSeen, Phase::Working) => Ok(owned),
+            _ => Ok(found),
+        }
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.alive()?.list(folder)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        self.alive()?.create_folder(folder)
+    }
+
+    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
+        let disk = self.alive()?;
+        let id = disk.identity(from)?;
+        disk.publish(from, to)?;
+        self.0.gets_named(id);
+        Ok(())
+    }
+
+    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+        let disk = self.alive()?;
+        let id = disk.identity(from)?;
+        let swapped = match self.0.flaw {
+            Flaw::ExchangeInTwoSteps => {
+                disk.remove(to)?;
+                disk.publish(from, to)?;
+                false
+            }
+            Flaw::OldFileOverwritten => {
+                self.copy_over(from, to)?;
+                disk.exchange(from, to)?
+            }
+            _ => disk.exchange(from, to)?,
+        };
+        self.0.gets_named(id);
+        Ok(swapped)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let disk = self.alive()?;
+        if self.flawed(Flaw::OldFileNotRemoved, Phase::Checkpointing) {
+            return Ok(());
+        }
+        disk.remove(name)
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        let disk = self.alive()?;
+        self.0.catch_up()?;
+        let left_out = match folder {
+            "" => {
+                self.flawed(Flaw::FolderNotSyncedAfterCreate, Phase::Creating)
+                    || self.flawed(Flaw::FolderNotSyncedAfterExchange, Phase::Checkpointing)
+                    || self.flawed(Flaw::RecoveryFolderNotSynced, Phase::Opening)
+            }
+            TMP => self.flawed(Flaw::RemovalNotSynced, Phase::Checkpointing),
+            _ => false,
+        };
+        if left_out {
+            return Ok(());
+        }
+        if self.flawed(Flaw::OtherFolderSynced, Phase::Checkpointing) {
+            return disk.sync_folder(TMP);
+        }
+        match disk.sync_folder(folder) {
+            Err(_) if self.0.flaw == Flaw::FolderErrorIgnored => Ok(()),
+            done => done,
+        }
+    }
+
+    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
+        self.alive().map_err(LockError::Io)?.lock(name, text)
+    }
+
+    fn now(&self) -> Micros {
+        Micros(self.0.clock.load(Ordering::Relaxed))
+    }
+
+    fn random(&self) -> [u8; 16] {
+        self.0.disk.random()
+    }
+
+    fn boot_id(&self) -> [u64; 2] {
+        let [seed, boot] = self.0.disk.boot_id();
+        if self.0.flaw == Flaw::RebootBelieved {
+            // Another one each time it is asked.
+            return [
+                seed,
+                (boot << 32) | self.0.boots.fetch_add(1, Ordering::Relaxed),
+            ];
+        }
+        [seed, boot]
+    }
+}
+
+pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}

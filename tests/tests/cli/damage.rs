@@ -1,0 +1,137 @@
+//! Damage, as the tool tells it and repairs it.
+
+use amem_core::base::section::tag;
+use amem_core::brain::Brain;
+use amem_core::mapping::Map;
+use amem_tests::shared::reference_brain;
+
+use crate::brains;
+use crate::tool::Tool;
+
+fn place(bytes: &[u8], tag: u8) -> std::ops::Range<usize> {
+    let brain = Brain::open(Map::owned(bytes)).unwrap();
+    let place = brain.base().table().find(tag).unwrap();
+    place.offset as usize..(place.offset + place.len) as usize
+}
+
+#[test]
+fn damage_is_found_told_and_repaired() {
+    let mut bytes = brains::story();
+    let whole = bytes.clone();
+    let adjacency = place(&bytes, tag::ADJACENCY);
+    bytes[adjacency].fill(0xA5);
+    let tool = Tool::with("b.amem", &bytes);
+    let ran = tool.run(&["verify", "b.amem"]);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.out.contains("adjacency at byte"), "{}", ran.out);
+    assert!(
+        ran.out
+            .contains("`amemctl repair b.amem NEW` saves what is whole")
+    );
+    let found = tool.data("verify b.amem", 1);
+    assert_eq!(found["whole"], false);
+    assert!(found["findings"].as_array().unwrap().len() >= 2);
+
+    let repaired = tool.data("repair b.amem new.amem", 1);
+    assert_eq!(repaired["lost"].as_array().unwrap().len(), 0, "{repaired}");
+    assert_eq!(
+        (&repaired["events"], &repaired["edges"]),
+        (&6.into(), &4.into())
+    );
+    assert!(
+        tool.bytes("b.amem") == bytes,
+        "the damaged file is not touched"
+    );
+    assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
+    tool.put("whole.amem", &whole);
+    for line in [
+        "ls {} --forgotten",
+        "get {} 1 --history --edges",
+        "resolve {} 1 --as-of 5",
+    ] {
+        let [new, old] = ["new.amem", "whole.amem"].map(|n| tool.text(&line.replace("{}", n)));
+        assert_eq!(new, old, "{line}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_costs_nothing() {
+    let mut bytes = brains::story();
+    let history = place(&bytes, tag::HISTORY).start;
+    bytes[history + 20] ^= 0x10;
+    bytes[100] ^= 1;
+    let tool = Tool::with("b.amem", &bytes);
+    tool.data("verify b.amem", 1);
+    let repaired = tool.data("repair b.amem new.amem", 0);
+    assert_eq!(repaired["lost_nothing"], true);
+    assert_eq!(repaired["healed"].as_array().unwrap().len(), 2);
+    assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
+    assert!(
+        tool.text("get new.amem 1 --history")
+            .contains("confidence was 1")
+    );
+}
+
+#[test]
+fn a_torn_tail_is_told_by_every_reader_and_cut_off_by_repair() {
+    let bytes = brains::story();
+    let brain = Brain::open(Map::owned(&bytes)).unwrap();
+    let start = brain.start().unwrap();
+    let end = brain.replay(start, u64::MAX).unwrap().position.at as usize;
+    let mut torn = bytes.clone();
+    torn[end..end + 11].copy_from_slice(b"half a frame"[..11].try_into().unwrap());
+    let tool = Tool::with("b.amem", &torn);
+    assert!(
+        tool.text("ls b.amem")
+            .contains("note: the journal is followed to its last whole commit")
+    );
+    let found = tool.data("verify b.amem", 1);
+    assert_eq!(
+        (&found["tail"]["offset"], &found["tail"]["bytes"]),
+        (&end.into(), &11.into())
+    );
+    assert_eq!(found["findings"].as_array().unwrap().len(), 0);
+    assert_eq!(tool.data("repair b.amem new.amem", 1)["events"], 6);
+    assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
+}
+
+#[test]
+fn a_damaged_file_of_others_is_saved_event_by_event() {
+    let Some(mut brain) = reference_brain("small") else {
+        return;
+    };
+    // The text of event 3 begins with its decompressed size.
+    let header =
+        amem_core::base::header::Header::decode(&brain.bytes, brain.bytes.len() as u64).unwrap();
+    let record = header.node_table as usize + 3 * 72;
+    let offset = u64::from_le_bytes(brain.bytes[record + 44..record + 52].try_into().unwrap());
+    let at = (header.content + offset) as usize;
+    brain.bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let tool = Tool::with("r.amem", &brain.bytes);
+    tool.data("verify r.amem", 1);
+    tool.refused(
+        "ls r.amem",
+        4,
+        "damaged",
+        "text in bytes is 4294967295, more than the limit",
+        "saves the rest",
+    );
+    let saved = tool.data("repair r.amem new.amem", 1);
+    assert_eq!(saved["events"], 29);
+    assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
+}
+
+#[test]
+fn a_file_without_a_front_cannot_be_repaired() {
+    let mut bytes = brains::story();
+    bytes[8..64].fill(0xEE);
+    let tool = Tool::with("b.amem", &bytes);
+    tool.refused(
+        "repair b.amem new.amem",
+        4,
+        "no_layout",
+        "neither",
+        "take an older copy",
+    );
+    assert_eq!(tool.names(), ["b.amem"]);
+}

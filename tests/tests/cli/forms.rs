@@ -1,0 +1,282 @@
+//! Export and import: what goes out comes back.
+
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+
+use amem_core::event::{Graph, MemoryGraph};
+use amem_core::reader::Reader;
+use amem_core::view::{AsOf, View};
+use amem_core::{Lsn, NodeId};
+use amem_tests::graphs::{assert_same, collect};
+use amem_tests::random;
+use amem_tests::shared::{reference_brain, reference_brains};
+use serde_json::json;
+
+use crate::brains;
+use crate::tool::Tool;
+
+fn open(tool: &Tool, name: &str) -> View {
+    Reader::open(tool.path(name)).unwrap().view().unwrap()
+}
+
+fn read(tool: &Tool, name: &str) -> MemoryGraph {
+    collect(&open(tool, name))
+}
+
+#[test]
+fn json_lines_come_back_as_they_went() {
+    let tool = Tool::with("b.amem", &brains::story());
+    tool.text("export b.amem --vectors --forgotten -o b.jsonl");
+    let report = tool.data("import b.jsonl again.amem", 0);
+    assert_eq!(
+        (&report["events"], &report["edges"]),
+        (&json!(6), &json!(4))
+    );
+    assert_eq!(
+        (&report["renumbered"], &report["embedded"]),
+        (&json!(0), &json!(0))
+    );
+    assert_same(
+        &read(&tool, "again.amem"),
+        &read(&tool, "b.amem"),
+        "the story",
+    );
+    let (old, new) = (open(&tool, "b.amem"), open(&tool, "again.amem"));
+    assert_eq!(new.identity().space, old.identity().space);
+    assert_eq!(
+        new.session_by_key("conv/1").unwrap(),
+        old.session_by_key("conv/1").unwrap()
+    );
+    tool.text("export again.amem --vectors --forgotten -o again.jsonl");
+    assert!(
+        tool.bytes("b.jsonl") == tool.bytes("again.jsonl"),
+        "the same lines"
+    );
+    let mode = File::open(tool.path("again.amem"))
+        .unwrap()
+        .metadata()
+        .unwrap();
+    assert_eq!(mode.permissions().mode() & 0o777, 0o600);
+    assert_eq!(tool.data("verify again.amem", 0)["whole"], true);
+}
+
+#[test]
+fn random_graphs_survive_json_lines() {
+    for seed in 0..20 {
+        let graph = random::graph(seed);
+        let tool = Tool::new();
+        let mut bytes = Vec::new();
+        // Whatever it holds at first, what it is once imported must not change any more.
+        amem_core::spec1::write(&graph, &mut bytes).unwrap();
+        tool.put("s.amem", &bytes);
+        tool.text("import s.amem one.amem --no-embed");
+        tool.text("export one.amem --vectors --forgotten -o one.jsonl");
+        tool.text("import one.jsonl two.amem --no-embed");
+        let [one, two] = ["one.amem", "two.amem"].map(|name| read(&tool, name));
+        if one.events.iter().any(|e| e.vector.is_some()) {
+            assert_same(&two, &one, &format!("seed {seed}"));
+        } else {
+            assert_eq!(two.events, one.events, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn texts_without_vectors_are_embedded_unless_told_otherwise() {
+    let tool = Tool::with("b.amem", &brains::story());
+    tool.text("export b.amem -o b.jsonl");
+    assert_eq!(tool.data("import b.jsonl with.amem", 0)["embedded"], 5);
+    assert_eq!(
+        tool.data("import b.jsonl without.amem --no-embed", 0)["embedded"],
+        0
+    );
+    let [before, with, without] = ["b.amem", "with.amem", "without.amem"].map(|n| open(&tool, n));
+    assert_eq!(with.identity().space, before.identity().space);
+    // Event 3 was left out, so those behind it moved up by one.
+    let vector = |view: &View, id| {
+        view.node(NodeId(id))
+            .unwrap()
+            .vector()
+            .unwrap()
+            .map(<[f32]>::to_vec)
+    };
+    assert_eq!(vector(&with, 4), vector(&before, 5));
+    assert_eq!(vector(&without, 4), None);
+    assert_eq!(
+        without.vector_dimension(),
+        128,
+        "so that vectors can come later"
+    );
+}
+
+#[test]
+fn forgotten_events_stay_at_home_unless_asked_for() {
+    let tool = Tool::with("b.amem", &brains::story());
+    for format in ["jsonl", "spec-1", "compatible", "native"] {
+        let data = tool.data(&format!("export b.amem --format {format} -o out"), 0);
+        assert_eq!(data["left_out"], 1, "{format}");
+        let found = tool.bytes("out").windows(7).any(|w| w == b"hunter2");
+        assert!(!found, "{format}");
+        std::fs::remove_file(tool.path("out")).unwrap();
+        tool.data(
+            &format!("export b.amem --format {format} -o out --forgotten"),
+            0,
+        );
+        let found = tool.bytes("out").windows(7).any(|w| w == b"hunter2");
+        assert!(found || format == "spec-1", "{format}");
+        std::fs::remove_file(tool.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn a_native_export_is_the_same_brain_with_its_history_and_an_instance_of_its_own() {
+    let tool = Tool::with("b.amem", &brains::story());
+    tool.text("export b.amem --format native --forgotten -o copy.amem");
+    let (old, new) = (open(&tool, "b.amem"), open(&tool, "copy.amem"));
+    assert_eq!(new.identity().lineage, old.identity().lineage);
+    assert_ne!(new.instance(), old.instance());
+    for lsn in 0..=7 {
+        let [old, new] = [&old, &new].map(|v| collect(&v.as_of(AsOf::Lsn(Lsn(lsn))).unwrap()));
+        assert_same(&new, &old, &format!("as of {lsn}"));
+    }
+    assert_eq!(tool.data("verify copy.amem", 0)["whole"], true);
+}
+
+#[test]
+fn every_form_can_be_as_of_an_earlier_moment() {
+    let tool = Tool::with("b.amem", &brains::story());
+    let then = open(&tool, "b.amem").as_of(AsOf::Lsn(Lsn(5))).unwrap();
+    let texts: Vec<String> = (0..then.nodes())
+        .map(|id| then.node(NodeId(id)).unwrap())
+        .filter(|node| !node.is_forgotten())
+        .map(|node| node.text().unwrap().into_owned())
+        .collect();
+    for format in ["jsonl", "spec-1", "compatible", "native"] {
+        let out = format!("{format}.out");
+        tool.text(&format!(
+            "export b.amem --format {format} --as-of 5 -o {out}"
+        ));
+        if format != "native" {
+            tool.text(&format!("import {out} {format}.amem"));
+        } else {
+            std::fs::rename(tool.path(&out), tool.path("native.amem")).unwrap();
+        }
+        let graph = read(&tool, &format!("{format}.amem"));
+        let found: Vec<_> = graph.events.iter().map(|e| e.text.clone()).collect();
+        assert_eq!(found, texts, "{format}");
+        assert_eq!(graph.edges.len(), 3, "{format}");
+        let verified = tool.data(&format!("verify {format}.amem"), 0);
+        assert_eq!(verified["whole"], true, "{format}");
+    }
+}
+
+#[test]
+fn what_a_form_has_no_place_for_is_told() {
+    let tool = Tool::with("b.amem", &brains::story());
+    let told = tool.data("export b.amem --format compatible -o c.amem", 0);
+    let lost = |what: &str| {
+        let all = told["lost"].as_array().unwrap();
+        let found = all.iter().find(|l| l["what"] == what);
+        found.map_or(0, |l| l["count"].as_u64().unwrap())
+    };
+    assert_eq!(
+        (lost("attributes"), lost("event times"), lost("flags")),
+        (2, 1, 1)
+    );
+    assert_eq!(lost("events got another id"), 2);
+}
+
+#[test]
+fn reference_brains_become_ours_and_go_back() {
+    for brain in reference_brains() {
+        let tool = Tool::with("r.amem", &brain.bytes);
+        let report = tool.data("import r.amem ours.amem --format reference", 0);
+        assert_eq!(report["format"], "reference");
+        assert_eq!(
+            tool.data("verify ours.amem", 0)["whole"],
+            true,
+            "{}",
+            brain.name
+        );
+        tool.text("export ours.amem --format compatible -o back.amem");
+        let back =
+            amem_core::foreign::Foreign::open(&tool.bytes("back.amem")).map(|f| f.event_count());
+        assert_eq!(back.unwrap(), open(&tool, "ours.amem").nodes());
+        tool.text("export r.amem --vectors -o r.jsonl");
+        tool.text("export ours.amem --vectors -o ours.jsonl");
+        let texts = |name: &str| {
+            let lines = String::from_utf8(tool.bytes(name)).unwrap();
+            lines.lines().count()
+        };
+        assert_eq!(texts("r.jsonl"), texts("ours.jsonl"), "{}", brain.name);
+    }
+    let Some(brain) = reference_brain("sparse_ids") else {
+        return;
+    };
+    let tool = Tool::with("r.amem", &brain.bytes);
+    assert_eq!(tool.data("import r.amem ours.amem", 0)["renumbered"], 16);
+    let first = tool.data("get ours.amem 0", 0)["events"][0].clone();
+    assert_eq!(first["attributes"]["amem.origin_id"], 1);
+}
+
+#[test]
+fn types_that_the_reference_does_not_know_are_mapped_on_request() {
+    let tool = Tool::with(
+        "in.jsonl",
+        b"{\"text\":\"odd\",\"type\":\"type-9\",\"edges\":[{\"target\":1,\"type\":\"type-8\"}]}\n{\"text\":\"plain\"}\n",
+    );
+    tool.text("import in.jsonl b.amem");
+    tool.refused(
+        "export b.amem --format compatible -o c.amem",
+        5,
+        "invalid",
+        "event 0 is a type-9, which the reference refuses",
+        "",
+    );
+    assert_eq!(
+        tool.names(),
+        ["b.amem", "in.jsonl"],
+        "nothing is left behind"
+    );
+    let told = tool.data(
+        "export b.amem --format compatible --map-unknown -o c.amem",
+        0,
+    );
+    assert_eq!(told["lost"].as_array().unwrap().len(), 2);
+    assert!(tool.text("ls b.amem --type type-9").contains("odd"));
+}
+
+#[test]
+fn what_an_import_changes_is_told() {
+    let lines = r#"{"id":5,"text":"first","created_at":"2024-01-02T00:00:00Z","edges":[{"target":5,"type":"supports"},{"target":77,"type":"supports"},{"target":9,"type":"supersedes"}]}
+{"id":9,"text":"second","created_at":"2024-01-01T00:00:00Z","confidence":1.5,"edges":[{"target":5,"type":"supersedes"},{"target":5,"type":"supports","weight":-1},{"target":5,"type":"supports","weight":0.5,"created_at":"2023-01-01T00:00:00Z"}]}
+{"id":10,"text":"old","created_at":"1950-06-01T00:00:00Z"}
+"#;
+    let tool = Tool::with("in.jsonl", lines.as_bytes());
+    let told = tool.data("import in.jsonl b.amem", 0);
+    let count = |what: &str| told[what].as_array().unwrap().len();
+    assert_eq!(told["renumbered"], 3);
+    assert_eq!(count("self_edges"), 1);
+    assert_eq!(count("dangling_edges"), 1);
+    assert_eq!(count("merged_edges"), 1);
+    assert_eq!(count("clamped_events"), 1);
+    assert_eq!(count("clamped_edges"), 1);
+    assert_eq!(told["clamped_times"], json!([10]));
+    assert_eq!(told["supersedes_cycles"], json!([1, 2]));
+    let old = tool.data("get b.amem 0", 0)["events"][0].clone();
+    assert_eq!(old["event_time"], "1950-06-01T00:00:00Z");
+    let head = tool.data("resolve b.amem 1", 0);
+    assert_eq!(
+        (&head["cyclic"], &head["head"]["id"]),
+        (&json!(true), &json!(2))
+    );
+}
+
+#[test]
+fn lines_may_come_from_stdin() {
+    let tool = Tool::with("in.jsonl", b"{\"text\":\"from a pipe\"}\n");
+    let stdin = File::open(tool.path("in.jsonl")).unwrap();
+    let ran = tool.run_with(&["import", "-", "b.amem"], stdin.into());
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    assert!(tool.text("ls b.amem").contains("from a pipe"));
+}

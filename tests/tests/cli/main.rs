@@ -1,0 +1,15 @@
+//! amemctl as people and scripts meet it: the program is run on files, and what it prints is held against what
+//! it should.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod answers;
+mod bad_input;
+mod brains;
+mod damage;
+mod forms;
+mod tool;

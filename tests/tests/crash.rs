@@ -1,0 +1,100 @@
+//! The store on a disk that loses power, or its process, at every point: whatever is left opens, has exactly
+//! the first k transactions with k between those answered and those handed over, shows what the oracle shows
+//! at every moment, and goes on. And a store whose protocol is broken is seen to fail.
+//!
+//! `AMEM_CRASH_STATES=1000000 cargo test --release -p amem-tests --test crash` tries a million states;
+//! `AMEM_CRASH_SCRIPT=erase` plays only the scripts with that in their names.
+
+use std::time::Instant;
+
+use amem_tests::crash::{Plan, Report, prove};
+use amem_tests::scenarios::{Flaw, Script, Trial, all, erasing, in_steps, replaced};
+
+/// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
+const STATES: usize = 200_000;
+
+fn states() -> usize {
+    let asked = std::env::var("AMEM_CRASH_STATES");
+    asked.map_or(STATES, |n| {
+        n.parse().expect("AMEM_CRASH_STATES is a number")
+    })
+}
+
+/// Judges so many states of a script, those of crashed recoveries included, or all that there are.
+fn judge(script: Script, budget: usize, seed: u64) -> Report {
+    let trial = Trial::new(script, Flaw::None);
+    let plan = Plan {
+        budget: budget / 2,
+        states_max: budget,
+        seed,
+        recovery_budget: 16,
+        ..Plan::default()
+    };
+    prove(&trial, &plan)
+}
+
+#[test]
+fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
+    let begun = Instant::now();
+    let mut scripts = all();
+    if let Ok(name) = std::env::var("AMEM_CRASH_SCRIPT") {
+        scripts.retain(|script| script.name.contains(&name));
+    }
+    let mut shares: usize = scripts.iter().map(|script| script.share).sum();
+    let (mut left, mut total, mut violations) = (states(), 0, 0);
+    for (script, seed) in scripts.into_iter().zip(1..) {
+        let (name, share, since) = (script.name, script.share, Instant::now());
+        let report = judge(script, left * share / shares, seed);
+        shares -= share;
+        left = left.saturating_sub(report.states);
+        total += report.states;
+        violations += report.violations;
+        println!("{name}: {report}, {:.1} s", since.elapsed().as_secs_f32());
+    }
+    println!(
+        "{total} states, {violations} violations, {:.0} s",
+        begun.elapsed().as_secs_f32()
+    );
+    assert_eq!(violations, 0);
+    assert!(total >= states() * 9 / 10, "only {total} states");
+}
+
+#[test]
+fn every_broken_protocol_is_caught() {
+    let begun = Instant::now();
+    let mut caught = 0;
+    for flaw in Flaw::BY_CRASHES {
+        let since = Instant::now();
+        let mut judged = 0;
+        let shown = showing(flaw).into_iter().find_map(|script| {
+            let plan = Plan {
+                budget: 4000,
+                stop_at_first: true,
+                ..Plan::default()
+            };
+            let report = prove(&Trial::new(script, flaw), &plan);
+            judged += report.states;
+            report.first.into_iter().next()
+        });
+        let shown = shown.unwrap_or_else(|| panic!("{flaw:?} is not caught in {judged} states"));
+        println!(
+            "{flaw:?}, after {judged} states, {:.1} s: {shown}",
+            since.elapsed().as_secs_f32()
+        );
+        caught += 1;
+    }
+    let seconds = begun.elapsed().as_secs_f32();
+    println!(
+        "{caught} of {} broken protocols caught, {seconds:.0} s",
+        Flaw::BY_CRASHES.len()
+    );
+}
+
+/// The scripts that show a flaw.
+fn showing(flaw: Flaw) -> Vec<Script> {
+    match flaw {
+        Flaw::OldFileNotRemoved | Flaw::RemovalNotSynced => vec![erasing()],
+        Flaw::ReplacementNotSeen => vec![replaced()],
+        _ => vec![in_steps()],
+    }
+}

@@ -1,0 +1,328 @@
+//! Operations that fail: nothing is answered that is not durable, a poisoned brain says so until it is
+//! recovered, a full disk stops a checkpoint and not the brain.
+//!
+//! By default one script has each of its operations fail, the others every third;
+//! `AMEM_FAULT_STEP=1 cargo test --release -p amem-tests --test faults` makes all fail, and looks closer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use amem_core::{EventType, NodeId};
+use amem_store::disk::Disk;
+use amem_store::folder::TMP;
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::{Create, Error, Folder, Mutation, Request, Store, create};
+use amem_tests::crash::{Report, Sweep, sweep};
+use amem_tests::disk::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk};
+use amem_tests::scenarios::{Flaw, Script, Trial, faulty, in_steps};
+
+fn plan() -> Sweep {
+    let thorough = step() == 1;
+    Sweep {
+        errors: vec![EIO, ENOSPC, EROFS, EDQUOT, EFBIG],
+        budget: if thorough { 24 } else { 3 },
+        recovery_budget: if thorough { 8 } else { 2 },
+        ..Sweep::default()
+    }
+}
+
+fn step() -> usize {
+    let asked = std::env::var("AMEM_FAULT_STEP");
+    asked.map_or(3, |n| n.parse().expect("AMEM_FAULT_STEP is a number"))
+}
+
+/// The sweeps of a script: all operations that change something, with every error; and those that only look,
+/// with one.
+fn sweeps(script: Script) -> Vec<(Script, Sweep)> {
+    let step = if script.name == in_steps().name {
+        1
+    } else {
+        step()
+    };
+    let plan = Sweep { step, ..plan() };
+    let looks = [Kind::Open, Kind::Identity, Kind::List, Kind::Len, Kind::Map].map(|kind| Sweep {
+        among: Among::Only(kind),
+        errors: vec![EIO],
+        ..plan.clone()
+    });
+    let mut out: Vec<_> = looks.map(|look| (script.clone(), look)).into();
+    if script.secrets.is_empty() {
+        out.push((script, plan));
+        return out;
+    }
+    // Should the sync of a folder fail, then a file that was removed from it may come back after a power cut;
+    // only what is in the brain is promised then.
+    let but = Among::ChangesBut(Kind::SyncFolder);
+    out.push((
+        script.clone(),
+        Sweep {
+            among: but,
+            ..plan.clone()
+        },
+    ));
+    let mut open = script;
+    open.secrets.clear();
+    let only = Among::Only(Kind::SyncFolder);
+    out.push((
+        open,
+        Sweep {
+            among: only,
+            step: 1,
+            ..plan
+        },
+    ));
+    out
+}
+
+#[test]
+fn no_operation_that_fails_makes_a_false_answer() {
+    let begun = Instant::now();
+    let mut total = Report::default();
+    for script in faulty() {
+        let (name, since) = (script.name, Instant::now());
+        let mut of_script = Report::default();
+        for (script, plan) in sweeps(script) {
+            let report = sweep(&Trial::new(script, Flaw::None), &plan);
+            if report.violations > 0 {
+                println!("{:?}: {report}", plan.among);
+            }
+            of_script.operations += report.operations;
+            of_script.states += report.states;
+            of_script.violations += report.violations;
+        }
+        println!(
+            "{name}: {} faults, {} states, {} violations, {:.1} s",
+            of_script.operations,
+            of_script.states,
+            of_script.violations,
+            since.elapsed().as_secs_f32()
+        );
+        total.operations += of_script.operations;
+        total.states += of_script.states;
+        total.violations += of_script.violations;
+    }
+    println!(
+        "{} faults, {} states, {} false answers or panics, {:.0} s",
+        total.operations,
+        total.states,
+        total.violations,
+        begun.elapsed().as_secs_f32()
+    );
+    assert_eq!(total.violations, 0);
+    assert!(total.operations >= 5000, "only {} faults", total.operations);
+}
+
+#[test]
+fn every_wrong_answer_to_an_error_is_caught() {
+    for flaw in Flaw::BY_FAULTS {
+        let kind = match flaw {
+            Flaw::WriteErrorIgnored => Kind::Write,
+            Flaw::FolderErrorIgnored => Kind::SyncFolder,
+            _ => Kind::Sync,
+        };
+        let plan = Sweep {
+            among: Among::Only(kind),
+            stop_at_first: true,
+            budget: 24,
+            ..plan()
+        };
+        let report = sweep(&Trial::new(in_steps(), flaw), &plan);
+        println!("{flaw:?}: {report}");
+        assert!(report.violations > 0, "{flaw:?} is not caught: {report}");
+    }
+}
+
+fn brain(disk: &Arc<SimDisk>) -> Store {
+    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 1").unwrap();
+    let options = Create {
+        dimension: 0,
+        space: Default::default(),
+        ..Create::default()
+    };
+    match create(&folder, "b", &options) {
+        Ok(()) | Err(Error::Exists { .. }) => {}
+        Err(e) => panic!("{e}"),
+    }
+    Store::open(&folder, "b").unwrap()
+}
+
+fn fact(text: &str) -> Request {
+    Request::new(Mutation::Ingest(Ingest {
+        events: vec![NewEvent::new(EventType::FACT, text)],
+        ..Ingest::default()
+    }))
+}
+
+#[test]
+fn a_full_disk_stops_a_checkpoint_and_not_the_brain() {
+    for error in [ENOSPC, EDQUOT] {
+        for kind in [Kind::Create, Kind::Write, Kind::Sync] {
+            for after in 0..3 {
+                let disk = Arc::new(SimDisk::new(1));
+                let mut store = brain(&disk);
+                store.execute(fact("one")).unwrap();
+                disk.fail(Fault {
+                    after,
+                    among: Among::Only(kind),
+                    error,
+                    effect: Effect::Half,
+                    lasting: true,
+                });
+                let done = store.checkpoint();
+                let struck = disk.struck_at().is_some();
+                disk.heal();
+                let what = format!("{kind:?} {after} {error}");
+                assert_eq!(done.is_err(), struck, "{what}: {done:?}");
+                assert_eq!(store.poisoned(), None, "{what}");
+                store.execute(fact("two")).unwrap();
+                store.checkpoint().unwrap();
+                drop(store);
+                let store = brain(&disk);
+                assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{what}");
+                assert_eq!(store.view().nodes(), 2, "{what}");
+                assert_eq!(store.view().node(NodeId(1)).unwrap().text().unwrap(), "two");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_poisoned_brain_says_so_until_it_is_recovered() {
+    let disk = Arc::new(SimDisk::new(1));
+    let mut store = brain(&disk);
+    store.execute(fact("one")).unwrap();
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Sync),
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting: false,
+    });
+    let answers = store.commit(&[fact("two"), fact("")]);
+    assert!(
+        matches!(answers[0], Err(Error::OutcomeUnknown { .. })),
+        "{answers:?}"
+    );
+    assert!(
+        matches!(answers[1], Err(Error::Core(_))),
+        "a refusal stands: {answers:?}"
+    );
+    for _ in 0..2 {
+        assert!(matches!(
+            store.execute(fact("three")),
+            Err(Error::Poisoned { .. })
+        ));
+    }
+    assert!(matches!(store.checkpoint(), Err(Error::Poisoned { .. })));
+    assert!(matches!(store.close(), Err(Error::Poisoned { .. })));
+    // What was not answered is there, as it was in the cache; it is durable now.
+    assert_eq!(brain(&disk).view().nodes(), 2);
+}
+
+/// Opens what was saved when a brain's file was taken away, under a name of its own.
+fn saved(disk: &Arc<SimDisk>, saved: &str) -> Store {
+    let name = saved.strip_prefix(".amemd/recovered/").unwrap();
+    disk.publish(saved, name).unwrap();
+    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2").unwrap();
+    Store::open(&folder, name.strip_suffix(".amem").unwrap()).unwrap()
+}
+
+#[test]
+fn a_file_that_is_taken_away_or_replaced_is_noticed_and_the_brain_saved() {
+    let removed = |disk: &SimDisk| disk.remove("b.amem").unwrap();
+    let moved = |disk: &SimDisk| disk.publish("b.amem", "elsewhere").unwrap();
+    let replaced = |disk: &SimDisk| {
+        drop(disk.create("another").unwrap());
+        disk.exchange("another", "b.amem").unwrap();
+    };
+    let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
+    let checkpoint = |store: &mut Store| store.checkpoint();
+    type Take<'t> = &'t dyn Fn(&SimDisk);
+    type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
+    let rows: [(Take<'_>, Then<'_>); 5] = [
+        (&removed, &commit),
+        (&removed, &checkpoint),
+        (&moved, &commit),
+        (&moved, &checkpoint),
+        (&replaced, &commit),
+    ];
+    for (row, (take, then)) in rows.into_iter().enumerate() {
+        let disk = Arc::new(SimDisk::new(1));
+        let mut store = brain(&disk);
+        for text in ["one", "two"] {
+            store.execute(fact(text)).unwrap();
+        }
+        take(&disk);
+        let answer = then(&mut store);
+        let Err(Error::Replaced { saved: name, .. }) = answer else {
+            panic!("row {row}: {answer:?}")
+        };
+        assert!(matches!(
+            store.execute(fact("refused")),
+            Err(Error::Poisoned { .. })
+        ));
+        drop(store);
+        let mut store = saved(&disk, &name);
+        assert_eq!(store.view().nodes(), 2, "row {row}");
+        assert_eq!(store.view().node(NodeId(1)).unwrap().text().unwrap(), "two");
+        store.execute(fact("three")).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_takes_the_name_during_a_checkpoint_is_kept() {
+    let disk = Arc::new(SimDisk::new(1));
+    let mut store = brain(&disk);
+    store.execute(fact("one")).unwrap();
+    let file = disk.create("another").unwrap();
+    file.write_at(0, b"not ours").unwrap();
+    disk.exchange("another", "b.amem").unwrap();
+    store.checkpoint().unwrap();
+    store.execute(fact("two")).unwrap();
+    let kept = disk.list(".amemd/conflicts").unwrap();
+    let kept = disk.contents(&format!(".amemd/conflicts/{}", kept[0]));
+    assert_eq!(kept.as_deref(), Some(&b"not ours"[..]));
+    drop(store);
+    assert_eq!(brain(&disk).view().nodes(), 2);
+}
+
+#[test]
+fn a_name_that_cannot_be_looked_at_refuses_and_loses_nothing() {
+    let disk = Arc::new(SimDisk::new(1));
+    let mut store = brain(&disk);
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Identity),
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting: false,
+    });
+    assert!(matches!(
+        store.execute(fact("one")),
+        Err(Error::Disk { .. })
+    ));
+    assert_eq!(store.poisoned(), None);
+    store.execute(fact("one")).unwrap();
+    assert_eq!(disk.list(".amemd/recovered").unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_second_daemon_on_the_folder_is_told_who_holds_it() {
+    let disk = Arc::new(SimDisk::new(1));
+    let store = brain(&disk);
+    let second = || Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2");
+    let refused = second();
+    assert!(
+        matches!(&refused, Err(Error::Locked { holder }) if holder == "pid 1"),
+        "{refused:?}"
+    );
+    // The refused one has cleared nothing away.
+    let file = disk.create(&format!("{TMP}/of-the-first")).unwrap();
+    drop(second());
+    assert_eq!(
+        disk.identity(&format!("{TMP}/of-the-first")).unwrap(),
+        file.id()
+    );
+    drop(store);
+    assert!(second().is_ok());
+}

@@ -1,0 +1,114 @@
+//! What a view shows of each event, and of its edges.
+
+use amem_core::query::{Get, Named, Sessions, ShowSession, State};
+use amem_core::{Error, Flags, NodeId};
+use amem_tests::model::Requests;
+use amem_tests::model::{edges, sessions};
+
+use crate::in_worlds;
+
+#[test]
+fn every_event_is_as_the_model_has_it() {
+    in_worlds(60, |_, view, known| {
+        assert_eq!(view.nodes(), known.state.events.len() as u64);
+        assert_eq!((view.lsn().0, view.moment().0.0), (known.now, known.moment));
+        for event in &known.state.events {
+            let node = view.node(NodeId(event.id)).unwrap();
+            let found = node.to_event().unwrap();
+            let made = &event.made;
+            let has = Flags::VECTOR.with(Flags::ATTRIBUTES);
+            assert_eq!(found.flags.without(has), event.flags, "{}", event.id);
+            assert_eq!(found.text, made.text);
+            assert_eq!(found.event_time.map(|t| t.0), made.event_time);
+            assert_eq!(found.created_at.0, event.created_at);
+            assert_eq!(found.confidence, made.confidence);
+            assert_eq!(found.lambda, made.lambda);
+            assert_eq!(found.attributes, made.attributes);
+            assert_eq!(found.vector, made.vector);
+            assert_eq!(found.access_count, event.accesses);
+            assert_eq!(
+                found.decay_score, event.strength,
+                "strength of {}",
+                event.id
+            );
+        }
+    });
+}
+
+#[test]
+fn get_gives_an_event_and_its_edges_unless_it_is_hidden() {
+    in_worlds(40, |world, view, known| {
+        let scope = Requests(world).scope();
+        for event in &known.state.events {
+            let all = world.random.below(2) == 0;
+            let get = Get {
+                event: NodeId(event.id),
+                edges: 3,
+                scope: scope.clone(),
+                include_forgotten: all,
+            };
+            let got = match get.run(view) {
+                Ok(got) => got,
+                Err(Error::Forgotten { .. }) => {
+                    assert!(event.flags.has(Flags::FORGOTTEN) && !all);
+                    continue;
+                }
+                Err(Error::Invalid { .. }) => {
+                    assert_ne!(scope, Default::default());
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            assert!(all || !event.flags.has(Flags::FORGOTTEN));
+            let mut is_cut = false;
+            for (found, outgoing) in [(&got.outgoing, true), (&got.incoming, false)] {
+                let mut expected = edges(known, event.id, outgoing, &scope, all);
+                is_cut |= expected.len() > 3;
+                expected.truncate(3);
+                let other = |e: &amem_core::Edge| if outgoing { e.target } else { e.source };
+                let found: Vec<_> = found.iter().map(|e| (other(e).0, e.edge_type.0)).collect();
+                assert_eq!(found, expected);
+            }
+            assert_eq!(got.is_cut, is_cut);
+            for edge in got.outgoing.iter().chain(&got.incoming) {
+                let (weight, created_at) = known.state.edges[&edge.key()];
+                assert_eq!((edge.weight, edge.created_at.0), (weight, created_at));
+            }
+        }
+    });
+}
+
+#[test]
+fn sessions_are_listed_by_number_page_by_page() {
+    in_worlds(40, |world, view, known| {
+        let state = world.random.pick(&[State::Any, State::Open, State::Closed]);
+        let oldest_first = world.random.below(2) == 0;
+        let mut request = Sessions {
+            state,
+            oldest_first,
+            limit: 1 + world.random.below(4) as usize,
+            cursor: None,
+        };
+        let mut found = Vec::new();
+        loop {
+            let page = request.run(view).unwrap();
+            found.extend(page.sessions.iter().map(|s| s.id));
+            for session in &page.sessions {
+                let expected = &known.state.sessions[&session.id.0];
+                assert_eq!(session.key, expected.key);
+                assert_eq!(session.explicit, expected.explicit);
+                assert_eq!(session.closed.is_some(), expected.closed);
+                let of = |e: &&amem_tests::model::Event| e.made.session == session.id.0;
+                let named = Named::Id(session.id);
+                let shown = ShowSession { session: named }.run(view).unwrap();
+                assert_eq!(shown.events, known.state.events.iter().filter(of).count());
+                assert_eq!(shown.session, *session);
+            }
+            request.cursor = page.next;
+            if request.cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, sessions(known, state, oldest_first));
+    });
+}

@@ -1,0 +1,129 @@
+//! Patterns and timelines.
+
+use amem_core::query::{Axis, Order, Pattern, Selection, Timeline};
+use amem_core::{EventType, NodeId, SessionId};
+use amem_tests::model::{Requests, World, list};
+
+use crate::{Place, in_worlds};
+
+#[test]
+fn a_pattern_finds_what_looking_at_every_event_finds() {
+    in_worlds(150, |world, view, known| {
+        for _ in 0..4 {
+            let selection = Requests(world).selection();
+            let order = Requests(world).order();
+            let mut expected = list(known, &selection, order);
+            let limit = 1 + world.random.below(12) as usize;
+            expected.truncate(limit);
+            let request = Pattern {
+                selection,
+                order,
+                limit,
+                cursor: None,
+            };
+            let found = request.run(view).unwrap();
+            assert_eq!(found.ids, expected, "{request:?}");
+            assert_eq!(found.answered.lsn.0, known.now);
+            assert_eq!(found.answered.moment.0, known.moment);
+            assert_eq!(found.answered.instance, view.instance());
+        }
+    });
+}
+
+#[test]
+fn a_pattern_finds_the_same_among_thousands() {
+    // Enough events for indexes of several blocks, and for every way to read a list.
+    for seed in 0..5 {
+        let mut place = Place { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        for part in 0..12 {
+            let count = world.random.below(500) + 1;
+            world.ingest_many(count).unwrap();
+            if part == 6 {
+                world.checkpoint().unwrap();
+            }
+            for _ in 0..10 {
+                world.step().unwrap();
+            }
+        }
+        let view = world.view();
+        let known = world.model.known(view.lsn(), world.checkpoints, None);
+        for step in 0..150 {
+            place.step = step;
+            let request = Pattern {
+                selection: Requests(&mut world).selection(),
+                order: Requests(&mut world).order(),
+                limit: world.random.pick(&[1, 10, 100, 1_000]),
+                cursor: None,
+            };
+            let mut expected = list(&known, &request.selection, request.order);
+            expected.truncate(request.limit);
+            assert_eq!(request.run(&view).unwrap().ids, expected, "{request:?}");
+        }
+    }
+}
+
+#[test]
+fn a_timeline_has_the_time_of_every_event() {
+    in_worlds(40, |world, view, known| {
+        let request = Timeline {
+            selection: Requests(world).selection(),
+            axis: world.random.pick(&[Axis::Recorded, Axis::Happened]),
+            newest_first: world.random.below(2) == 0,
+            limit: 1 + world.random.below(20) as usize,
+            cursor: None,
+        };
+        let order = match request.newest_first {
+            true => Order::Newest(request.axis),
+            false => Order::Oldest(request.axis),
+        };
+        let mut expected = list(known, &request.selection, order);
+        expected.truncate(request.limit);
+        let found = request.run(view).unwrap().moments;
+        let ids: Vec<NodeId> = found.iter().map(|(_, id)| *id).collect();
+        assert_eq!(ids, expected, "{request:?}");
+        for (time, id) in found {
+            let event = &known.state.events[id.0 as usize];
+            let expected = match request.axis {
+                Axis::Recorded => event.created_at,
+                Axis::Happened => event.happened(),
+            };
+            assert_eq!(time.0, expected);
+        }
+    });
+}
+
+#[test]
+fn every_list_that_a_pattern_can_be_read_from_gives_the_same() {
+    // Whole lists and walks: the limit decides which it is, the answer must not.
+    in_worlds(30, |world, view, known| {
+        let order = Requests(world).order();
+        let mut selection = Requests(world).selection();
+        selection.types = vec![EventType(0)];
+        selection.sessions = (0..4).map(SessionId).collect();
+        let expected = list(known, &selection, order);
+        for limit in [1, 2, 5, 1_000] {
+            let request = Pattern {
+                selection: selection.clone(),
+                order,
+                limit,
+                cursor: None,
+            };
+            let found = request.run(view).unwrap().ids;
+            assert_eq!(found, expected[..limit.min(expected.len())], "{request:?}");
+        }
+        let everything = Pattern {
+            selection: Selection {
+                include_forgotten: true,
+                include_compressed: true,
+                ..Selection::default()
+            },
+            order,
+            limit: 10_000,
+            cursor: None,
+        };
+        let found = everything.run(view).unwrap().ids;
+        assert_eq!(found, list(known, &everything.selection, order));
+        assert_eq!(found.len() as u64, view.nodes());
+    });
+}

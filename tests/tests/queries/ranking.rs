@@ -1,0 +1,209 @@
+//! Similar, text, search: every score, every part of it, and that nothing better was passed over.
+
+use std::collections::BTreeMap;
+
+use amem_core::query::{Like, Search, Selection, Similar, Text};
+use amem_core::view::View;
+use amem_core::{Error, Flags, NodeId};
+use amem_tests::model::{Known, Requests, World, bm25, cosines, fused, list};
+
+use crate::{Place, in_worlds};
+
+/// Hits against the scores of all that is wanted: each score is right, none is missing, ties are by id.
+fn check(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
+    assert_eq!(
+        hits.len(),
+        limit.min(expected.len()),
+        "{hits:?} {expected:?}"
+    );
+    for (id, score) in hits {
+        let expected = expected[&id.0];
+        let off = (f64::from(*score) - expected).abs();
+        assert!(
+            off < 1e-4 * (1.0 + expected.abs()),
+            "{id}: {score} {expected}"
+        );
+    }
+    let in_order = |a: &(NodeId, f32), b: &(NodeId, f32)| (a.1, a.0) > (b.1, b.0);
+    assert!(hits.is_sorted_by(in_order), "{hits:?}");
+    if let Some((_, worst)) = hits.last() {
+        for (id, score) in expected {
+            let is_hit = hits.iter().any(|hit| hit.0.0 == *id);
+            assert!(
+                is_hit || *score < f64::from(*worst) + 1e-4,
+                "{id} at {score} is missing"
+            );
+        }
+    }
+}
+
+fn wanted(known: &Known, selection: &Selection, scores: &mut BTreeMap<u64, f64>) {
+    let ids = list(known, selection, Default::default());
+    scores.retain(|id, _| ids.contains(&NodeId(*id)));
+}
+
+#[test]
+fn similar_is_the_exact_cosine_of_every_vector() {
+    in_worlds(60, |world, view, known| {
+        let Some(vector) = world.vector().filter(|v| v.iter().any(|x| *x != 0.0)) else {
+            return;
+        };
+        let event = world.random.below(view.nodes().max(1));
+        let request = Similar {
+            like: match world.random.below(2) {
+                0 => Like::Event(NodeId(event)),
+                _ => Like::Vector(vector.clone()),
+            },
+            selection: Requests(world).selection(),
+            limit: 1 + world.random.below(8) as usize,
+            min_similarity: (world.random.below(3) == 0).then_some(0.25),
+        };
+        let nowhere = vec![0.0; vector.len()];
+        let mut expected = match &request.like {
+            Like::Vector(vector) => cosines(known, vector, &nowhere),
+            Like::Event(NodeId(id)) => {
+                let own = known.state.events.get(*id as usize);
+                match own.and_then(|event| event.made.vector.as_ref()) {
+                    Some(own) => cosines(known, own, &nowhere),
+                    None => {
+                        assert!(request.run(view).is_err());
+                        return;
+                    }
+                }
+            }
+        };
+        let found = match request.run(view) {
+            Ok(found) => found.hits,
+            Err(Error::Forgotten { .. } | Error::Invalid { .. }) => {
+                assert!(matches!(request.like, Like::Event(_)));
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        wanted(known, &request.selection, &mut expected);
+        if let Like::Event(id) = request.like {
+            expected.remove(&id.0);
+        }
+        if let Some(least) = request.min_similarity {
+            // What lies on the border may fall to either side.
+            assert!(found.iter().all(|hit| hit.1 >= least));
+            let is_in = |id: &u64| found.iter().any(|hit| hit.0.0 == *id);
+            expected.retain(|id, s| *s >= f64::from(least) + 1e-5 || is_in(id));
+        }
+        check(&found, &expected, request.limit);
+    });
+}
+
+#[test]
+fn text_is_bm25_of_every_text() {
+    in_worlds(60, |world, view, known| {
+        let request = Text {
+            question: world.text(),
+            selection: Requests(world).selection(),
+            limit: 1 + world.random.below(8) as usize,
+        };
+        let found = request.run(view).unwrap().hits;
+        let mut expected = bm25(known, &request.question);
+        wanted(known, &request.selection, &mut expected);
+        check(&found, &expected, request.limit);
+    });
+}
+
+#[test]
+fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
+    in_worlds(100, |world, view, known| {
+        let mut request = Search {
+            question: world.text(),
+            vector: world.vector().unwrap_or_default(),
+            selection: Requests(world).selection(),
+            limit: 1 + world.random.below(8) as usize,
+            neighbour_share: world.random.pick(&[0.0, 0.2, 1.0]),
+            ..Search::default()
+        };
+        if world.random.below(5) == 0 {
+            (request.text_weight, request.vector_weight) = (2.0, 0.5);
+        }
+        if request.question.is_empty() && request.vector.is_empty() {
+            assert!(request.run(view).is_err());
+            return;
+        }
+        let found = request.run(view).unwrap().hits;
+        let expected = fused(known, &request);
+        let scores = expected
+            .iter()
+            .map(|(id, parts)| (*id, parts.score()))
+            .collect();
+        let hits: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
+        check(&hits, &scores, request.limit);
+        for hit in found {
+            assert_eq!(hit.text + hit.vector + hit.neighbours, hit.score);
+            let parts = &expected[&hit.id.0];
+            for (found, expected) in [
+                (hit.text, parts.text),
+                (hit.vector, parts.vector),
+                (hit.neighbours, parts.neighbours),
+            ] {
+                assert!(
+                    (f64::from(found) - expected).abs() < 1e-4,
+                    "{hit:?} {parts:?}"
+                );
+            }
+        }
+    });
+}
+
+/// The answers of all rankings, to the bit.
+fn answers(view: &View, question: &str, vector: &[f32]) -> String {
+    let limit = 1_000;
+    let text = Text {
+        question: question.into(),
+        limit,
+        ..Text::default()
+    };
+    let similar = Similar {
+        like: Like::Vector(vector.to_vec()),
+        limit,
+        ..Similar::default()
+    };
+    let search = Search {
+        question: question.into(),
+        vector: vector.to_vec(),
+        limit,
+        ..Search::default()
+    };
+    let (text, similar) = (
+        text.run(view).unwrap().hits,
+        similar.run(view).unwrap().hits,
+    );
+    format!("{text:?} {similar:?} {:?}", search.run(view).unwrap().hits)
+}
+
+#[test]
+fn a_checkpoint_changes_no_bit_of_a_score() {
+    for seed in 0..40 {
+        let _place = Place { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        for _ in 0..60 {
+            world.step().unwrap();
+        }
+        // What was erased leaves the index with the checkpoint that an erase brings; here it is the start.
+        world.checkpoint().unwrap();
+        for _ in 0..30 {
+            world.step().unwrap();
+            let view = world.view();
+            let mut states = view.brain().delta().events.states.iter();
+            if states.any(|state| state.flags.has(Flags::ERASED)) {
+                world.checkpoint().unwrap();
+            }
+        }
+        let vector = vec![0.5; world.dimension() as usize];
+        if vector.is_empty() {
+            continue;
+        }
+        let before = answers(&world.view(), "stone river paint", &vector);
+        world.checkpoint().unwrap();
+        assert_eq!(answers(&world.view(), "stone river paint", &vector), before);
+        let copy = world.written.copy().unwrap();
+        assert_eq!(answers(&copy, "stone river paint", &vector), before);
+    }
+}
