@@ -19,7 +19,7 @@ use amem_core::view::View;
 use crate::create::{FileSink, epoch};
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED, SUFFIX, TMP};
+use crate::folder::{Folder, TMP};
 use crate::store::Store;
 
 /// Bytes of frames that the last round may carry while commits wait.
@@ -177,6 +177,13 @@ impl Checkpoint {
             .map_err(|e| Error::disk("write", &self.tmp, e))?;
         Ok(end)
     }
+
+    /// Gives what was built a name that no file has.
+    pub(crate) fn publish(mut self, name: &str) -> Result<()> {
+        let published = self.folder.disk().publish(&self.tmp, name);
+        self.done = published.is_ok();
+        published.map_err(|e| Error::disk("publish", name, e))
+    }
 }
 
 impl Drop for Checkpoint {
@@ -244,10 +251,7 @@ impl Store {
                 self.poison = Some(why.clone());
                 let gone = disk.identity(&self.file_name);
                 if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
-                    return Err(Error::Replaced {
-                        name: self.file_name.clone(),
-                        saved: self.save_or_say_why(),
-                    });
+                    return Err(self.save_as_replaced()());
                 }
                 Err(Error::Poisoned { why })
             }
@@ -296,19 +300,5 @@ impl Store {
         }
         *self = next;
         Ok(())
-    }
-
-    /// Saves what is committed under a name of its own, because the brain's file is gone.
-    pub(crate) fn save(&self) -> Result<String> {
-        let mut checkpoint = Checkpoint::begin(self)?;
-        checkpoint.build()?;
-        let disk = self.folder.disk();
-        let name = format!("{RECOVERED}/{}.recovered-{}{SUFFIX}", self.name, disk.now());
-        disk.publish(&checkpoint.tmp, &name)
-            .map_err(|e| Error::disk("publish", &name, e))?;
-        checkpoint.done = true;
-        disk.sync_folder(RECOVERED)
-            .map_err(|e| Error::disk("sync", RECOVERED, e))?;
-        Ok(name)
     }
 }

@@ -16,6 +16,7 @@ pub mod disk;
 pub mod error;
 pub mod folder;
 pub mod mutation;
+mod place;
 mod plan;
 mod recovery;
 mod requests;

@@ -24,6 +24,7 @@ use crate::disk::{Disk, File};
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
+use crate::place::Place;
 use crate::plan::{self, Plan};
 use crate::requests;
 
@@ -48,15 +49,6 @@ pub struct Store {
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
-}
-
-/// Whether the brain's name is that of our file.
-enum Place {
-    Ours,
-    /// It can't be looked at now.
-    Unknown(io::Error),
-    /// It is not, and why.
-    Lost(String),
 }
 
 impl Store {
@@ -149,17 +141,9 @@ impl Store {
                     .collect();
             }
             Place::Lost(why) => {
-                let saved = self.save_or_say_why();
+                let replaced = self.save_as_replaced();
                 self.poison = Some(why);
-                return requests
-                    .iter()
-                    .map(|_| {
-                        Err(Error::Replaced {
-                            name: self.file_name.clone(),
-                            saved: saved.clone(),
-                        })
-                    })
-                    .collect();
+                return requests.iter().map(|_| Err(replaced())).collect();
             }
         }
         let now = self.folder.disk().now();
@@ -433,26 +417,6 @@ impl Store {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
         own(&**self.folder.disk(), &*self.file, page, self.position.at)
             .map_err(|e| format!("taking ownership: {e}"))
-    }
-
-    /// The file under our name must be the one that we write to.
-    fn place(&self) -> Place {
-        match self.folder.disk().identity(&self.file_name) {
-            Ok(id) if id == self.file.id() => Place::Ours,
-            Ok(_) => Place::Lost(format!("{} was replaced by another file", self.file_name)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                Place::Lost(format!("{} is gone: {e}", self.file_name))
-            }
-            Err(e) => Place::Unknown(e),
-        }
-    }
-
-    /// Saves what is committed; returns under which name, or why it could not be.
-    pub(crate) fn save_or_say_why(&self) -> String {
-        match self.save() {
-            Ok(name) => name,
-            Err(e) => format!("nothing ({e})"),
-        }
     }
 
     /// True if something was erased whose bytes are still in the file.

@@ -5,6 +5,8 @@
 //! `AMEM_CRASH_STATES=1000000 cargo test --release -p amem-tests --test crash` tries a million states;
 //! `AMEM_CRASH_SCRIPT=erase` plays only the scripts with that in their names.
 
+#![forbid(unsafe_code)]
+
 use std::time::Instant;
 
 use amem_tests::crash::{Plan, Report, prove};
@@ -68,7 +70,7 @@ fn every_broken_protocol_is_caught() {
         let mut judged = 0;
         let shown = showing(flaw).into_iter().find_map(|script| {
             let plan = Plan {
-                budget: 4000,
+                budget: 20_000,
                 stop_at_first: true,
                 ..Plan::default()
             };

@@ -4,6 +4,9 @@
 //! By default one script has each of its operations fail, the others every third;
 //! `AMEM_FAULT_STEP=1 cargo test --release -p amem-tests --test faults` makes all fail, and looks closer.
 
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a failed test")]
+
 use std::sync::Arc;
 use std::time::Instant;
 

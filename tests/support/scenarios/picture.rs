@@ -1,12 +1,13 @@
 //! All that a view of a brain shows, as bytes that are equal if nothing differs, and as lines for people.
 
+use std::sync::Arc;
+
 use amem_core::Result;
-use amem_core::base::checksums::Checksums;
-use amem_core::brain::Brain;
 use amem_core::event::Graph;
 use amem_core::journal::frame::Header;
 use amem_core::view::{Direction, View};
-use amem_core::{ActorId, Error, EventType, NodeId, SessionId};
+use amem_core::{ActorId, EventType, NodeId, SessionId, verify};
+use amem_store::disk::File;
 
 /// Appends what a view shows of its events and edges.
 pub(super) fn graph(view: &View, out: &mut Vec<u8>) -> Result<()> {
@@ -161,18 +162,15 @@ pub(super) fn difference(found: &View, expected: &View) -> String {
     "in what no line shows".into()
 }
 
-/// Every byte of a base against its checksums, which must leave out nothing before them.
-pub(super) fn verify(brain: &Brain) -> Result<()> {
-    let base = brain.base();
-    let mut covered = 0;
-    for chunk in base.checksums()?.iter() {
-        Checksums::check(chunk, base.map().slice(chunk.offset, chunk.len), "base")?;
-        if chunk.offset != covered {
-            return Err(Error::corrupt("checksums", covered, "they leave out bytes"));
-        }
-        covered += chunk.len;
+/// Every byte of a file against its checksums, every part of it against the others, and nothing torn behind it.
+pub(super) fn verify(file: &dyn File) -> std::result::Result<(), String> {
+    let map = file.len().and_then(|len| file.map(len));
+    let map = map.map_err(|e| e.to_string())?;
+    let report = verify::native(Arc::new(map), None).map_err(|e| e.to_string())?;
+    if report.is_whole() {
+        return Ok(());
     }
-    Ok(())
+    Err(format!("{:?}, {:?}", report.findings, report.tail))
 }
 
 fn number(out: &mut Vec<u8>, value: u64) {

@@ -142,7 +142,14 @@ impl Writer {
         let request = match n % 3 {
             0 => request,
             1 => request.by("uid:1000", "first"),
-            _ => request.by("uid:1000", if n % 2 == 0 { "second" } else { "third" }),
+            _ => request.by(
+                "uid:1000",
+                if n.is_multiple_of(2) {
+                    "second"
+                } else {
+                    "third"
+                },
+            ),
         };
         match n % 4 {
             0 => request,

@@ -291,6 +291,12 @@ impl<'t> Life<'t> {
         Ok(())
     }
 
+    /// Holds every part of the brain's file against the others.
+    fn verify(&self) -> Result<(), String> {
+        let file = self.disk.open(FILE).map_err(|e| e.to_string())?;
+        picture::verify(&*file).map_err(|e| format!("verified: {e}"))
+    }
+
     /// Executes a transaction by itself.
     fn execute(&mut self, transaction: u64, replayed: bool) -> Result<(), String> {
         let Some((request, now)) = self.trial.request(transaction) else {
@@ -364,8 +370,6 @@ impl Scenario for Trial {
         if found < answered.must || found > answered.may {
             return Ok(found);
         }
-        let text = |e: amem_core::Error| e.to_string();
-        picture::verify(life.store.brain()).map_err(text)?;
         life.settle().map_err(|e| e.to_string())?;
         self.refuse_secrets(&disk, found)?;
         let next = life.done + 1;
@@ -378,7 +382,7 @@ impl Scenario for Trial {
         let life = life
             .restart(found % 2 == 0)
             .map_err(|e| format!("opened again: {e}"))?;
-        picture::verify(life.store.brain()).map_err(text)?;
+        life.verify()?;
         Ok(found)
     }
 }
