@@ -3,6 +3,12 @@
 //!
 //! A failure prints the seed of its world and the number of the step.
 
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
 mod events;
 mod graph;
 mod listings;
