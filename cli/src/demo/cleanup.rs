@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -96,6 +96,8 @@ impl Left {
     fn clean(&mut self) {
         for pid in self.children.drain(..) {
             let _gone_already = kill_process(pid, Signal::KILL);
+            // Until it has been waited for, it is still in the table of processes.
+            let _waited_for_already = waitpid(Some(pid), WaitOptions::empty());
         }
         // A process that is just ending may still make a file: once more, then it has had its time.
         for _ in 0..100 {
