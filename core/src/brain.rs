@@ -175,6 +175,17 @@ impl Brain {
         View::new(self.clone(), self.delta.log.applied())
     }
 
+    /// Bytes of the file, as they stand in it.
+    pub fn bytes(&self, position: u64, len: u64) -> Result<&[u8]> {
+        self.map
+            .slice(position, len)
+            .ok_or_else(|| Error::Truncated {
+                what: "file",
+                needed: position.saturating_add(len),
+                len: self.map.len(),
+            })
+    }
+
     /// The bytes of a span of the journal.
     #[inline]
     pub fn span(&self, span: Span) -> Result<&[u8]> {

@@ -133,6 +133,16 @@ pub enum Error {
         /// The newest in the view.
         last: Lsn,
     },
+    /// Commits that are not held one by one any more.
+    #[error(
+        "the commits after LSN {asked} are not held any more, only those after {oldest}: read the brain as it is, then follow it from the LSN that answered"
+    )]
+    CommitsGone {
+        /// After which commits were asked for.
+        asked: Lsn,
+        /// The oldest LSN after which they are held.
+        oldest: Lsn,
+    },
     /// The mapping must not be used any more: an erase replaced the file.
     #[error(
         "generation {generation} was replaced because something in it was erased: take a new view"

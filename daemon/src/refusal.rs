@@ -74,6 +74,7 @@ impl From<Core> for Refusal {
             Core::Space { .. } => (Code::InvalidArgument, "SPACE"),
             Core::ForeignInstance { .. } => (Code::FailedPrecondition, "FOREIGN_INSTANCE"),
             Core::UnknownLsn { .. } => (Code::OutOfRange, "UNKNOWN_LSN"),
+            Core::CommitsGone { .. } => (Code::OutOfRange, "COMMITS_GONE"),
             Core::MustDrop { .. } => (Code::Unavailable, "MUST_DROP"),
             Core::Invalid { .. } => (Code::InvalidArgument, "INVALID"),
             _ => (Code::Internal, "INTERNAL"),

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use amem_core::base::history::Before;
+use amem_core::journal::frame::Kind;
 use amem_core::query::Resolve;
 use amem_core::view::{Direction, View};
 use amem_core::{EdgeType, Lsn, NodeId};
@@ -105,9 +106,10 @@ pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Resul
     Ok(())
 }
 
-/// "Anything later than this": the bound of a view.
+/// Refuses if anything but uses of events was committed after an LSN: readers cause those, and they change nothing
+/// that a writer could have read.
 pub(crate) fn refuse_unless_at(view: &View, expected: Lsn) -> Result<()> {
-    if view.lsn() > expected {
+    if expected < view.lsn() && !only_touches_after(view, expected)? {
         return Err(Error::Aborted {
             what: "the newest LSN",
             expected: expected.to_string(),
@@ -115,4 +117,17 @@ pub(crate) fn refuse_unless_at(view: &View, expected: Lsn) -> Result<()> {
         });
     }
     Ok(())
+}
+
+fn only_touches_after(view: &View, mut lsn: Lsn) -> Result<bool> {
+    if lsn < view.commits_held_after()? {
+        return Ok(false);
+    }
+    while let Some(next) = view.commit_after(lsn)? {
+        if next.commit.kind != Kind::Touch {
+            return Ok(false);
+        }
+        lsn = next.commit.lsn;
+    }
+    Ok(true)
 }

@@ -1,15 +1,15 @@
 //! New brains: empty ones, and ones that begin with what another file had.
 
-use amem_core::Graph;
-use amem_core::Micros;
 use amem_core::base::identity::Identity;
 use amem_core::base::settings::Settings;
 use amem_core::embed::{self, Embedder};
 use amem_core::fold::build::Build;
 use amem_core::fold::image::Sink;
-use amem_core::fold::{self, new_identity};
+use amem_core::fold::{self, Options, new_identity};
 use amem_core::journal::head::PAGE;
 use amem_core::limits::DIMENSION_MAX;
+use amem_core::view::View;
+use amem_core::{Generation, Graph, Micros};
 use uuid::Uuid;
 
 use crate::disk::File;
@@ -62,6 +62,24 @@ pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) 
     let options = Build::options(&view, &identity);
     publish(folder, name, |sink| {
         let end = fold::fold(&view, &options, sink)?;
+        fold::journal(&options.identity, epoch(folder), end, sink)
+    })
+}
+
+/// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
+/// of its own.
+pub fn adopt(folder: &Folder, name: &str, view: &View) -> Result<()> {
+    let next = Options::next(view, folder.disk().now());
+    let options = Options {
+        identity: Identity {
+            instance: uuid::Builder::from_random_bytes(folder.disk().random()).into_uuid(),
+            generation: Generation(1),
+            ..next.identity
+        },
+        ..next
+    };
+    publish(folder, name, |sink| {
+        let end = fold::fold(view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }

@@ -18,7 +18,7 @@ pub struct Request {
     pub agent: String,
     /// A UUIDv7 under which a retry is answered and not executed again.
     pub request_id: Option<Uuid>,
-    /// Refuse if anything was committed after this.
+    /// Refuse if anything but uses of events was committed after this.
     pub expected_lsn: Option<Lsn>,
     /// Refuse if the first event's newest head is not the second.
     pub expected_head: Option<(NodeId, NodeId)>,

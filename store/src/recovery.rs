@@ -64,14 +64,17 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
         replayed.position,
         end,
     );
-    if same_boot && clean != end && !folder.take_created(file.id()) {
+    let was_closed = clean == end || folder.take_created(file.id());
+    if same_boot && !was_closed {
         let mut checkpoint = Checkpoint::begin(&store)?;
         checkpoint.build()?;
         store.install(checkpoint)?;
+        store.recovered = true;
         return Ok(store);
     }
     zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;
     store.space_end = len.max(end);
+    store.recovered = !was_closed;
     store
         .take_ownership()
         .map_err(|why| Error::Poisoned { why })?;

@@ -49,6 +49,8 @@ pub struct Store {
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
+    /// It had not been closed in order.
+    pub(crate) recovered: bool,
 }
 
 impl Store {
@@ -77,6 +79,7 @@ impl Store {
             space_end,
             actors,
             poison,
+            recovered: false,
         }
     }
 
@@ -103,6 +106,11 @@ impl Store {
     /// Why nothing is written any more, if so.
     pub fn poisoned(&self) -> Option<&str> {
         self.poison.as_deref()
+    }
+
+    /// True if the brain had not been closed in order, so that it was recovered when it was opened.
+    pub fn was_recovered(&self) -> bool {
+        self.recovered
     }
 
     /// Bytes of frames in the journal.
@@ -425,6 +433,23 @@ impl Store {
         (0..log.published())
             .filter_map(|at| log.get(at))
             .any(|entry| entry.commit.kind == frame::Kind::Erase)
+    }
+
+    /// Takes the brain's file away, durably. Readers that have it mapped keep what they see.
+    ///
+    /// A file that stands under the brain's name and is not ours stays (`Replaced`).
+    pub fn remove(self) -> Result<()> {
+        let disk = self.folder.disk();
+        match self.place() {
+            Place::Ours => {}
+            Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
+            Place::Lost(_) => return Err(self.save_as_replaced()()),
+        }
+        disk.remove(&self.file_name)
+            .map_err(|e| Error::disk("remove", &self.file_name, e))?;
+        disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
+            why: format!("syncing the folder: {e}"),
+        })
     }
 
     /// Closes the brain in order, so that the next open needs no recovery.

@@ -10,8 +10,6 @@ use amem_core::event::{Graph, MemoryGraph};
 use amem_core::fold::new_identity;
 use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
 use amem_core::spec1::Spec1;
-use amem_core::text::TermCounts;
-use amem_core::types::Flags;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use uuid::Uuid;
@@ -132,7 +130,7 @@ impl Import {
         if vectors == 0 {
             (graph.dimension, space) = (embed::DIMENSION, Embedder::builtin().space());
             if !self.no_embed {
-                embedded = embed_all(&mut graph);
+                embedded = Embedder::builtin().embed_graph(&mut graph);
             }
         }
         let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), space, now());
@@ -247,18 +245,6 @@ fn of_lines(lines: Lines) -> Result<Brought, Failure> {
         sessions: lines.sessions,
         space: lines.space,
     })
-}
-
-/// Gives every text that says something a vector. Returns how many.
-fn embed_all(graph: &mut MemoryGraph) -> u64 {
-    let (embedder, mut counts) = (Embedder::builtin(), TermCounts::new());
-    let mut embedded = 0;
-    for event in &mut graph.events {
-        event.vector = embedder.embed_with(&event.text, &mut counts);
-        event.flags = event.flags.set(Flags::VECTOR, event.vector.is_some());
-        embedded += u64::from(event.vector.is_some());
-    }
-    embedded
 }
 
 fn write(named: &Named, told: &Told, page: &mut Page) {

@@ -19,7 +19,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::groups::GROUPS;
 use super::vector_space;
+use crate::event::MemoryGraph;
 use crate::text::{Analyzer, TermCounts};
+use crate::types::Flags;
 
 /// Numbers in a vector of the built-in embedder.
 pub const DIMENSION: u32 = 128;
@@ -88,6 +90,17 @@ impl Embedder {
         }
         let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
         (length > 0.0).then(|| sum.iter().map(|x| x / length).collect())
+    }
+
+    /// Gives every text of a graph that says something its vector; returns how many that were.
+    pub fn embed_graph(&self, graph: &mut MemoryGraph) -> u64 {
+        let (mut counts, mut embedded) = (TermCounts::new(), 0);
+        for event in &mut graph.events {
+            event.vector = self.embed_with(&event.text, &mut counts);
+            event.flags = event.flags.set(Flags::VECTOR, event.vector.is_some());
+            embedded += u64::from(event.vector.is_some());
+        }
+        embedded
     }
 
     fn add_term(&self, sum: &mut [f32; DIMENSION as usize], term: &str, weight: f32) {

@@ -7,6 +7,7 @@
 //! and after a checkpoint, a copy or a reopen.
 
 mod bound;
+mod commits;
 mod lists;
 mod node;
 mod session_ids;
@@ -14,6 +15,7 @@ mod terms;
 mod ties;
 
 pub use bound::AsOf;
+pub use commits::Committed;
 pub use lists::Ids;
 pub use node::Node;
 pub use session_ids::SessionIds;

@@ -7,6 +7,7 @@
 )]
 
 mod believed;
+mod commits;
 mod cost;
 mod refusals;
 
