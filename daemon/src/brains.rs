@@ -1,129 +1,332 @@
-//! The folder's brains: which are open, and opening them.
+//! The folder's brains: which are open, opening them, closing those that nobody uses, making and removing them.
+//!
+//! Promises: a brain is opened once at a time, whoever asks and whoever gives up asking meanwhile; one that can't
+//! be opened is told with its reason and keeps no other from being served.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
+use amem_proto::v1::JobKind;
 use amem_store::create::{self, Create};
-use amem_store::{Folder, Store, folder};
-use tokio::sync::OnceCell;
-use tokio::task::spawn_blocking;
+use amem_store::{Folder, Incoming, Store, folder};
+use tokio::sync::{OwnedMutexGuard, Semaphore};
+use tokio::task::{JoinSet, spawn_blocking};
+use tonic::Code;
+use uuid::Uuid;
 
+use crate::health::Health;
+use crate::jobs::Jobs;
+use crate::limits::OPENINGS_MAX;
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
-type Cell = Arc<OnceCell<Arc<OpenBrain>>>;
+/// The place of one brain: empty while it is closed, locked while it is opened or closed.
+type Place = Arc<tokio::sync::Mutex<Option<Arc<OpenBrain>>>>;
+type Taken = OwnedMutexGuard<Option<Arc<OpenBrain>>>;
 
 /// The brains of one folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Brains(Arc<Inner>);
+
 #[derive(Debug)]
-pub(crate) struct Brains {
+struct Inner {
     folder: Folder,
     path: PathBuf,
-    /// By name; a cell is empty while its brain is being opened.
-    open: Mutex<HashMap<String, Cell>>,
+    health: Health,
+    jobs: Jobs,
+    places: Mutex<HashMap<String, Place>>,
+    problems: Mutex<BTreeMap<String, Problem>>,
+}
+
+/// Why a brain can't be opened.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) refusal: Refusal,
+    pub(crate) since: SystemTime,
 }
 
 impl Brains {
-    pub(crate) fn new(folder: Folder, path: PathBuf) -> Self {
-        Self {
+    pub(crate) fn new(folder: Folder, path: PathBuf, health: Health, jobs: Jobs) -> Self {
+        Self(Arc::new(Inner {
             folder,
             path,
-            open: Mutex::default(),
-        }
+            health,
+            jobs,
+            places: Mutex::default(),
+            problems: Mutex::default(),
+        }))
     }
 
     /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
-    /// Makes an empty brain and opens it.
-    pub(crate) async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
-        let (folder, of) = (self.folder.clone(), name.to_owned());
-        blocking(move || create::create(&folder, &of, &options)).await??;
-        self.get(name).await
+    /// The jobs of the daemon.
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.0.jobs
     }
 
     /// An open brain; opens it if it is not.
     pub(crate) async fn get(&self, name: &str) -> Result<Arc<OpenBrain>> {
-        let cell = self.cell(name)?;
-        let opened = cell.get_or_try_init(|| self.start(name)).await;
-        match opened {
-            Ok(brain) => Ok(brain.clone()),
-            Err(refusal) => {
-                self.forget(name, &cell);
-                Err(refusal)
+        let place = self.take(name).await?;
+        if let Some(open) = place.as_ref().filter(|open| !open.is_closed()) {
+            open.use_now();
+            return Ok(open.clone());
+        }
+        let (brains, name) = (self.clone(), name.to_owned());
+        to_its_end(async move { brains.open_at(&name, place).await }).await
+    }
+
+    /// Makes an empty brain and opens it.
+    pub(crate) async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
+        let (place, brains) = (self.take(name).await?, self.clone());
+        let name = name.to_owned();
+        to_its_end(async move {
+            let (folder, of) = (brains.0.folder.clone(), name.clone());
+            let made = blocking(move || create::create(&folder, &of, &options)).await;
+            if let Err(refusal) = made.and_then(|made| Ok(made?)) {
+                brains.leave(&name, place);
+                return Err(refusal);
             }
-        }
+            brains.open_at(&name, place).await
+        })
+        .await
     }
 
-    fn cell(&self, name: &str) -> Result<Cell> {
-        // Whatever the name, it is one before anything is kept of it.
-        folder::file_name(name)?;
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = |cell: &Cell| cell.get().is_some_and(|brain| brain.is_closed());
-        if open.get(name).is_some_and(closed) {
-            open.remove(name);
-        }
-        Ok(open.entry(name.to_owned()).or_default().clone())
+    /// Begins to receive a file for a brain.
+    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<Incoming> {
+        let (folder, of) = (self.0.folder.clone(), name.to_owned());
+        Ok(blocking(move || Incoming::begin(&folder, &of, bytes)).await??)
     }
 
-    /// Takes the cell of a brain that could not be opened away.
-    fn forget(&self, name: &str, cell: &Cell) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |found: &Cell| Arc::ptr_eq(found, cell) && found.get().is_none();
-        if open.get(name).is_some_and(same) {
-            open.remove(name);
+    /// Takes a brain away, if it is the one that is meant.
+    pub(crate) async fn remove(&self, name: &str, instance: Uuid) -> Result<Arc<OpenBrain>> {
+        let brain = self.get(name).await?;
+        let found = brain.view().instance();
+        if found != instance {
+            let message = format!("the brain {name:?} is instance {found}, not {instance}");
+            return Err(Refusal::new(
+                Code::FailedPrecondition,
+                "FOREIGN_INSTANCE",
+                message,
+            ));
         }
+        let (mut place, brains) = (self.take(name).await?, self.clone());
+        let name = name.to_owned();
+        to_its_end(async move {
+            let is_same = place.as_ref().is_some_and(|open| Arc::ptr_eq(open, &brain));
+            if !is_same {
+                let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
+                return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
+            }
+            let removed = brain.remove().await;
+            *place = None;
+            brains.leave(&name, place);
+            removed?;
+            brains.forget(&name).await;
+            tracing::info!(brain = name, "removed");
+            Ok(brain)
+        })
+        .await
     }
 
-    async fn start(&self, name: &str) -> Result<Arc<OpenBrain>> {
-        let (folder, of) = (self.folder.clone(), name.to_owned());
-        let store = blocking(move || Store::open(&folder, &of)).await??;
-        tracing::info!(brain = name, lsn = store.view().lsn().0, "open");
-        let path = self.path.join(folder::file_name(name)?);
-        let brain = OpenBrain::start(store, path).map_err(|e| {
-            let message = format!("no thread for the writer of {name:?}: {e}");
-            Refusal::new(tonic::Code::ResourceExhausted, "THREAD", message)
-        })?;
-        Ok(Arc::new(brain))
+    /// Opens every brain of the folder once, which recovers those that were not closed in order, and closes them
+    /// again. Those that can't be opened are told.
+    pub(crate) async fn recover_all(&self) -> Result<()> {
+        let turns = Arc::new(Semaphore::new(OPENINGS_MAX));
+        let mut openings = JoinSet::new();
+        for name in self.names().await? {
+            let (brains, turns) = (self.clone(), turns.clone());
+            openings.spawn(async move {
+                let _turn = turns.acquire().await;
+                match brains.get(&name).await {
+                    Ok(_) => brains.close_if(&name, |_| true).await,
+                    Err(refusal) => {
+                        tracing::error!(brain = name, why = refusal.message, "can't be opened");
+                    }
+                }
+            });
+        }
+        while openings.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    /// Closes the brains that nobody has used for so long.
+    pub(crate) async fn close_idle(&self, after: Duration) {
+        let names: Vec<_> = self.places().keys().cloned().collect();
+        for name in names {
+            self.close_if(&name, |brain| brain.is_idle(after)).await;
+        }
     }
 
     /// The names of all brains of the folder, open or not, in order.
     pub(crate) async fn names(&self) -> Result<Vec<String>> {
-        let folder = self.folder.clone();
+        let folder = self.0.folder.clone();
         let mut names = blocking(move || folder.names()).await??;
         names.retain(|name| folder::file_name(name).is_ok());
         names.sort_unstable();
         Ok(names)
     }
 
-    /// The open brains, by name.
+    /// The open brains, by name. One that is being opened or closed at this moment is not.
     pub(crate) fn open(&self) -> Vec<Arc<OpenBrain>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut brains: Vec<_> = open.values().filter_map(|c| c.get().cloned()).collect();
+        let places = self.places();
+        let open = places
+            .values()
+            .filter_map(|place| place.try_lock().ok()?.clone());
+        let mut brains: Vec<_> = open.filter(|brain| !brain.is_closed()).collect();
         brains.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         brains
     }
 
+    /// The brains that could not be opened when that was tried last.
+    pub(crate) fn problems(&self) -> BTreeMap<String, Problem> {
+        self.problem_list().clone()
+    }
+
     /// Closes every open brain in order, beside each other.
     pub(crate) async fn close(&self) {
-        let closing: Vec<_> = self
-            .open()
-            .into_iter()
-            .map(|brain| tokio::spawn(async move { brain.close().await }))
-            .collect();
-        for task in closing {
-            drop(task.await);
+        let mut closing = JoinSet::new();
+        for brain in self.open() {
+            closing.spawn(async move { brain.close().await });
+        }
+        while closing.join_next().await.is_some() {}
+    }
+
+    /// The place of a brain, for one caller at a time.
+    async fn take(&self, name: &str) -> Result<Taken> {
+        // Whatever the name, it is one before anything is kept of it.
+        folder::file_name(name)?;
+        let place = self.places().entry(name.to_owned()).or_default().clone();
+        Ok(place.lock_owned().await)
+    }
+
+    /// Gives a place back; an empty one that nobody waits for is not kept.
+    fn leave(&self, name: &str, place: Taken) {
+        let mut places = self.places();
+        let is_empty = place.is_none();
+        drop(place);
+        let unused = |place: &Place| Arc::strong_count(place) == 1;
+        if is_empty && places.get(name).is_some_and(unused) {
+            places.remove(name);
         }
     }
+
+    async fn open_at(&self, name: &str, mut place: Taken) -> Result<Arc<OpenBrain>> {
+        *place = None;
+        match self.start(name).await {
+            Ok(brain) => {
+                *place = Some(brain.clone());
+                self.problem_list().remove(name);
+                self.0.health.brain(name, true).await;
+                Ok(brain)
+            }
+            Err(refusal) => {
+                self.leave(name, place);
+                if refusal.code == Code::NotFound {
+                    self.forget(name).await;
+                } else {
+                    let problem = Problem {
+                        refusal: refusal.clone(),
+                        since: SystemTime::now(),
+                    };
+                    self.problem_list().insert(name.to_owned(), problem);
+                    self.0.health.brain(name, false).await;
+                }
+                Err(refusal)
+            }
+        }
+    }
+
+    async fn start(&self, name: &str) -> Result<Arc<OpenBrain>> {
+        let (folder, of) = (self.0.folder.clone(), name.to_owned());
+        let job = self.0.jobs.begin(JobKind::Recovery, name);
+        let store = match blocking(move || Store::open(&folder, &of)).await? {
+            Ok(store) if store.was_recovered() => {
+                job.done(format_args!("LSN {}", store.view().lsn()));
+                store
+            }
+            Ok(store) => {
+                job.forget();
+                store
+            }
+            Err(error @ amem_store::Error::NotFound { .. }) => {
+                job.forget();
+                return Err(error.into());
+            }
+            Err(error) => {
+                job.failed(&error);
+                return Err(error.into());
+            }
+        };
+        tracing::info!(
+            brain = name,
+            lsn = store.view().lsn().0,
+            recovered = store.was_recovered(),
+            "open"
+        );
+        let path = self.0.path.join(folder::file_name(name)?);
+        let brain = OpenBrain::start(store, path, &self.0.jobs, &self.0.health).map_err(|e| {
+            let message = format!("no thread for the writer of {name:?}: {e}");
+            Refusal::new(Code::ResourceExhausted, "THREAD", message)
+        })?;
+        Ok(Arc::new(brain))
+    }
+
+    /// Closes a brain if a condition holds and nobody is using it.
+    async fn close_if(&self, name: &str, wanted: impl FnOnce(&OpenBrain) -> bool) {
+        let Some(place) = self.places().get(name).cloned() else {
+            return;
+        };
+        let Ok(mut place) = place.try_lock_owned() else {
+            return;
+        };
+        let unused = |brain: &Arc<OpenBrain>| Arc::strong_count(brain) == 1 && wanted(brain);
+        let Some(brain) = place.take_if(|brain| unused(brain)) else {
+            return;
+        };
+        let (brains, name) = (self.clone(), name.to_owned());
+        let closed = tokio::spawn(async move {
+            brain.close().await;
+            brains.leave(&name, place);
+            tracing::info!(brain = name, "closed");
+        });
+        drop(closed.await);
+    }
+
+    async fn forget(&self, name: &str) {
+        self.problem_list().remove(name);
+        self.0.health.forget(name).await;
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<String, Place>> {
+        self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn problem_list(&self) -> MutexGuard<'_, BTreeMap<String, Problem>> {
+        let problems = self.0.problems.lock();
+        problems.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs what must not end half done when its caller gives up.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|_| Err(defect()))
 }
 
 /// Runs what takes its time beside the calls; a panic there is a defect of ours and nobody else's trouble.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    spawn_blocking(work)
-        .await
-        .map_err(|_| Refusal::internal("a defect stopped this call; the daemon's log tells more"))
+    spawn_blocking(work).await.map_err(|_| defect())
+}
+
+fn defect() -> Refusal {
+    Refusal::internal("a defect stopped this call; the daemon's log tells more")
 }

@@ -12,11 +12,13 @@ use std::time::Instant;
 
 use amem_core::Generation;
 use amem_core::brain::Brain;
+use amem_proto::v1::JobKind;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
 use amem_store::{Checkpoint, Store};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::jobs::{Job, Jobs};
 use crate::limits::CHECKPOINT_AGAIN_AFTER;
 use crate::open_brain::Shared;
 use crate::refusal::{Refusal, Result};
@@ -79,7 +81,10 @@ pub(crate) struct Checkpoints {
     /// To wake the writer; weak, so that the queue ends when nobody else can ask.
     queue: mpsc::WeakSender<Message>,
     /// Where the one that is being built arrives.
-    building: Option<slot::Receiver<Built>>,
+    building: Option<(slot::Receiver<Built>, Job)>,
+    /// The job whose outcome is decided when it is in place.
+    job: Option<Job>,
+    jobs: Jobs,
     /// They wait for the one that is being built.
     current: Vec<Waiting>,
     /// They wait for the one after it.
@@ -88,11 +93,13 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(crate) fn new(queue: mpsc::WeakSender<Message>, shared: &Arc<Shared>) -> Self {
+    pub(crate) fn new(queue: mpsc::WeakSender<Message>, shared: &Arc<Shared>, jobs: &Jobs) -> Self {
         Self {
             shared: shared.clone(),
             queue,
             building: None,
+            job: None,
+            jobs: jobs.clone(),
             current: Vec::new(),
             next: Vec::new(),
             not_before: None,
@@ -106,14 +113,14 @@ impl Checkpoints {
 
     /// The one that was built meanwhile.
     pub(crate) fn take_built(&mut self) -> Option<Built> {
-        let built = match self.building.as_ref()?.try_recv() {
+        let built = match self.building.as_ref()?.0.try_recv() {
             Ok(built) => built,
             Err(slot::TryRecvError::Empty) => return None,
             Err(slot::TryRecvError::Disconnected) => {
                 Built::Failed(Refusal::internal("a defect stopped the checkpoint"))
             }
         };
-        self.building = None;
+        self.job = self.building.take().map(|(_, job)| job);
         self.shared.checkpointing.store(false, Ordering::Relaxed);
         Some(built)
     }
@@ -121,6 +128,9 @@ impl Checkpoints {
     /// The new generation is in place.
     pub(crate) fn done(&mut self, generation: Generation) {
         self.not_before = None;
+        if let Some(job) = self.job.take() {
+            job.done(format_args!("generation {generation}"));
+        }
         for waiting in self.current.drain(..) {
             waiting.done(generation);
         }
@@ -129,6 +139,9 @@ impl Checkpoints {
     /// There is no new generation; whoever waits is told.
     pub(crate) fn failed(&mut self, refusal: Refusal) {
         self.not_before = Some(Instant::now() + CHECKPOINT_AGAIN_AFTER);
+        if let Some(job) = self.job.take() {
+            job.failed(&refusal.message);
+        }
         for waiting in self.current.drain(..).chain(self.next.drain(..)) {
             waiting.failed(refusal.clone());
         }
@@ -180,7 +193,8 @@ impl Checkpoints {
                 }
             })
             .map_err(|e| Refusal::new(tonic::Code::Unavailable, "THREAD", e.to_string()))?;
-        self.building = Some(built);
+        let job = self.jobs.begin(JobKind::Checkpoint, store.name());
+        self.building = Some((built, job));
         self.shared.checkpointing.store(true, Ordering::Relaxed);
         Ok(())
     }

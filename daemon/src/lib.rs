@@ -15,12 +15,18 @@ pub mod server;
 pub mod socket;
 
 mod brains;
+mod open_brain;
+mod writer;
+
 mod checkpoints;
 mod convert;
-mod open_brain;
+mod health;
+mod jobs;
+mod latency;
+mod methods;
 mod panics;
 mod services;
-mod writer;
+mod touches;
 
 pub use config::{Config, Flags};
 pub use error::{Error, Result};

@@ -42,3 +42,31 @@ pub const RECOVER_AGAIN_AFTER: Duration = Duration::from_secs(1);
 pub const CHECKPOINT_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How long a brain has no writes before it is idle.
 pub const IDLE_AFTER: Duration = Duration::from_secs(30);
+/// Jobs that are kept after they ended.
+pub const JOBS_KEPT_MAX: usize = 256;
+/// Events whose uses wait to be counted in one brain; further ones are not counted.
+pub const TOUCHES_WAITING_MAX: usize = 65_536;
+/// How long uses of events wait to be counted together.
+pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
+/// How long a brain is not used before it is closed.
+pub const CLOSE_AFTER: Duration = Duration::from_secs(600);
+/// How often brains that are not used are looked for.
+pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
+/// Brains that are opened beside each other when the daemon starts.
+pub const OPENINGS_MAX: usize = 4;
+/// Bytes of one part of a file that is sent or received.
+pub const PART_BYTES_MAX: usize = 1 << 20;
+/// Parts of a file that wait to be written or sent.
+pub const PARTS_WAITING_MAX: usize = 4;
+/// How long a part of a file that is received is waited for.
+pub const PART_AFTER: Duration = Duration::from_secs(60);
+/// Bytes of one message of a subscription, unless a single change is larger.
+pub const CHANGES_BYTES: usize = 1 << 20;
+/// Messages of a subscription that wait to be sent.
+pub const CHANGES_WAITING_MAX: usize = 4;
+/// How long a message of a stream waits to be read before the stream is ended.
+pub const SEND_AFTER: Duration = Duration::from_secs(30);
+/// How long a subscription is silent before it says where it stands.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Subscriptions of one brain.
+pub const SUBSCRIBERS_MAX: usize = 1024;

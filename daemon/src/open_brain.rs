@@ -1,21 +1,25 @@
 //! An open brain as everybody but its writer sees it: its newest view, its queue, how it is.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use amem_core::Generation;
 use amem_core::brain::Brain;
 use amem_core::view::View;
+use amem_core::{Generation, Lsn, NodeId};
 use amem_store::Store;
 use amem_store::mutation::Request;
 use arc_swap::ArcSwap;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tonic::Code;
 
-use crate::limits::{QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX};
+use crate::health::Health;
+use crate::jobs::Jobs;
+use crate::limits::{QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX};
 use crate::refusal::{Refusal, Result};
-use crate::writer::{Message, Write, Writer, Written};
+use crate::touches::Touches;
+use crate::writer::{Ending, Message, Write, Writer, Written};
 
 /// What a writer and those who ask have in common.
 #[derive(Debug)]
@@ -23,6 +27,10 @@ pub(crate) struct Shared {
     brain: ArcSwap<Brain>,
     poison: Mutex<Option<String>>,
     closed: AtomicBool,
+    /// The newest commit that views have.
+    newest: watch::Sender<Lsn>,
+    /// Uses of events that are not counted yet.
+    pub(crate) touches: Touches,
     /// Bytes of frames in the journal.
     pub(crate) journal_bytes: AtomicU64,
     /// True while a checkpoint is being built.
@@ -37,6 +45,12 @@ impl Shared {
         }
         self.journal_bytes
             .store(store.journal_bytes(), Ordering::Relaxed);
+        let lsn = store.view().lsn();
+        self.newest.send_if_modified(|newest| {
+            let is_new = *newest != lsn;
+            *newest = lsn;
+            is_new
+        });
     }
 
     /// Why nothing is written, if so.
@@ -58,6 +72,8 @@ impl Shared {
     /// The writer is gone, or about to go: whoever wants the brain opens it again.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        // Who waits for commits learns that there will be none.
+        self.newest.send_modify(|_| {});
     }
 }
 
@@ -71,28 +87,92 @@ pub(crate) struct OpenBrain {
     pub(crate) shared: Arc<Shared>,
     queue: mpsc::Sender<Message>,
     bytes: Arc<Semaphore>,
+    used: Mutex<Instant>,
+    subscribers: AtomicU32,
+}
+
+/// A subscription, while it lives.
+#[derive(Debug)]
+pub(crate) struct Subscriber(Arc<OpenBrain>);
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.0.subscribers.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl OpenBrain {
     /// Gives a store its writer.
-    pub(crate) fn start(store: Store, path: PathBuf) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        store: Store,
+        path: PathBuf,
+        jobs: &Jobs,
+        health: &Health,
+    ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             brain: ArcSwap::new(store.brain().clone()),
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
+            newest: watch::Sender::new(store.view().lsn()),
+            touches: Touches::default(),
             journal_bytes: AtomicU64::new(store.journal_bytes()),
             checkpointing: AtomicBool::new(false),
         });
         let (queue, receiver) = mpsc::channel(QUEUE_REQUESTS_MAX);
         let name = store.name().to_owned();
-        Writer::start(store, shared.clone(), (queue.clone(), receiver))?;
+        let ends = (queue.clone(), receiver);
+        Writer::start(store, shared.clone(), ends, jobs.clone(), health.clone())?;
         Ok(Self {
             name,
             path,
             shared,
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
+            used: Mutex::new(Instant::now()),
+            subscribers: AtomicU32::new(0),
         })
+    }
+
+    /// Somebody uses it.
+    pub(crate) fn use_now(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// True if nobody has used it for so long, and it is well.
+    pub(crate) fn is_idle(&self, after: Duration) -> bool {
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.elapsed() >= after && self.shared.poisoned().is_none()
+    }
+
+    /// Somebody follows its commits, as far as that many may.
+    pub(crate) fn subscribe(self: &Arc<Self>) -> Result<(Subscriber, watch::Receiver<Lsn>)> {
+        let before = self.subscribers.fetch_add(1, Ordering::Relaxed);
+        let subscriber = Subscriber(self.clone());
+        if before as usize >= SUBSCRIBERS_MAX {
+            let message = format!(
+                "{:?} has {SUBSCRIBERS_MAX} subscriptions, the most there may be: end one",
+                self.name
+            );
+            return Err(Refusal::new(
+                Code::ResourceExhausted,
+                "SUBSCRIBERS",
+                message,
+            ));
+        }
+        Ok((subscriber, self.shared.newest.subscribe()))
+    }
+
+    /// Subscriptions that follow it.
+    pub(crate) fn subscribers(&self) -> u32 {
+        self.subscribers.load(Ordering::Relaxed)
+    }
+
+    /// Events were used by a reader: that is counted with the next commit, or soon.
+    pub(crate) fn touch(&self, ids: impl IntoIterator<Item = NodeId>) {
+        if self.shared.touches.add(ids) {
+            // A writer that is too busy to be told looks by itself.
+            drop(self.queue.try_send(Message::Wake));
+        }
     }
 
     /// A view of all that was answered.
@@ -134,7 +214,7 @@ impl OpenBrain {
             request,
             bytes,
             answer,
-            permit,
+            permit: Some(permit),
         })));
         answered
             .await
@@ -158,7 +238,7 @@ impl OpenBrain {
             request,
             bytes,
             answer,
-            permit,
+            permit: Some(permit),
         };
         self.queue
             .send(Message::Write(Box::new(write)))
@@ -181,10 +261,22 @@ impl OpenBrain {
 
     /// Closes the brain in order, after what waits.
     pub(crate) async fn close(&self) {
+        // Why it could not be closed in order is in the log: it is recovered when it is opened next.
+        drop(self.end(Ending::Close).await);
+    }
+
+    /// Takes the brain's file away, after what waits, and closes it.
+    pub(crate) async fn remove(&self) -> Result<()> {
+        self.end(Ending::Remove).await
+    }
+
+    async fn end(&self, ending: Ending) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        if self.queue.send(Message::Close(answer)).await.is_ok() {
-            drop(answered.await);
-        }
+        let sent = self.queue.send(Message::End(ending, answer)).await;
+        sent.map_err(|_| self.closed())?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
     }
 
     fn closed(&self) -> Refusal {

@@ -13,14 +13,20 @@ use amem_store::disk::os::OsDisk;
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::server::NamedService;
 use tonic::transport::Server;
 
 use crate::brains::Brains;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::health::Health;
+use crate::jobs::Jobs;
+use crate::latency::Latencies;
 use crate::limits::{
-    BATCH_BYTES_MAX, CLOSE, CONNECTION_STREAMS_MAX, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX,
+    BATCH_BYTES_MAX, CLOSE, CLOSE_AFTER, CLOSE_EVERY, CONNECTION_STREAMS_MAX, DRAIN,
+    HEADER_BYTES_MAX, MESSAGE_BYTES_MAX,
 };
+use crate::methods;
 use crate::panics::CatchPanics;
 use crate::services::{Daemon, Service};
 use crate::socket::Socket;
@@ -43,14 +49,29 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let (stop, stopping) = watch::channel(false);
-    let brains = Brains::new(folder, config.folder.clone());
-    let daemon = Arc::new(Daemon::new(brains, config.socket.clone(), stopping.clone()));
+    let (reporter, health_service) = tonic_health::server::health_reporter();
+    let health = Health::new(reporter);
+    for service in [
+        <BrainServiceServer<Service> as NamedService>::NAME,
+        <MemoryServiceServer<Service> as NamedService>::NAME,
+        <QueryServiceServer<Service> as NamedService>::NAME,
+        <AdminServiceServer<Service> as NamedService>::NAME,
+    ] {
+        health.serving(service, true).await;
+    }
+    let latencies = Latencies::new(methods::all());
+    let path = config.folder.clone();
+    let brains = Brains::new(folder, path, health.clone(), Jobs::default());
+    if let Err(refusal) = brains.recover_all().await {
+        tracing::error!(why = refusal.message, "the folder can't be listed");
+    }
+    let daemon = Arc::new(Daemon::new(
+        brains,
+        config.socket.clone(),
+        stopping.clone(),
+        latencies.clone(),
+    ));
     let service = Service(daemon.clone());
-    let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_serving::<BrainServiceServer<Service>>().await;
-    health.set_serving::<MemoryServiceServer<Service>>().await;
-    health.set_serving::<QueryServiceServer<Service>>().await;
-    health.set_serving::<AdminServiceServer<Service>>().await;
     macro_rules! limited {
         ($server:ident, $bytes:expr) => {
             $server::new(service.clone())
@@ -59,6 +80,7 @@ pub async fn run(
         };
     }
     let server = Server::builder()
+        .layer(latencies)
         .layer(CatchPanics)
         .max_concurrent_streams(CONNECTION_STREAMS_MAX)
         .http2_max_header_list_size(HEADER_BYTES_MAX)
@@ -91,6 +113,15 @@ pub async fn run(
     let serving = server.serve_with_incoming_shutdown(ReceiverStream::new(incoming), async move {
         drop(ending.wait_for(|stop| *stop).await);
     });
+    let closing = {
+        let brains = daemon.brains.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(CLOSE_EVERY).await;
+                brains.close_idle(CLOSE_AFTER).await;
+            }
+        })
+    };
     tokio::pin!(serving, shutdown);
     let served = {
         tokio::pin!(accepting);
@@ -101,9 +132,8 @@ pub async fn run(
         }
     };
     tracing::info!("stopping");
-    health
-        .set_service_status("", tonic_health::ServingStatus::NotServing)
-        .await;
+    closing.abort();
+    health.serving("", false).await;
     stop.send_replace(true);
     let served = match served {
         Some(served) => served,

@@ -12,13 +12,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use amem_core::Generation;
+use amem_proto::v1::JobKind;
 use amem_store::mutation::{Answer, Mutation, Request};
 use amem_store::{Folder, Store};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::checkpoints::{Built, Checkpoints, Waiting};
-use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, RECOVER_AGAIN_AFTER};
+use crate::health::Health;
+use crate::jobs::Jobs;
+use crate::limits::{
+    GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, RECOVER_AGAIN_AFTER, TOUCH_AFTER,
+};
 use crate::open_brain::Shared;
 use crate::refusal::{Refusal, Result};
 
@@ -31,9 +36,21 @@ pub(crate) enum Message {
     Checkpoint(oneshot::Sender<Result<Generation>>),
     /// Something waits beside the queue.
     Wake,
-    /// Close the brain in order.
-    Close(oneshot::Sender<()>),
+    /// Let go of the brain.
+    End(Ending, oneshot::Sender<Result<()>>),
 }
+
+/// How a writer lets go of its brain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// In order: the next one need not recover it.
+    Close,
+    /// Its file is taken away.
+    Remove,
+}
+
+/// Who waits for a brain's end, and how it went.
+type Ended = (oneshot::Sender<Result<()>>, Result<()>);
 
 /// A request that waits.
 #[derive(Debug)]
@@ -44,8 +61,8 @@ pub(crate) struct Write {
     pub(crate) bytes: usize,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Written>>,
-    /// Its share of the queue's bytes.
-    pub(crate) permit: OwnedSemaphorePermit,
+    /// Its share of the queue's bytes; none for what the writer asks of itself.
+    pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
 /// A request that was executed.
@@ -66,7 +83,13 @@ pub(crate) struct Writer {
     shared: Arc<Shared>,
     queue: mpsc::Receiver<Message>,
     checkpoints: Checkpoints,
+    jobs: Jobs,
+    health: Health,
+    runtime: Handle,
     recover_at: Instant,
+    written_at: Instant,
+    /// When uses of events that wait are counted.
+    touch_at: Option<Instant>,
 }
 
 impl Writer {
@@ -75,56 +98,68 @@ impl Writer {
         store: Store,
         shared: Arc<Shared>,
         (sender, queue): (mpsc::Sender<Message>, mpsc::Receiver<Message>),
+        jobs: Jobs,
+        health: Health,
     ) -> std::io::Result<()> {
         let mut writer = Self {
             folder: store.folder().clone(),
             name: store.name().to_owned(),
-            checkpoints: Checkpoints::new(sender.downgrade(), &shared),
+            checkpoints: Checkpoints::new(sender.downgrade(), &shared, &jobs),
             store: Some(store),
             shared,
             queue,
+            jobs,
+            health,
+            runtime: Handle::current(),
             recover_at: Instant::now(),
+            written_at: Instant::now(),
+            touch_at: None,
         };
-        let runtime = Handle::current();
         std::thread::Builder::new()
             .name(format!("writer {}", writer.name))
-            .spawn(move || writer.run(&runtime))
+            .spawn(move || writer.run())
             .map(drop)
     }
 
-    fn run(&mut self, runtime: &Handle) {
+    fn run(&mut self) {
         if let Some(store) = &mut self.store {
             self.checkpoints.begin_if_due(store, false);
         }
+        let mut ended = None;
         loop {
-            let next = async { tokio::time::timeout(IDLE_AFTER, self.queue.recv()).await };
-            let message = match runtime.block_on(next) {
+            let wait = self.touch_at.map_or(IDLE_AFTER, |at| {
+                at.saturating_duration_since(Instant::now())
+            });
+            let next = async { tokio::time::timeout(wait, self.queue.recv()).await };
+            let message = match self.runtime.clone().block_on(next) {
                 Ok(Some(message)) => Some(message),
                 Ok(None) => break,
                 Err(_) => None,
             };
             match catch_unwind(AssertUnwindSafe(|| self.turn(message))) {
                 Ok(None) => {}
-                Ok(Some(closed)) => {
-                    // Nobody may wait any more: then that is all right as well.
-                    let _ = closed.send(());
+                Ok(Some(end)) => {
+                    ended = Some(end);
                     break;
                 }
                 Err(_) => self.lose("a defect stopped the writer"),
             }
         }
         self.shared.close();
+        if let Some((asker, outcome)) = ended {
+            // Nobody may wait any more: then that is all right as well.
+            drop(asker.send(outcome));
+        }
     }
 
-    /// One round: what waits, as one group. Gives back who waits for the brain to be closed, once it is.
-    fn turn(&mut self, first: Option<Message>) -> Option<oneshot::Sender<()>> {
+    /// One round: what waits, as one group. Gives back who waits for the brain's end, once it is there.
+    fn turn(&mut self, first: Option<Message>) -> Option<Ended> {
         self.recover();
         self.install();
         let mut group = Vec::new();
         let mut bytes = 0;
         let mut next = first;
-        let mut closing = None;
-        let idle = next.is_none();
+        let mut ending = None;
         while let Some(message) = next.take() {
             match message {
                 Message::Write(write) => {
@@ -133,8 +168,8 @@ impl Writer {
                 }
                 Message::Checkpoint(answer) => self.checkpoints.wait(Waiting::Asked(answer)),
                 Message::Wake => {}
-                Message::Close(answer) => {
-                    closing = Some(answer);
+                Message::End(how, asker) => {
+                    ending = Some((how, asker));
                     break;
                 }
             }
@@ -143,15 +178,51 @@ impl Writer {
             }
             next = self.queue.try_recv().ok();
         }
-        self.commit(group);
-        if let Some(answer) = closing {
-            self.close();
-            return Some(answer);
+        if !group.is_empty() {
+            self.written_at = Instant::now();
         }
+        self.count_touches(&mut group, ending.is_some());
+        self.commit(group);
+        if let Some((how, asker)) = ending {
+            let outcome = self.end(how);
+            return Some((asker, outcome));
+        }
+        let is_idle = self.written_at.elapsed() >= IDLE_AFTER;
         if let Some(store) = &mut self.store {
-            self.checkpoints.begin_if_due(store, idle);
+            self.checkpoints.begin_if_due(store, is_idle);
         }
         None
+    }
+
+    /// Adds the uses of events that wait to a group, if it is time to.
+    fn count_touches(&mut self, group: &mut Vec<Write>, at_once: bool) {
+        if self.shared.touches.is_empty() {
+            self.touch_at = None;
+            return;
+        }
+        let now = Instant::now();
+        let at = *self.touch_at.get_or_insert(now + TOUCH_AFTER);
+        if now < at && !at_once {
+            return;
+        }
+        self.touch_at = Some(now + TOUCH_AFTER);
+        let Some(store) = &self.store else {
+            return;
+        };
+        self.touch_at = None;
+        let view = store.view();
+        let shown = |id| view.node(id).is_ok_and(|node| !node.is_forgotten());
+        let mut touched = self.shared.touches.take();
+        touched.retain(|(id, _)| shown(*id));
+        if !touched.is_empty() {
+            group.push(Write {
+                request: Request::new(Mutation::Touch(touched)),
+                bytes: 0,
+                // Uses that are lost with a failed write are lost.
+                answer: oneshot::channel().0,
+                permit: None,
+            });
+        }
     }
 
     fn commit(&mut self, group: Vec<Write>) {
@@ -240,6 +311,7 @@ impl Writer {
         tracing::error!(brain = self.name, why, "the brain has to be recovered");
         self.store = None;
         self.shared.poison(why);
+        self.tell_health(false);
         self.checkpoints.failed(Refusal::outcome_unknown());
     }
 
@@ -248,14 +320,18 @@ impl Writer {
         if self.store.is_some() || Instant::now() < self.recover_at {
             return;
         }
+        let job = self.jobs.begin(JobKind::Recovery, &self.name);
         match Store::open(&self.folder, &self.name) {
             Ok(store) => {
+                job.done(format_args!("LSN {}", store.view().lsn()));
                 tracing::info!(brain = self.name, lsn = store.view().lsn().0, "recovered");
                 self.shared.show(&store);
                 self.shared.recovered();
                 self.store = Some(store);
+                self.tell_health(true);
             }
             Err(error) => {
+                job.failed(&error);
                 tracing::error!(brain = self.name, %error, "recovery failed");
                 self.shared.poison(&error.to_string());
                 self.recover_at = Instant::now() + RECOVER_AGAIN_AFTER;
@@ -267,16 +343,28 @@ impl Writer {
         }
     }
 
-    fn close(&mut self) {
+    fn tell_health(&self, is_serving: bool) {
+        let told = self.health.brain(&self.name, is_serving);
+        self.runtime.block_on(told);
+    }
+
+    fn end(&mut self, how: Ending) -> Result<()> {
         self.checkpoints.failed(Refusal::new(
             tonic::Code::Unavailable,
             "CLOSING",
-            "the daemon is stopping: ask again once it is back",
+            "the brain is being closed: ask again",
         ));
-        if let Some(store) = self.store.take()
-            && let Err(error) = store.close()
-        {
+        let Some(store) = self.store.take() else {
+            let why = self.shared.poisoned().unwrap_or_default();
+            return Err(amem_store::Error::Poisoned { why }.into());
+        };
+        let ended = match how {
+            Ending::Close => store.close(),
+            Ending::Remove => store.remove(),
+        };
+        if let Err(error) = &ended {
             tracing::warn!(brain = self.name, %error, "closing");
         }
+        Ok(ended?)
     }
 }

@@ -1,15 +1,11 @@
 //! AdminService.
 
-use std::sync::atomic::Ordering;
-
 use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use tonic::{Request, Response, Status};
 
-use super::Service;
-use crate::checkpoints::base_bytes;
-use crate::convert::moment;
-use crate::open_brain::OpenBrain;
+use super::{Service, page_size, status};
+use crate::refusal::{Refusal, Result};
 
 #[tonic::async_trait]
 impl AdminService for Service {
@@ -17,34 +13,80 @@ impl AdminService for Service {
         &self,
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::GetStatusResponse>, Status> {
-        let uptime = self.0.started.elapsed();
-        let open = self.0.brains.open();
+        let brains = &self.0.brains;
+        let problems = brains.problems();
         Ok(Response::new(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            uptime: Some(amem_proto::Duration {
-                seconds: uptime.as_secs() as i64,
-                nanos: uptime.subsec_nanos() as i32,
-            }),
-            folder: self.0.brains.path().display().to_string(),
+            uptime: Some(status::duration(self.0.started.elapsed())),
+            folder: brains.path().display().to_string(),
             socket: self.0.socket.display().to_string(),
-            brains: open.iter().map(|brain| status(brain)).collect(),
+            brains: brains.open().iter().map(|b| status::brain(b)).collect(),
+            problems: problems
+                .iter()
+                .map(|(name, p)| status::problem(name, p))
+                .collect(),
+            brain_count: brains.names().await?.len() as u64,
         }))
     }
-}
 
-fn status(brain: &OpenBrain) -> v1::BrainStatus {
-    let view = brain.view();
-    v1::BrainStatus {
-        brain: brain.name.clone(),
-        moment: Some(moment(&view)),
-        generation: view.identity().generation.0,
-        events: view.nodes(),
-        edges: view.edges(),
-        base_bytes: base_bytes(view.brain()),
-        journal_bytes: brain.shared.journal_bytes.load(Ordering::Relaxed),
-        queued: brain.queued(),
-        checkpointing: brain.shared.checkpointing.load(Ordering::Relaxed),
-        poisoned: brain.shared.poisoned().unwrap_or_default(),
+    async fn list_latencies(
+        &self,
+        request: Request<v1::ListLatenciesRequest>,
+    ) -> Result<Response<v1::ListLatenciesResponse>, Status> {
+        let request = request.into_inner();
+        let size = page_size(request.page_size);
+        // A token is the last path of its page.
+        let (page, more) = self.0.latencies.page(&request.page_token, size);
+        Ok(Response::new(v1::ListLatenciesResponse {
+            next_page_token: match page.last() {
+                Some((path, _)) if more => path.clone(),
+                _ => String::new(),
+            },
+            latencies: page
+                .into_iter()
+                .map(|(path, rpc)| status::latency(path, &rpc))
+                .collect(),
+        }))
+    }
+
+    async fn list_jobs(
+        &self,
+        request: Request<v1::ListJobsRequest>,
+    ) -> Result<Response<v1::ListJobsResponse>, Status> {
+        let request = request.into_inner();
+        // A token is the number of the last job of its page.
+        let below = match request.page_token.as_str() {
+            "" => u64::MAX,
+            token => token.parse().map_err(|_| {
+                Refusal::invalid(
+                    "page_token",
+                    format!("{token:?} is none: take one of an answer"),
+                )
+            })?,
+        };
+        let size = page_size(request.page_size);
+        let (page, more) = self.0.brains.jobs().page(below, request.running, size);
+        Ok(Response::new(v1::ListJobsResponse {
+            next_page_token: match page.last() {
+                Some(last) if more => last.id.to_string(),
+                _ => String::new(),
+            },
+            jobs: page.into_iter().map(status::job).collect(),
+        }))
+    }
+
+    async fn reload(
+        &self,
+        _request: Request<v1::ReloadRequest>,
+    ) -> Result<Response<v1::ReloadResponse>, Status> {
+        Err(Status::unimplemented("restart the daemon"))
+    }
+
+    async fn shutdown(
+        &self,
+        _request: Request<v1::ShutdownRequest>,
+    ) -> Result<Response<v1::ShutdownResponse>, Status> {
+        Err(Status::unimplemented("send SIGTERM"))
     }
 }

@@ -2,21 +2,26 @@
 
 use amem_core::base::settings::Settings;
 use amem_core::embed::vector_space;
+use amem_core::verify;
 use amem_core::view::View;
 use amem_proto::v1;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;
+use amem_proto::v1::{ExportForm, JobKind};
 use amem_store::Create;
-use tonic::{Request, Response, Status};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
-use super::Service;
+use super::{Service, page_size, status, transfer};
+use crate::brains::blocking;
 use crate::convert::{moment, space};
-use crate::limits::LIST_PAGE_MAX;
 use crate::refusal::{Refusal, Result};
 
 #[tonic::async_trait]
 impl BrainService for Service {
+    type ExportBrainStream = ReceiverStream<Result<v1::ExportBrainResponse, Status>>;
+
     async fn create_brain(
         &self,
         request: Request<v1::CreateBrainRequest>,
@@ -28,6 +33,52 @@ impl BrainService for Service {
         Ok(Response::new(v1::CreateBrainResponse {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),
+        }))
+    }
+
+    async fn get_brain(
+        &self,
+        request: Request<v1::GetBrainRequest>,
+    ) -> Result<Response<v1::GetBrainResponse>, Status> {
+        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let view = brain.view();
+        let settings = view.settings().map_err(Refusal::from)?;
+        Ok(Response::new(v1::GetBrainResponse {
+            moment: Some(moment(&view)),
+            info: Some(info(&brain.name, &view)),
+            status: Some(status::brain(&brain)),
+            settings_json: settings.to_json(),
+        }))
+    }
+
+    async fn list_brains(
+        &self,
+        request: Request<v1::ListBrainsRequest>,
+    ) -> Result<Response<v1::ListBrainsResponse>, Status> {
+        let request = request.into_inner();
+        let (open, problems) = (self.0.brains.open(), self.0.brains.problems());
+        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        let names = self.0.brains.names().await?;
+        let from = names.partition_point(|name| *name <= request.page_token);
+        let until = names.len().min(from + page_size(request.page_size));
+        let page = &names[from..until];
+        let listed = page.iter().map(|name| {
+            let open = open.iter().find(|brain| brain.name == *name);
+            v1::ListedBrain {
+                brain: name.clone(),
+                open: open.is_some(),
+                moment: open.map(|brain| moment(&brain.view())),
+                problem: problems
+                    .get(name)
+                    .map(|problem| status::problem(name, problem)),
+            }
+        });
+        Ok(Response::new(v1::ListBrainsResponse {
+            brains: listed.collect(),
+            next_page_token: match page.last() {
+                Some(last) if until < names.len() => last.clone(),
+                _ => String::new(),
+            },
         }))
     }
 
@@ -46,38 +97,57 @@ impl BrainService for Service {
             path: path.to_owned(),
             // Every caller is our own user, who may read our files.
             direct_read: true,
+            permission: v1::Permission::Admin.into(),
         }))
     }
 
-    async fn list_brains(
+    async fn remove_brain(
         &self,
-        request: Request<v1::ListBrainsRequest>,
-    ) -> Result<Response<v1::ListBrainsResponse>, Status> {
+        request: Request<v1::RemoveBrainRequest>,
+    ) -> Result<Response<v1::RemoveBrainResponse>, Status> {
         let request = request.into_inner();
-        let open = self.0.brains.open();
-        let size = match request.page_size as usize {
-            0 => LIST_PAGE_MAX,
-            size => size.min(LIST_PAGE_MAX),
-        };
-        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
-        let names = self.0.brains.names().await?;
-        let from = names.partition_point(|name| *name <= request.page_token);
-        let page = &names[from..names.len().min(from + size)];
-        let listed = page.iter().map(|name| {
-            let open = open.iter().find(|brain| brain.name == *name);
-            v1::ListedBrain {
-                brain: name.clone(),
-                open: open.is_some(),
-                moment: open.map(|brain| moment(&brain.view())),
-            }
-        });
-        Ok(Response::new(v1::ListBrainsResponse {
-            brains: listed.collect(),
-            next_page_token: match page.last() {
-                Some(last) if from + page.len() < names.len() => last.clone(),
-                _ => String::new(),
-            },
+        let instance = Uuid::try_parse(&request.instance).map_err(|e| {
+            let why = format!(
+                "{:?} is no UUID ({e}): say which is meant",
+                request.instance
+            );
+            Refusal::invalid("instance", why)
+        })?;
+        let removed = self.0.brains.remove(&request.brain, instance).await?;
+        Ok(Response::new(v1::RemoveBrainResponse {
+            moment: Some(moment(&removed.view())),
         }))
+    }
+
+    async fn import_brain(
+        &self,
+        request: Request<Streaming<v1::ImportBrainRequest>>,
+    ) -> Result<Response<v1::ImportBrainResponse>, Status> {
+        let (brain, imported) = transfer::import(&self.0, request.into_inner()).await?;
+        let view = brain.view();
+        Ok(Response::new(v1::ImportBrainResponse {
+            moment: Some(moment(&view)),
+            info: Some(info(&brain.name, &view)),
+            events: view.nodes(),
+            edges: view.edges(),
+            renumbered: imported.renumbered,
+            dropped_edges: imported.dropped_edges,
+        }))
+    }
+
+    async fn export_brain(
+        &self,
+        request: Request<v1::ExportBrainRequest>,
+    ) -> Result<Response<Self::ExportBrainStream>, Status> {
+        let request = request.into_inner();
+        let form = ExportForm::try_from(request.form).map_err(|_| {
+            Refusal::invalid(
+                "form",
+                format!("{} is none: say NATIVE or COMPATIBLE", request.form),
+            )
+        })?;
+        let brain = self.0.brains.get(&request.brain).await?;
+        Ok(Response::new(transfer::export(&self.0, brain, form)))
     }
 
     async fn checkpoint_brain(
@@ -91,6 +161,50 @@ impl BrainService for Service {
             generation: generation.0,
         }))
     }
+
+    async fn verify_brain(
+        &self,
+        request: Request<v1::VerifyBrainRequest>,
+    ) -> Result<Response<v1::VerifyBrainResponse>, Status> {
+        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let job = self.0.brains.jobs().begin(JobKind::Verify, &brain.name);
+        // All that is in this view is committed, and so looked at.
+        let (view, path) = (brain.view(), brain.path.clone());
+        let report = match blocking(move || verify::file(path)).await? {
+            Ok(report) => report,
+            Err(error) => {
+                job.failed(&error);
+                return Err(Refusal::from(error).into());
+            }
+        };
+        match report.findings.len() as u64 + report.more {
+            0 => job.done("whole"),
+            count => job.done(format_args!("{count} findings")),
+        }
+        Ok(Response::new(v1::VerifyBrainResponse {
+            moment: Some(moment(&view)),
+            whole: report.is_whole(),
+            more_findings: report.more,
+            file_bytes: report.bytes,
+            checksums: report.checksums,
+            commits: report.commits,
+            findings: findings(report),
+        }))
+    }
+}
+
+fn findings(report: verify::Report) -> Vec<v1::Finding> {
+    let tail = report.tail.map(|tail| v1::Finding {
+        part: "journal".into(),
+        offset: Some(tail.offset),
+        message: format!("{} bytes that are no commit: {}", tail.bytes, tail.why),
+    });
+    let findings = report.findings.into_iter().map(|finding| v1::Finding {
+        part: finding.part,
+        offset: finding.offset,
+        message: finding.why,
+    });
+    findings.chain(tail).collect()
 }
 
 fn options(request: &v1::CreateBrainRequest) -> Result<Create> {

@@ -7,7 +7,7 @@ use amem_proto::v1::memory_service_server::MemoryService;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Service, check_size, principal, stream};
+use super::{Service, check_size, principal, stream, subscribe};
 use crate::convert::{Asks, commit};
 use crate::open_brain::OpenBrain;
 use crate::refusal::Result;
@@ -67,6 +67,15 @@ macro_rules! calls {
                 let principal = principal(request.extensions())?;
                 let answers = stream::ingest(self.0.clone(), principal, request.into_inner());
                 Ok(Response::new(answers))
+            }
+
+            type SubscribeStream = ReceiverStream<Result<v1::SubscribeResponse, Status>>;
+
+            async fn subscribe(
+                &self,
+                request: Request<v1::SubscribeRequest>,
+            ) -> Result<Response<Self::SubscribeStream>, Status> {
+                Ok(Response::new(subscribe::follow(&self.0, request.into_inner()).await?))
             }
 
             $(async fn $call(

@@ -4,7 +4,10 @@ mod admin;
 mod brain;
 mod memory;
 mod query;
+mod status;
 mod stream;
+mod subscribe;
+mod transfer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +19,8 @@ use tokio::sync::{Semaphore, watch};
 use tonic::Code;
 
 use crate::brains::{Brains, blocking};
-use crate::limits::{MESSAGE_BYTES_MAX, READS_MAX};
+use crate::latency::Latencies;
+use crate::limits::{LIST_PAGE_MAX, MESSAGE_BYTES_MAX, READS_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// What all calls have in common.
@@ -28,16 +32,23 @@ pub(crate) struct Daemon {
     reads: Semaphore,
     /// True once the daemon stops: streams end.
     stop: watch::Receiver<bool>,
+    latencies: Latencies,
 }
 
 impl Daemon {
-    pub(crate) fn new(brains: Brains, socket: PathBuf, stop: watch::Receiver<bool>) -> Self {
+    pub(crate) fn new(
+        brains: Brains,
+        socket: PathBuf,
+        stop: watch::Receiver<bool>,
+        latencies: Latencies,
+    ) -> Self {
         Self {
             brains,
             socket,
             started: Instant::now(),
             reads: Semaphore::new(READS_MAX),
             stop,
+            latencies,
         }
     }
 
@@ -64,6 +75,14 @@ impl Daemon {
             "ask for less, or read the brain's file",
         )?;
         Ok(answer)
+    }
+}
+
+/// How many a page of a list has, of those asked for.
+fn page_size(asked: u32) -> usize {
+    match asked as usize {
+        0 => LIST_PAGE_MAX,
+        asked => asked.min(LIST_PAGE_MAX),
     }
 }
 

@@ -1,0 +1,235 @@
+//! A commit as subscribers are told of it.
+
+use amem_core::journal::frame::Kind;
+use amem_core::journal::op::{NewNode, Op};
+use amem_core::view::{Committed, View};
+use amem_core::{Flags, Lsn, Micros, NodeId};
+use amem_proto::v1;
+use amem_proto::v1::change::Change as Of;
+use prost::Message;
+
+use super::word::{timestamp, type_number};
+use crate::limits::CHANGES_BYTES;
+use crate::refusal::Result;
+
+/// What a subscriber wants to see.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    /// Vectors.
+    pub(crate) vectors: bool,
+    /// Events that are forgotten now, whole.
+    pub(crate) forgotten: bool,
+}
+
+/// Where a stream of commits stands.
+pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResponse {
+    v1::SubscribeResponse {
+        moment: Some(v1::Moment {
+            instance: view.instance().to_string(),
+            lsn: lsn.0,
+            time: Some(timestamp(time)),
+        }),
+        ..v1::SubscribeResponse::default()
+    }
+}
+
+/// The messages of a commit: one, or several if it is large.
+pub(crate) fn messages(
+    view: &View,
+    committed: &Committed<'_>,
+    told: Told,
+) -> Result<Vec<v1::SubscribeResponse>> {
+    let commit = committed.commit;
+    let actor = view.actor(commit.actor)?;
+    let first = v1::SubscribeResponse {
+        kind: kind(commit.kind).into(),
+        principal: actor.principal.to_owned(),
+        agent: actor.agent.to_owned(),
+        ..standing(view, commit.lsn, commit.time)
+    };
+    let mut out = vec![first.clone()];
+    let mut bytes = 0;
+    for op in committed.ops() {
+        let Some(change) = change(view, &op?, told)? else {
+            continue;
+        };
+        let change = v1::Change {
+            change: Some(change),
+        };
+        let size = change.encoded_len();
+        if bytes > 0 && bytes + size > CHANGES_BYTES {
+            out.push(first.clone());
+            bytes = 0;
+        }
+        bytes += size;
+        if let Some(last) = out.last_mut() {
+            last.changes.push(change);
+        }
+    }
+    let whole = out.len() - 1;
+    for part in &mut out[..whole] {
+        part.more = true;
+    }
+    Ok(out)
+}
+
+fn change(view: &View, op: &Op<'_>, told: Told) -> Result<Option<Of>> {
+    // What is hidden or erased by now is not shown to those who come late.
+    let is_hidden = |id: NodeId| -> Result<bool> {
+        let flags = view.node(id)?.flags();
+        Ok(flags.has(Flags::ERASED) || (flags.has(Flags::FORGOTTEN) && !told.forgotten))
+    };
+    Ok(Some(match op {
+        Op::Event(node) => Of::Event(event(view, node, is_hidden(node.id)?, told)?),
+        Op::Link {
+            source,
+            target,
+            edge_type,
+            weight,
+            created_at,
+        } => Of::Edge(v1::Edge {
+            source: source.0,
+            target: target.0,
+            r#type: type_number(edge_type.0),
+            weight: *weight,
+            created_at: Some(timestamp(*created_at)),
+        }),
+        Op::Unlink {
+            source,
+            target,
+            edge_type,
+        } => Of::RetractedEdge(v1::Edge {
+            source: source.0,
+            target: target.0,
+            r#type: type_number(edge_type.0),
+            ..v1::Edge::default()
+        }),
+        Op::Belief {
+            target,
+            confidence,
+            flags,
+            lambda,
+        } => Of::Belief(v1::BeliefChange {
+            event_id: target.0,
+            confidence: *confidence,
+            lambda: *lambda,
+            pinned: flags.has(Flags::PINNED),
+            forgotten: flags.has(Flags::FORGOTTEN),
+            compressed: flags.has(Flags::COMPRESSED),
+        }),
+        Op::Attributes { target, .. } | Op::Vector { target, .. } if is_hidden(*target)? => {
+            return Ok(None);
+        }
+        Op::Attributes { target, json } => Of::Attributes(v1::AttributesChange {
+            event_id: target.0,
+            attributes_json: (*json).to_owned(),
+        }),
+        Op::Vector { target, vector } => Of::Vector(v1::VectorChange {
+            event_id: target.0,
+            vector: told.vectors.then(|| self::vector(view, vector)).flatten(),
+        }),
+        Op::Touch { at, entries } => Of::Touch(v1::TouchChange {
+            touched: entries
+                .iter()
+                .map(|(id, count)| v1::Touched {
+                    event_id: id.0,
+                    count,
+                })
+                .collect(),
+            time: Some(timestamp(*at)),
+        }),
+        Op::Decay { at, .. } => Of::Decay(v1::DecayChange {
+            time: Some(timestamp(*at)),
+        }),
+        Op::OpenSession {
+            session,
+            key,
+            agent,
+            at,
+        } => Of::SessionOpened(v1::SessionOpened {
+            session_id: session.0,
+            key: (*key).to_owned(),
+            agent: (*agent).to_owned(),
+            time: Some(timestamp(*at)),
+        }),
+        Op::CloseSession {
+            session,
+            outcome,
+            at,
+        } => Of::SessionClosed(v1::SessionClosed {
+            session_id: session.0,
+            outcome: (*outcome).to_owned(),
+            time: Some(timestamp(*at)),
+        }),
+        Op::Settings { json } => Of::SettingsJson((*json).to_owned()),
+        Op::Erase { target } => Of::ErasedEventId(target.0),
+        // Who wrote stands in the message, and requests are between a writer and the daemon.
+        Op::Actor { .. } | Op::Request { .. } => return Ok(None),
+    }))
+}
+
+fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: Told) -> Result<v1::Event> {
+    let now = view.node(node.id)?.flags();
+    let flags = node
+        .carried
+        .map_or(Flags::default(), |carried| carried.flags);
+    let shown = v1::Event {
+        id: node.id.0,
+        r#type: type_number(node.event_type.0),
+        session_id: node.session.0,
+        created_at: Some(timestamp(node.created_at)),
+        event_time: node.event_time.map(timestamp),
+        confidence: node.confidence,
+        strength: node.carried.map_or(node.confidence, |c| c.decay_score),
+        lambda: node.lambda,
+        access_count: node.carried.map_or(0, |c| c.access_count),
+        last_accessed: Some(timestamp(
+            node.carried.map_or(node.created_at, |c| c.last_accessed),
+        )),
+        pinned: flags.has(Flags::PINNED),
+        forgotten: now.has(Flags::FORGOTTEN),
+        compressed: flags.has(Flags::COMPRESSED),
+        erased: now.has(Flags::ERASED),
+        ..v1::Event::default()
+    };
+    if is_hidden {
+        return Ok(shown);
+    }
+    Ok(v1::Event {
+        text: node.text.to_owned(),
+        attributes_json: node.attributes.to_owned(),
+        vector: told.vectors.then(|| vector(view, node.vector)).flatten(),
+        ..shown
+    })
+}
+
+fn vector(view: &View, bytes: &[u8]) -> Option<v1::Vector> {
+    let values = bytes.chunks_exact(4).map(|four| {
+        let mut number = [0; 4];
+        number.copy_from_slice(four);
+        f32::from_le_bytes(number)
+    });
+    (!bytes.is_empty()).then(|| v1::Vector {
+        values: values.collect(),
+        space: view.identity().space.to_string(),
+    })
+}
+
+fn kind(kind: Kind) -> v1::CommitKind {
+    // They have the same numbers; a test holds them to that.
+    v1::CommitKind::try_from(i32::from(kind as u8)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_the_names_and_numbers_of_the_journal() {
+        for of in Kind::ALL {
+            let told = kind(of).as_str_name();
+            let name = of.name().replace('-', "_").to_uppercase();
+            assert_eq!(told, format!("COMMIT_KIND_{name}"));
+        }
+    }
+}

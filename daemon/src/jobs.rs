@@ -1,0 +1,145 @@
+//! Long work, told: what runs, and what ended of late.
+//!
+//! Promises: a job that is dropped without a word has failed. Not here: doing the work.
+
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use amem_proto::v1::JobKind;
+
+use crate::limits::JOBS_KEPT_MAX;
+
+/// The jobs of the daemon.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Jobs(Arc<Mutex<List>>);
+
+#[derive(Debug, Default)]
+struct List {
+    /// Ascending by number.
+    entries: VecDeque<Entry>,
+    last: u64,
+    ended: usize,
+}
+
+/// A job as it is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) id: u64,
+    pub(crate) kind: JobKind,
+    pub(crate) brain: String,
+    pub(crate) started: SystemTime,
+    /// When it ended, and what came of it.
+    pub(crate) ended: Option<(SystemTime, Result<String, String>)>,
+}
+
+/// A job that runs.
+#[derive(Debug)]
+pub(crate) struct Job {
+    jobs: Jobs,
+    id: u64,
+}
+
+impl Jobs {
+    /// A job begins.
+    pub(crate) fn begin(&self, kind: JobKind, brain: &str) -> Job {
+        let mut list = self.list();
+        list.last += 1;
+        let id = list.last;
+        list.entries.push_back(Entry {
+            id,
+            kind,
+            brain: brain.to_owned(),
+            started: SystemTime::now(),
+            ended: None,
+        });
+        Job {
+            jobs: self.clone(),
+            id,
+        }
+    }
+
+    /// The jobs whose numbers are below one, the newest first, and whether there are more.
+    pub(crate) fn page(&self, below: u64, running: bool, size: usize) -> (Vec<Entry>, bool) {
+        let list = self.list();
+        let wanted = |entry: &&Entry| entry.id < below && (!running || entry.ended.is_none());
+        let mut found = list.entries.iter().rev().filter(wanted);
+        let page = found.by_ref().take(size).cloned().collect();
+        (page, found.next().is_some())
+    }
+
+    fn list(&self) -> MutexGuard<'_, List> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, id: u64, outcome: Result<String, String>) {
+        let mut list = self.list();
+        let Ok(at) = list.entries.binary_search_by_key(&id, |entry| entry.id) else {
+            return;
+        };
+        if list.entries[at].ended.is_some() {
+            return;
+        }
+        list.entries[at].ended = Some((SystemTime::now(), outcome));
+        list.ended += 1;
+        if list.ended > JOBS_KEPT_MAX {
+            let oldest = list.entries.iter().position(|entry| entry.ended.is_some());
+            if let Some(oldest) = oldest {
+                list.entries.remove(oldest);
+                list.ended -= 1;
+            }
+        }
+    }
+}
+
+impl Job {
+    /// It has done what it was to do.
+    pub(crate) fn done(self, what: impl Display) {
+        self.jobs.end(self.id, Ok(what.to_string()));
+    }
+
+    /// It failed.
+    pub(crate) fn failed(self, why: impl Display) {
+        self.jobs.end(self.id, Err(why.to_string()));
+    }
+
+    /// There was nothing to do.
+    pub(crate) fn forget(self) {
+        let mut list = self.jobs.list();
+        let is_it = |entry: &Entry| entry.id == self.id && entry.ended.is_none();
+        list.entries.retain(|entry| !is_it(entry));
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.jobs.end(self.id, Err("it was given up".into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_jobs_are_kept_and_of_those_that_ended_the_last() {
+        let jobs = Jobs::default();
+        let running = jobs.begin(JobKind::Import, "long");
+        for at in 0..JOBS_KEPT_MAX + 10 {
+            jobs.begin(JobKind::Checkpoint, "b").done(at);
+        }
+        let (all, more) = jobs.page(u64::MAX, false, JOBS_KEPT_MAX + 1);
+        assert_eq!((all.len(), more), (JOBS_KEPT_MAX + 1, false));
+        assert!(all.is_sorted_by(|a, b| a.id > b.id));
+        assert_eq!(all.last().unwrap().brain, "long");
+        let (first, more) = jobs.page(all[4].id, false, 3);
+        assert_eq!(first[0].id, all[5].id);
+        assert!(more);
+        assert_eq!(jobs.page(u64::MAX, true, 10).0.len(), 1);
+        drop(running);
+        let (all, _) = jobs.page(u64::MAX, false, 1000);
+        let ended = all.last().unwrap().ended.as_ref();
+        assert!(ended.is_some_and(|(_, outcome)| outcome.is_err()) || all.len() == JOBS_KEPT_MAX);
+    }
+}

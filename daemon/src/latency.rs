@@ -1,0 +1,257 @@
+//! How long calls take, by RPC: one HDR histogram each.
+//!
+//! A call begins when its head has arrived and ends with its answer: with the trailers, or, if it streams, with
+//! the first message (the length of a stream says nothing of the daemon). Promises: the number of histograms is
+//! that of the RPCs that exist, whatever paths are called. Not here: telling them (`services::admin`).
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use http_body::{Frame, SizeHint};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::{HeaderMap, Request, Response};
+use tonic::codegen::{Body as HttpBody, Bytes};
+use tower::{Layer, Service};
+
+use crate::methods::Method;
+
+/// Microseconds of the longest latency that is told apart.
+const LONGEST_MICROS: u64 = 3_600_000_000;
+
+/// The latencies of every RPC.
+#[derive(Debug, Clone)]
+pub(crate) struct Latencies(Arc<BTreeMap<String, Mutex<Rpc>>>);
+
+/// What is known of one RPC.
+#[derive(Debug, Clone)]
+pub(crate) struct Rpc {
+    /// Calls under way.
+    pub(crate) in_flight: u64,
+    /// Calls that were refused or failed.
+    pub(crate) errors: u64,
+    /// Microseconds.
+    pub(crate) micros: Histogram<u64>,
+    streams: bool,
+}
+
+impl Latencies {
+    /// For these RPCs.
+    pub(crate) fn new(methods: impl IntoIterator<Item = Method>) -> Self {
+        let rpcs = methods.into_iter().filter_map(|method| {
+            let rpc = Rpc {
+                in_flight: 0,
+                errors: 0,
+                micros: Histogram::new_with_bounds(1, LONGEST_MICROS, 3).ok()?,
+                streams: method.streams,
+            };
+            Some((method.path, Mutex::new(rpc)))
+        });
+        Self(Arc::new(rpcs.collect()))
+    }
+
+    /// The RPCs after a path that were called, by path; at most so many, and whether there are more.
+    pub(crate) fn page(&self, after: &str, size: usize) -> (Vec<(String, Rpc)>, bool) {
+        let from = (
+            std::ops::Bound::Excluded(after),
+            std::ops::Bound::<&str>::Unbounded,
+        );
+        let mut called = self.0.range::<str, _>(from).filter_map(|(path, rpc)| {
+            let rpc = rpc.lock().unwrap_or_else(PoisonError::into_inner);
+            (!rpc.micros.is_empty() || rpc.in_flight > 0).then(|| (path.clone(), rpc.clone()))
+        });
+        let page = called.by_ref().take(size).collect();
+        (page, called.next().is_some())
+    }
+
+    fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {
+        if let Some(rpc) = self.0.get(path) {
+            change(&mut rpc.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+impl<S> Layer<S> for Latencies {
+    type Service = Timed<S>;
+
+    fn layer(&self, inner: S) -> Timed<S> {
+        Timed {
+            inner,
+            latencies: self.clone(),
+        }
+    }
+}
+
+/// A service whose calls are timed.
+#[derive(Debug, Clone)]
+pub(crate) struct Timed<S> {
+    inner: S,
+    latencies: Latencies,
+}
+
+type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
+
+impl<S> Service<Request<Body>> for Timed<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Answer<S::Error>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let call = Call::begin(&self.latencies, request.uri().path());
+        let answer = self.inner.call(request);
+        Box::pin(async move {
+            let (head, body) = answer.await?.into_parts();
+            let refused = failed(&head.headers);
+            let body = Measured {
+                inner: body,
+                call,
+                refused,
+            };
+            Ok(Response::from_parts(head, Body::new(body)))
+        })
+    }
+}
+
+/// True if a head or trailers name a status that is not OK.
+fn failed(headers: &HeaderMap) -> bool {
+    Status::from_header_map(headers).is_some_and(|status| status.code() != tonic::Code::Ok)
+}
+
+/// A call under way. Dropped without an end, it counts as failed: the caller has gone.
+struct Call {
+    latencies: Latencies,
+    path: String,
+    streams: bool,
+    began: Instant,
+    ended: bool,
+}
+
+impl Call {
+    fn begin(latencies: &Latencies, path: &str) -> Self {
+        let mut streams = false;
+        latencies.change(path, |rpc| {
+            rpc.in_flight += 1;
+            streams = rpc.streams;
+        });
+        Self {
+            latencies: latencies.clone(),
+            path: path.to_owned(),
+            streams,
+            began: Instant::now(),
+            ended: false,
+        }
+    }
+
+    fn end(&mut self, is_error: bool) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let micros = self.began.elapsed().as_micros();
+        self.latencies.change(&self.path, |rpc| {
+            rpc.in_flight -= 1;
+            rpc.errors += u64::from(is_error);
+            let micros = u64::try_from(micros).unwrap_or(u64::MAX);
+            rpc.micros.saturating_record(micros.max(1));
+        });
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.end(true);
+    }
+}
+
+/// The body of an answer, watched for its end.
+struct Measured {
+    inner: Body,
+    call: Call,
+    refused: bool,
+}
+
+impl HttpBody for Measured {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = self.get_mut();
+        let frame = ready!(Pin::new(&mut this.inner).poll_frame(cx));
+        match &frame {
+            None => this.call.end(this.refused),
+            Some(Err(_)) => this.call.end(true),
+            Some(Ok(frame)) => match frame.trailers_ref() {
+                Some(trailers) => this.call.end(failed(trailers)),
+                None if this.call.streams => this.call.end(false),
+                None => {}
+            },
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn latencies() -> Latencies {
+        let method = |path: &str, streams| Method {
+            path: path.into(),
+            streams,
+        };
+        Latencies::new([method("/a/One", false), method("/a/Two", true)])
+    }
+
+    async fn call(
+        latencies: &Latencies,
+        path: &str,
+        answer: fn() -> Response<Body>,
+    ) -> Response<Body> {
+        let service =
+            tower::service_fn(move |_: Request<Body>| async move { Ok::<_, Infallible>(answer()) });
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        latencies.layer(service).call(request).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn calls_are_counted_when_their_answers_end_and_unknown_paths_are_not() {
+        let latencies = latencies();
+        let refused = || Status::not_found("no").into_http();
+        drop(call(&latencies, "/a/One", refused).await);
+        drop(call(&latencies, "/a/Else", refused).await);
+        let held = call(&latencies, "/a/Two", refused).await;
+        let (page, more) = latencies.page("", 10);
+        let told: Vec<_> = page
+            .iter()
+            .map(|(path, rpc)| (path.as_str(), rpc.micros.len(), rpc.errors, rpc.in_flight))
+            .collect();
+        assert_eq!(told, [("/a/One", 1, 1, 0), ("/a/Two", 0, 0, 1)]);
+        assert!(!more);
+        drop(held);
+        assert!(latencies.page("", 1).1);
+        assert_eq!(latencies.page("/a/One", 10).0.len(), 1);
+    }
+}

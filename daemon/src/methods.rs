@@ -1,0 +1,46 @@
+//! Every RPC of amem.v1, as its descriptors have them.
+
+use amem_proto::v1::DESCRIPTORS;
+use prost::Message;
+use prost_types::FileDescriptorSet;
+
+/// An RPC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Method {
+    /// Its path, such as `/amem.v1.QueryService/Search`.
+    pub(crate) path: String,
+    /// Its answer is a stream.
+    pub(crate) streams: bool,
+}
+
+/// All of them. Descriptors are made by the build: bytes that are none are a defect, and give none.
+pub(crate) fn all() -> Vec<Method> {
+    let Ok(set) = FileDescriptorSet::decode(DESCRIPTORS) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    for file in &set.file {
+        for service in &file.service {
+            out.extend(service.method.iter().map(|method| Method {
+                path: format!("/{}.{}/{}", file.package(), service.name(), method.name()),
+                streams: method.server_streaming(),
+            }));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rpcs_of_every_service_are_there() {
+        let methods = all();
+        let find = |path: &str| methods.iter().find(|method| method.path == path).cloned();
+        let search = find("/amem.v1.QueryService/Search").unwrap();
+        let subscribe = find("/amem.v1.MemoryService/Subscribe").unwrap();
+        assert_eq!((search.streams, subscribe.streams), (false, true));
+        assert!(methods.len() > 30, "{}", methods.len());
+    }
+}

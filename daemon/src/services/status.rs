@@ -1,0 +1,97 @@
+//! How brains, calls and jobs are, as messages.
+
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use amem_core::Micros;
+use amem_proto::{Duration, Timestamp, v1};
+
+use crate::brains::Problem;
+use crate::checkpoints::base_bytes;
+use crate::convert::{moment, timestamp};
+use crate::jobs::Entry;
+use crate::latency::Rpc;
+use crate::open_brain::OpenBrain;
+
+/// An open brain.
+pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
+    let view = brain.view();
+    // A base whose log can't be read has told so when it was opened.
+    let held = view.commits_held_after().unwrap_or(view.lsn());
+    v1::BrainStatus {
+        brain: brain.name.clone(),
+        moment: Some(moment(&view)),
+        generation: view.identity().generation.0,
+        events: view.nodes(),
+        edges: view.edges(),
+        base_bytes: base_bytes(view.brain()),
+        journal_bytes: brain.shared.journal_bytes.load(Ordering::Relaxed),
+        queued: brain.queued(),
+        checkpointing: brain.shared.checkpointing.load(Ordering::Relaxed),
+        poisoned: brain.shared.poisoned().unwrap_or_default(),
+        subscribers: brain.subscribers(),
+        oldest_after_lsn: held.0,
+    }
+}
+
+/// A brain that can't be opened.
+pub(super) fn problem(name: &str, problem: &Problem) -> v1::BrainProblem {
+    v1::BrainProblem {
+        brain: name.to_owned(),
+        reason: problem.refusal.reason.to_owned(),
+        message: problem.refusal.message.clone(),
+        time: Some(time(problem.since)),
+    }
+}
+
+/// How long the calls of an RPC took.
+pub(super) fn latency(path: String, rpc: &Rpc) -> v1::RpcLatency {
+    let at = |quantile| Some(micros(rpc.micros.value_at_quantile(quantile)));
+    v1::RpcLatency {
+        rpc: path,
+        count: rpc.micros.len(),
+        errors: rpc.errors,
+        in_flight: rpc.in_flight,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: Some(micros(rpc.micros.max())),
+        mean: Some(micros(rpc.micros.mean() as u64)),
+    }
+}
+
+/// A job.
+pub(super) fn job(entry: Entry) -> v1::Job {
+    let (state, end_time, message) = match entry.ended {
+        None => (v1::JobState::Running, None, String::new()),
+        Some((ended, Ok(what))) => (v1::JobState::Done, Some(time(ended)), what),
+        Some((ended, Err(why))) => (v1::JobState::Failed, Some(time(ended)), why),
+    };
+    v1::Job {
+        id: entry.id,
+        kind: entry.kind.into(),
+        brain: entry.brain,
+        state: state.into(),
+        start_time: Some(time(entry.started)),
+        end_time,
+        message,
+    }
+}
+
+/// A span of time.
+pub(super) fn duration(span: std::time::Duration) -> Duration {
+    Duration {
+        seconds: i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
+        nanos: span.subsec_nanos() as i32,
+    }
+}
+
+fn micros(micros: u64) -> Duration {
+    duration(std::time::Duration::from_micros(micros))
+}
+
+fn time(time: SystemTime) -> Timestamp {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    timestamp(Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
+}
