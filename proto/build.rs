@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use prost::Message;
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "amem/v1/types.proto",
+    "amem/v1/selection.proto",
     "amem/v1/brain.proto",
     "amem/v1/memory.proto",
     "amem/v1/query.proto",

@@ -97,6 +97,12 @@ pub enum Error {
         /// The event.
         id: NodeId,
     },
+    /// No such session.
+    #[error("session: there is none with {name}")]
+    UnknownSession {
+        /// How it was named.
+        name: String,
+    },
     /// A vector of the wrong length.
     #[error(
         "the vector has {found} dimensions, the brain {expected}: use the brain's embedder, or create a brain of that dimension"

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Bytes of a message, either way.
-pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
+pub const MESSAGE_BYTES_MAX: usize = amem_proto::limits::ANSWER_BYTES_MAX;
 /// Bytes of one batch of `IngestStream`.
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
 /// Batches of one stream that wait for their answers.
@@ -18,16 +18,8 @@ pub const GROUP_REQUESTS_MAX: usize = 512;
 pub const GROUP_BYTES_MAX: usize = 8 << 20;
 /// Reads that run at the same time.
 pub const READS_MAX: usize = 64;
-/// Edges in one answer of `GetEvents`.
-pub const ANSWER_EDGES_MAX: usize = 100_000;
 /// Brains in one page of a list.
 pub const LIST_PAGE_MAX: usize = 1000;
-/// Hits of a search that does not say how many.
-pub const SEARCH_HITS: usize = 10;
-/// Events of an answer to a question that does not say how many.
-pub const ANSWER_EVENTS: usize = 100;
-/// Depth of a walk that does not say how deep.
-pub const WHY_DEPTH: usize = 10;
 /// Streams of one connection at the same time.
 pub const CONNECTION_STREAMS_MAX: u32 = 64;
 /// Bytes of the headers of a request.

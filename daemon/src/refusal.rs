@@ -1,45 +1,37 @@
-//! Errors as gRPC says them: one table from what went wrong to a code and a reason.
-//!
-//! A status carries `google.rpc.ErrorInfo` with domain `amem.v1` and the reason, for machines.
+//! Refusals of the daemon: the store's errors beside those of answers, and as gRPC says them.
 
-use std::collections::HashMap;
 use std::io::ErrorKind;
+use std::ops::Deref;
 
 use amem_core::Error as Core;
+use amem_proto::{answer, v1};
 use amem_store::Error as Store;
 use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, StatusExt};
 
-/// The domain of our reasons.
-pub const DOMAIN: &str = "amem.v1";
-
-/// Why a call is refused.
+/// Why a call is refused: a refusal as of answers, which the store's errors become, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// What the caller may do about it.
-    pub code: Code,
-    /// What it is, for machines.
-    pub reason: &'static str,
-    /// What it is, and what would be right.
-    pub message: String,
-}
+pub struct Refusal(pub answer::Refusal);
 
 /// The result of a call.
 pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
+impl Deref for Refusal {
+    type Target = answer::Refusal;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl Refusal {
     /// A refusal.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            reason,
-            message: message.into(),
-        }
+        Self(answer::Refusal::new(code, reason, message))
     }
 
     /// An argument that makes no sense.
     pub fn invalid(what: &str, why: impl std::fmt::Display) -> Self {
-        Self::new(Code::InvalidArgument, "INVALID", format!("{what}: {why}"))
+        Self(answer::Refusal::invalid(what, why))
     }
 
     /// The brain's writer stopped before it answered.
@@ -56,30 +48,15 @@ impl Refusal {
     }
 }
 
+impl From<answer::Refusal> for Refusal {
+    fn from(refusal: answer::Refusal) -> Self {
+        Self(refusal)
+    }
+}
+
 impl From<Core> for Refusal {
     fn from(error: Core) -> Self {
-        let (code, reason) = match &error {
-            Core::Io { .. } => (Code::Unavailable, "IO"),
-            Core::Magic { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
-            Core::Version { .. } => (Code::FailedPrecondition, "VERSION"),
-            Core::Spec1 => (Code::FailedPrecondition, "SPEC1"),
-            Core::Neither { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
-            Core::Foreign => (Code::FailedPrecondition, "FOREIGN"),
-            Core::Truncated { .. } => (Code::DataLoss, "TRUNCATED"),
-            Core::Corrupt { .. } => (Code::DataLoss, "CORRUPT"),
-            Core::Limit { .. } => (Code::InvalidArgument, "LIMIT"),
-            Core::UnknownEvent { .. } => (Code::NotFound, "UNKNOWN_EVENT"),
-            Core::Forgotten { .. } => (Code::FailedPrecondition, "FORGOTTEN"),
-            Core::Dimension { .. } => (Code::InvalidArgument, "DIMENSION"),
-            Core::Space { .. } => (Code::InvalidArgument, "SPACE"),
-            Core::ForeignInstance { .. } => (Code::FailedPrecondition, "FOREIGN_INSTANCE"),
-            Core::UnknownLsn { .. } => (Code::OutOfRange, "UNKNOWN_LSN"),
-            Core::CommitsGone { .. } => (Code::OutOfRange, "COMMITS_GONE"),
-            Core::MustDrop { .. } => (Code::Unavailable, "MUST_DROP"),
-            Core::Invalid { .. } => (Code::InvalidArgument, "INVALID"),
-            _ => (Code::Internal, "INTERNAL"),
-        };
-        Self::new(code, reason, error.to_string())
+        Self(error.into())
     }
 }
 
@@ -117,8 +94,13 @@ impl From<Store> for Refusal {
 
 impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
-        let details = ErrorDetails::with_error_info(refusal.reason, DOMAIN, HashMap::new());
-        Status::with_error_details(refusal.code, refusal.message, details)
+        refusal.0.into()
+    }
+}
+
+impl From<Refusal> for v1::Failure {
+    fn from(refusal: Refusal) -> Self {
+        refusal.0.into()
     }
 }
 
@@ -128,16 +110,15 @@ mod tests {
     use amem_core::NodeId;
 
     #[test]
-    fn a_status_carries_code_message_and_reason() {
-        let error = Core::UnknownEvent {
+    fn what_the_store_says_of_the_core_is_what_the_core_says() {
+        let error = || Core::UnknownEvent {
             id: NodeId(7),
             count: 3,
         };
-        let status = Status::from(Refusal::from(Store::Core(error)));
+        let refusal = Refusal::from(Store::Core(error()));
+        assert_eq!(refusal.0, answer::Refusal::from(error()));
+        let status = Status::from(refusal);
         assert_eq!(status.code(), Code::NotFound);
         assert!(status.message().contains("event 7"), "{status}");
-        let info = status.get_details_error_info();
-        let info = info.map(|info| (info.reason, info.domain));
-        assert_eq!(info, Some(("UNKNOWN_EVENT".into(), DOMAIN.into())));
     }
 }

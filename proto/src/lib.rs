@@ -1,9 +1,13 @@
 //! The amem.v1 gRPC interface: messages, clients and servers, made from `proto/amem/v1/*.proto` when this
-//! crate is built.
+//! crate is built; and `answer`, from a question and a view to the message that answers it.
 //!
-//! Promises: building needs no protoc. Not here: what the messages mean for a brain (`amemd`).
+//! Promises: building needs no protoc. Not here: what a change does to a brain (`amem_store`, `amemd`), what a query
+//! means (`amem_core`).
 
 #![forbid(unsafe_code)]
+
+pub mod answer;
+pub mod limits;
 
 /// Package `amem.v1`.
 #[allow(

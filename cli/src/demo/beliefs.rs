@@ -37,7 +37,10 @@ impl Demo {
             brain: BRAIN.into(),
             text: QUESTION.into(),
             limit: 3,
-            filter_json: filter.into(),
+            selection: Some(v1::Selection {
+                filter_json: filter.into(),
+                ..Default::default()
+            }),
             ..Default::default()
         };
         let mut queries = self.remote.client.queries();

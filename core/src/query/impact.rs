@@ -53,6 +53,6 @@ impl Impact {
             limit: self.limit,
             target: None,
         }
-        .tree(view, self.event)
+        .tree(view, &[self.event])
     }
 }

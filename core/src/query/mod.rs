@@ -51,7 +51,7 @@ pub use path::{Path, Route};
 pub use pattern::{Matches, Order, Pattern};
 pub use rank::Axis;
 pub use resolve::{Link, Resolve, Resolved};
-pub use scope::Scope;
+pub use scope::{Scope, Seen, Sight};
 pub use search::{Hit, Ranking, Search};
 pub use selection::{Bounds, Selection, Window};
 pub use sessions::{Named, SessionPage, Sessions, ShowSession, Shown, State};

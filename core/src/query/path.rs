@@ -65,7 +65,7 @@ impl Path {
             limit: VISITED_MAX,
             target: Some(self.to),
         };
-        let (met, is_cut) = walk.run(view, self.from)?;
+        let (met, is_cut) = walk.run(view, &[self.from])?;
         if is_cut {
             let (value, max) = (VISITED_MAX as u64 + 1, VISITED_MAX as u64);
             let what = "the number of events that a path search meets";

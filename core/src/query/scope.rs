@@ -49,7 +49,7 @@ impl Scope {
 
 /// How a query that follows edges sees an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub enum Seen {
     /// Shown.
     Shown,
     /// Forgotten: its id only, and only if something beyond it is shown.
@@ -58,22 +58,24 @@ pub(crate) enum Seen {
     Outside,
 }
 
-/// What a query that follows edges may show.
+/// What a query that follows edges may show: a scope made ready, and whether what is forgotten is shown.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub struct Sight {
     scope: Option<Filter>,
     include_forgotten: bool,
 }
 
 impl Sight {
-    pub(crate) fn new(scope: &Scope, include_forgotten: bool) -> Result<Self> {
+    /// Makes a scope ready.
+    pub fn new(scope: &Scope, include_forgotten: bool) -> Result<Self> {
         Ok(Self {
             scope: scope.to_filter()?,
             include_forgotten,
         })
     }
 
-    pub(crate) fn of(&self, node: &Node<'_>) -> Result<Seen> {
+    /// How an event is seen.
+    pub fn of(&self, node: &Node<'_>) -> Result<Seen> {
         if let Some(scope) = &self.scope {
             let candidate = Candidate::new(node, &Strength::LastRun);
             if !scope.matches(&candidate as &dyn Subject)? {
@@ -88,7 +90,7 @@ impl Sight {
     }
 
     /// An event that a request names: an error if it may not be shown.
-    pub(crate) fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
+    pub fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
         let node = view.node(id)?;
         match self.of(&node)? {
             Seen::Shown => Ok(node),

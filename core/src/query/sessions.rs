@@ -161,7 +161,7 @@ impl ShowSession {
                 Named::Id(id) => format!("number {id}"),
                 Named::Key(key) => format!("the key {:?}", super::place::shortened(key)),
             };
-            Error::invalid("session", format!("there is none with {name}"))
+            Error::UnknownSession { name }
         })?;
         Ok(Shown {
             answered: Answered::by(view),

@@ -54,7 +54,7 @@ impl Traverse {
             limit: self.limit,
             target: None,
         }
-        .tree(view, self.start)
+        .tree(view, &[self.start])
     }
 }
 

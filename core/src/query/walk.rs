@@ -108,26 +108,31 @@ impl Met {
 }
 
 impl Walk<'_> {
-    /// Walks from an event that may be shown. The target is the last step if it was reached; stubs that lead
-    /// nowhere are still among the steps.
-    pub(crate) fn run(&self, view: &View, start: NodeId) -> Result<(Vec<Step>, bool)> {
-        self.sight.open(view, start)?;
+    /// Walks from events that may be shown, all of which are at depth 0. The target is the last step if it was
+    /// reached; stubs that lead nowhere are still among the steps.
+    pub(crate) fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
         let mut wanted = [self.types.is_empty(); 256];
         for edge_type in self.types {
             wanted[usize::from(edge_type.0)] = true;
         }
         let mut met = Met::new(view.nodes());
-        met.add(start);
-        let mut steps = vec![Step {
-            id: start,
-            depth: 0,
-            via: None,
-            is_stub: false,
-        }];
-        if self.target == Some(start) {
-            return Ok((steps, false));
+        let mut steps = Vec::new();
+        for &start in starts {
+            self.sight.open(view, start)?;
+            if !met.add(start) {
+                continue;
+            }
+            steps.push(Step {
+                id: start,
+                depth: 0,
+                via: None,
+                is_stub: false,
+            });
+            if self.target == Some(start) {
+                return Ok((steps, false));
+            }
         }
-        let (mut shown, mut parent) = (1, 0);
+        let (mut shown, mut parent) = (steps.len(), 0);
         while parent < steps.len() && steps[parent].depth < self.depth {
             let Step { id, depth, .. } = steps[parent];
             for &direction in self.follow.directions() {
@@ -140,7 +145,7 @@ impl Walk<'_> {
                         continue;
                     }
                     let is_stub = seen == Seen::Stub;
-                    if (!is_stub && shown == self.limit) || steps.len() == VISITED_MAX {
+                    if (!is_stub && shown >= self.limit) || steps.len() == VISITED_MAX {
                         return Ok((steps, true));
                     }
                     shown += usize::from(!is_stub);
@@ -164,9 +169,9 @@ impl Walk<'_> {
         Ok((steps, false))
     }
 
-    /// The tree of all that is reached from an event.
-    pub(crate) fn tree(&self, view: &View, start: NodeId) -> Result<Tree> {
-        let (steps, is_cut) = self.run(view, start)?;
+    /// The tree of all that is reached from an event, or the trees of all that is reached from several.
+    pub(crate) fn tree(&self, view: &View, starts: &[NodeId]) -> Result<Tree> {
+        let (steps, is_cut) = self.run(view, starts)?;
         Ok(Tree {
             answered: Answered::by(view),
             steps: without_dead_stubs(steps),

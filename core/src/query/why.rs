@@ -49,6 +49,6 @@ impl Why {
             limit: self.limit,
             target: None,
         }
-        .tree(view, self.event)
+        .tree(view, &[self.event])
     }
 }

@@ -8,7 +8,7 @@ use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
 
-use super::word::{timestamp, type_number};
+use amem_proto::answer::{timestamp, type_number};
 use crate::limits::CHANGES_BYTES;
 use crate::refusal::Result;
 
@@ -27,6 +27,7 @@ pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResp
         moment: Some(v1::Moment {
             instance: view.instance().to_string(),
             lsn: lsn.0,
+            as_of_lsn: lsn.0,
             time: Some(timestamp(time)),
         }),
         ..v1::SubscribeResponse::default()

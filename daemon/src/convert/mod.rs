@@ -1,11 +1,9 @@
-//! Between the messages of amem.v1 and the words of core and store.
+//! Between the messages of amem.v1 and what a writer is asked, and what its subscribers are told. What questions
+//! are answered: `amem_proto::answer`.
 
 mod commit;
-mod event;
 mod mutation;
-mod word;
 
+pub(crate) use amem_proto::answer::{moment, space, timestamp};
 pub(crate) use commit::{Told, messages, standing};
-pub(crate) use event::{Shape, event, stub};
 pub(crate) use mutation::{Asks, commit};
-pub(crate) use word::{as_of, event_types, moment, space, timestamp, type_number};

@@ -4,13 +4,13 @@ use amem_core::base::settings::Settings;
 use amem_core::event::Attributes;
 use amem_core::query::attributes;
 use amem_core::{EventType, Lsn, NodeId, SessionId};
+use amem_proto::answer::{edge_type, event_type, micros, space, timestamp};
 use amem_proto::v1;
 use amem_store::mutation::{
     Answer, Correct, End, Ingest, Mutation, NewEdge, NewEvent, NewLink, Relate, Request,
 };
 use uuid::Uuid;
 
-use super::word::{edge_type, event_type, micros, space, timestamp};
 use crate::refusal::{Refusal, Result};
 
 /// A message that asks for a mutation.

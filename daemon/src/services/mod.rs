@@ -13,8 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_core::view::{AsOf, View};
-use prost::Message;
+use amem_proto::answer::Question;
 use tokio::sync::{Semaphore, watch};
 use tonic::Code;
 
@@ -52,29 +51,19 @@ impl Daemon {
         }
     }
 
-    /// Answers a question from a brain's newest view, or that of an earlier moment, beside the calls.
-    async fn read<T: Message + 'static>(
-        &self,
-        brain: &str,
-        moment: Option<AsOf>,
-        question: impl FnOnce(&View) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let brain = self.brains.get(brain).await?;
-        let _turn = self.reads.acquire().await;
-        let answer = blocking(move || {
-            let now = brain.view();
-            match moment {
-                None => question(&now),
-                Some(moment) => question(&now.as_of(moment)?),
-            }
-        })
-        .await??;
-        check_size(
-            "the answer",
-            answer.encoded_len(),
-            "ask for less, or read the brain's file",
-        )?;
-        Ok(answer)
+    /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the
+    /// calls.
+    async fn ask<Q: Question>(&self, question: Q) -> Result<Q::Answer> {
+        let brain = self.brains.get(question.brain()).await?;
+        let answered = if Q::IS_HEAVY {
+            let _turn = self.reads.acquire().await;
+            let brain = brain.clone();
+            blocking(move || question.ask(&brain.view())).await??
+        } else {
+            question.ask(&brain.view())?
+        };
+        brain.touch(answered.touched);
+        Ok(answered.answer)
     }
 }
 

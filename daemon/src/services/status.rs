@@ -38,7 +38,7 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
 pub(super) fn problem(name: &str, problem: &Problem) -> v1::BrainProblem {
     v1::BrainProblem {
         brain: name.to_owned(),
-        reason: problem.refusal.reason.to_owned(),
+        reason: problem.refusal.reason.clone().into_owned(),
         message: problem.refusal.message.clone(),
         time: Some(time(problem.since)),
     }

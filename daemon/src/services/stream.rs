@@ -100,11 +100,7 @@ async fn answer(
         };
         let result = match outcome {
             Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Failure(v1::Failure {
-                code: refusal.code.into(),
-                message: refusal.message,
-                reason: refusal.reason.to_owned(),
-            }),
+            Err(refusal) => Outcome::Failure(refusal.into()),
         };
         let response = v1::IngestStreamResponse {
             batch_index,

@@ -130,7 +130,10 @@ async fn requests_that_make_no_sense_are_refused_one_by_one() {
     let search = v1::SearchRequest {
         brain: "b".into(),
         text: "x".into(),
-        filter_json: "{".into(),
+        selection: Some(v1::Selection {
+            filter_json: "{".into(),
+            ..Default::default()
+        }),
         ..Default::default()
     };
     let answer = queries.search(search).await;

@@ -6,7 +6,7 @@ use crate::tree::{file, files, none, quoted, table};
 const CRATES: [(&str, &str, &[&str]); 6] = [
     ("core", "amem-core", &[]),
     ("store", "amem-store", &["amem-core"]),
-    ("proto", "amem-proto", &[]),
+    ("proto", "amem-proto", &["amem-core"]),
     ("client", "amem-client", &["amem-core", "amem-proto"]),
     (
         "daemon",

@@ -1,11 +1,11 @@
-//! Types, times, moments, vector spaces.
+//! Types, times, moments, vector spaces: between the messages' words and the core's.
 
 use amem_core::view::{AsOf, View};
 use amem_core::{EdgeType, EventType, Lsn, Micros};
-use amem_proto::{Timestamp, v1};
 use uuid::Uuid;
 
-use crate::refusal::{Refusal, Result};
+use super::refusal::{Refusal, Result};
+use crate::{Timestamp, v1};
 
 /// A type number n above 0 stands for the file's n − 1.
 fn number(what: &str, value: i32) -> Result<Option<u8>> {
@@ -23,12 +23,12 @@ fn number(what: &str, value: i32) -> Result<Option<u8>> {
 }
 
 /// An event type, if one is said.
-pub(crate) fn event_type(value: i32) -> Result<Option<EventType>> {
+pub fn event_type(value: i32) -> Result<Option<EventType>> {
     Ok(number("type", value)?.map(EventType))
 }
 
 /// Event types, each of which must be said.
-pub(crate) fn event_types(values: &[i32]) -> Result<Vec<EventType>> {
+pub fn event_types(values: &[i32]) -> Result<Vec<EventType>> {
     let said = |value: &i32| {
         event_type(*value)?.ok_or_else(|| Refusal::invalid("types", "a type is unspecified"))
     };
@@ -36,7 +36,7 @@ pub(crate) fn event_types(values: &[i32]) -> Result<Vec<EventType>> {
 }
 
 /// An edge type, which must be said.
-pub(crate) fn edge_type(value: i32) -> Result<EdgeType> {
+pub fn edge_type(value: i32) -> Result<EdgeType> {
     let number = number("type", value)?;
     number.map(EdgeType).ok_or_else(|| {
         Refusal::invalid(
@@ -46,13 +46,18 @@ pub(crate) fn edge_type(value: i32) -> Result<EdgeType> {
     })
 }
 
+/// Edge types, each of which must be said.
+pub fn edge_types(values: &[i32]) -> Result<Vec<EdgeType>> {
+    values.iter().map(|value| edge_type(*value)).collect()
+}
+
 /// The number of a type in messages.
-pub(crate) fn type_number(value: u8) -> i32 {
+pub fn type_number(value: u8) -> i32 {
     i32::from(value) + 1
 }
 
 /// A time as a timestamp.
-pub(crate) fn timestamp(time: Micros) -> Timestamp {
+pub fn timestamp(time: Micros) -> Timestamp {
     Timestamp {
         seconds: time.0.div_euclid(1_000_000),
         nanos: time.0.rem_euclid(1_000_000) as i32 * 1000,
@@ -60,7 +65,7 @@ pub(crate) fn timestamp(time: Micros) -> Timestamp {
 }
 
 /// A timestamp as a time; what is below a microsecond is cut off.
-pub(crate) fn micros(what: &str, time: Timestamp) -> Result<Micros> {
+pub fn micros(what: &str, time: Timestamp) -> Result<Micros> {
     let whole = (0..1_000_000_000)
         .contains(&time.nanos)
         .then(|| {
@@ -76,7 +81,7 @@ pub(crate) fn micros(what: &str, time: Timestamp) -> Result<Micros> {
 }
 
 /// An earlier moment, if one is said.
-pub(crate) fn as_of(moment: Option<v1::AsOf>) -> Result<Option<AsOf>> {
+pub fn as_of(moment: Option<v1::AsOf>) -> Result<Option<AsOf>> {
     let Some(moment) = moment else {
         return Ok(None);
     };
@@ -88,7 +93,7 @@ pub(crate) fn as_of(moment: Option<v1::AsOf>) -> Result<Option<AsOf>> {
 }
 
 /// A vector space; `None` if none is said.
-pub(crate) fn space(text: &str) -> Result<Option<Uuid>> {
+pub fn space(text: &str) -> Result<Option<Uuid>> {
     if text.is_empty() {
         return Ok(None);
     }
@@ -97,11 +102,12 @@ pub(crate) fn space(text: &str) -> Result<Option<Uuid>> {
 }
 
 /// What answers from a view say of themselves.
-pub(crate) fn moment(view: &View) -> v1::Moment {
+pub fn moment(view: &View) -> v1::Moment {
     v1::Moment {
         instance: view.instance().to_string(),
         lsn: view.lsn().0,
         time: Some(timestamp(view.time())),
+        as_of_lsn: view.moment().0.0,
     }
 }
 

@@ -1,0 +1,191 @@
+//! Events of a view as messages, within the bounds of one answer.
+
+use amem_core::query::{Seen, Sight, Step};
+use amem_core::view::{Direction, Node, View};
+use amem_core::{Edge, Flags, NodeId};
+use tonic::Code;
+
+use super::refusal::{Refusal, Result};
+use super::word::{timestamp, type_number};
+use crate::limits::{ANSWER_BYTES_MAX, ANSWER_EDGES_MAX};
+use crate::v1;
+
+/// Bytes of an edge in a message, about.
+const EDGE_BYTES: usize = 32;
+/// Bytes of an event in a message without its text, attributes, vector and edges, about.
+const EVENT_BYTES: usize = 64;
+
+/// What is told of an event beside its fields.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shape<'s> {
+    /// Its vector.
+    pub(super) vector: bool,
+    /// Its edges, those to events that this shows.
+    pub(super) edges: Option<&'s Sight>,
+}
+
+/// Tells events of one view, and counts what it told: an answer that grows too large is refused while it is made.
+#[derive(Debug)]
+pub(super) struct Teller<'v> {
+    view: &'v View,
+    bytes: usize,
+    edges: usize,
+}
+
+impl<'v> Teller<'v> {
+    pub(super) fn new(view: &'v View) -> Self {
+        Self {
+            view,
+            bytes: 0,
+            edges: 0,
+        }
+    }
+
+    /// An event without vector and edges.
+    pub(super) fn whole(&mut self, id: NodeId) -> Result<v1::Event> {
+        self.event(&self.view.node(id)?, Shape::default())
+    }
+
+    /// An event without vector and edges, or a stub.
+    pub(super) fn whole_or_stub(&mut self, id: NodeId, is_stub: bool) -> Result<v1::Event> {
+        match is_stub {
+            true => Ok(stub(id)),
+            false => self.whole(id),
+        }
+    }
+
+    /// The events of these ids.
+    pub(super) fn all(&mut self, ids: &[NodeId]) -> Result<Vec<v1::Event>> {
+        ids.iter().map(|&id| self.whole(id)).collect()
+    }
+
+    /// An event.
+    pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
+        let flags = node.flags();
+        let vector = match shape.vector {
+            true => node.vector()?,
+            false => None,
+        };
+        let text = node.text()?;
+        let attributes = node.attributes_json()?.unwrap_or_default();
+        let numbers = vector.map_or(0, |vector| vector.len() * 4);
+        self.count_bytes(EVENT_BYTES + text.len() + attributes.len() + numbers)?;
+        let mut event = v1::Event {
+            id: node.id().0,
+            r#type: type_number(node.event_type().0),
+            text: text.into_owned(),
+            session_id: node.session().0,
+            created_at: Some(timestamp(node.created_at())),
+            event_time: node.event_time()?.map(timestamp),
+            confidence: node.confidence(),
+            strength: node.strength(),
+            lambda: node.lambda(),
+            access_count: node.access_count(),
+            last_accessed: Some(timestamp(node.last_accessed())),
+            pinned: flags.has(Flags::PINNED),
+            forgotten: flags.has(Flags::FORGOTTEN),
+            compressed: flags.has(Flags::COMPRESSED),
+            erased: flags.has(Flags::ERASED),
+            attributes_json: attributes.into_owned(),
+            vector: vector.map(|values| v1::Vector {
+                values: values.to_vec(),
+                space: self.view.identity().space.to_string(),
+            }),
+            edges: Vec::new(),
+        };
+        if let Some(sight) = shape.edges {
+            for direction in [Direction::Outgoing, Direction::Incoming] {
+                self.push_edges(node.id(), direction, sight, &mut event.edges)?;
+            }
+        }
+        Ok(event)
+    }
+
+    /// The steps of a walk.
+    pub(super) fn steps(&mut self, steps: &[Step]) -> Result<Vec<v1::Step>> {
+        let tell = |step: &Step| {
+            Ok(v1::Step {
+                event: Some(self.whole_or_stub(step.id, step.is_stub)?),
+                depth: step.depth,
+                parent: step.via.map(|via| via.parent as u32),
+                r#type: step.via.map_or(0, |via| type_number(via.edge_type.0)),
+                incoming: step
+                    .via
+                    .is_some_and(|via| via.direction == Direction::Incoming),
+            })
+        };
+        steps.iter().map(tell).collect()
+    }
+
+    fn push_edges(
+        &mut self,
+        id: NodeId,
+        direction: Direction,
+        sight: &Sight,
+        out: &mut Vec<v1::Edge>,
+    ) -> Result<()> {
+        for tie in self.view.ties(id, direction)?.iter() {
+            if sight.of(&self.view.node(tie.other)?)? != Seen::Shown {
+                continue;
+            }
+            self.edges += 1;
+            if self.edges > ANSWER_EDGES_MAX {
+                let message = format!(
+                    "the events have more than {ANSWER_EDGES_MAX} edges: ask for fewer events, or read the file"
+                );
+                return Err(Refusal::new(
+                    Code::ResourceExhausted,
+                    "ANSWER_EDGES",
+                    message,
+                ));
+            }
+            self.count_bytes(EDGE_BYTES)?;
+            out.push(edge(&self.view.edge(id, direction, &tie)?));
+        }
+        Ok(())
+    }
+
+    fn count_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        check_bytes(self.bytes)
+    }
+}
+
+/// Refuses an answer that is too large.
+pub(super) fn check_bytes(bytes: usize) -> Result<()> {
+    if bytes <= ANSWER_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "the answer has {bytes} bytes or more, the limit is {ANSWER_BYTES_MAX}: ask for less, or read the brain's file"
+    );
+    Err(Refusal::new(
+        Code::ResourceExhausted,
+        "MESSAGE_SIZE",
+        message,
+    ))
+}
+
+/// A forgotten event that is named only because others lead through it.
+pub(super) fn stub(id: NodeId) -> v1::Event {
+    v1::Event {
+        id: id.0,
+        forgotten: true,
+        ..v1::Event::default()
+    }
+}
+
+/// True if an event is told whole: every event has a recorded time.
+pub(super) fn is_whole(event: &v1::Event) -> bool {
+    event.created_at.is_some()
+}
+
+fn edge(edge: &Edge) -> v1::Edge {
+    v1::Edge {
+        source: edge.source.0,
+        target: edge.target.0,
+        r#type: type_number(edge.edge_type.0),
+        weight: edge.weight,
+        created_at: Some(timestamp(edge.created_at)),
+    }
+}

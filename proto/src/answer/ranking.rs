@@ -1,0 +1,110 @@
+//! Questions that are answered by what fits best: similar, text, search.
+
+use amem_core::NodeId;
+use amem_core::embed::Embedder;
+use amem_core::query::{Like, Search, Similar, Text};
+use amem_core::view::View;
+
+use super::event::Teller;
+use super::refusal::{Refusal, Result};
+use super::selection::{self, count, selection};
+use super::word::moment;
+use crate::limits::HITS;
+use crate::v1;
+use crate::v1::similar_request::Like as Asked;
+
+pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::SimilarResponse> {
+    let like = match request.like {
+        Some(Asked::Vector(vector)) => Like::Vector(selection::vector(view, vector)?),
+        Some(Asked::EventId(id)) => Like::Event(NodeId(id)),
+        None => {
+            let why = "say a vector, or the event whose vector is meant";
+            return Err(Refusal::invalid("like", why));
+        }
+    };
+    let found = Similar {
+        like,
+        selection: selection(request.selection)?,
+        limit: count(request.limit, HITS),
+        min_similarity: request.min_similarity,
+    }
+    .run(view)?;
+    let mut teller = Teller::new(view);
+    let hits = found.hits.iter().map(|&(id, similarity)| {
+        Ok(v1::SimilarHit {
+            event: Some(teller.whole(id)?),
+            similarity,
+        })
+    });
+    Ok(v1::SimilarResponse {
+        hits: hits.collect::<Result<_>>()?,
+        moment: Some(moment(view)),
+    })
+}
+
+pub(super) fn text(view: &View, request: v1::TextRequest) -> Result<v1::TextResponse> {
+    let found = Text {
+        question: request.text,
+        selection: selection(request.selection)?,
+        limit: count(request.limit, HITS),
+    }
+    .run(view)?;
+    let mut teller = Teller::new(view);
+    let hits = found.hits.iter().map(|&(id, score)| {
+        Ok(v1::TextHit {
+            event: Some(teller.whole(id)?),
+            score,
+        })
+    });
+    Ok(v1::TextResponse {
+        hits: hits.collect::<Result<_>>()?,
+        moment: Some(moment(view)),
+    })
+}
+
+pub(super) fn search(view: &View, request: v1::SearchRequest) -> Result<v1::SearchResponse> {
+    let otherwise = Search::default();
+    let found = Search {
+        vector: question_vector(view, request.vector, &request.text)?,
+        question: request.text,
+        selection: selection(request.selection)?,
+        limit: count(request.limit, HITS),
+        text_weight: request.text_weight.unwrap_or(otherwise.text_weight),
+        vector_weight: request.vector_weight.unwrap_or(otherwise.vector_weight),
+        neighbour_share: request.neighbour_share.unwrap_or(otherwise.neighbour_share),
+    }
+    .run(view)?;
+    let mut teller = Teller::new(view);
+    let hits = found.hits.iter().map(|hit| {
+        Ok(v1::SearchHit {
+            event: Some(teller.whole(hit.id)?),
+            score: hit.score,
+            text_score: hit.text,
+            vector_score: hit.vector,
+            neighbour_score: hit.neighbours,
+        })
+    });
+    Ok(v1::SearchResponse {
+        hits: hits.collect::<Result<_>>()?,
+        moment: Some(moment(view)),
+    })
+}
+
+/// The question's vector: as it was given, or made of its words if the brain's are made by the built-in embedder;
+/// empty if there is none.
+pub(super) fn question_vector(
+    view: &View,
+    given: Option<v1::Vector>,
+    text: &str,
+) -> Result<Vec<f32>> {
+    if let Some(vector) = given {
+        return selection::vector(view, vector);
+    }
+    let embedder = Embedder::builtin();
+    // A question past its limit is refused by the query; no time is spent on it here.
+    let is_long = text.len() > amem_core::limits::QUERY_BYTES_MAX;
+    if is_long || view.identity().space != embedder.space() || !view.settings()?.embed {
+        return Ok(Vec::new());
+    }
+    Ok(embedder.embed(text).unwrap_or_default())
+}

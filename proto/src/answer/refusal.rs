@@ -1,0 +1,182 @@
+//! Why a request is refused: one table from what went wrong to a code and a reason, and to gRPC and back.
+//!
+//! A status carries `google.rpc.ErrorInfo` with the domain and the reason, for machines.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use amem_core::Error;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::v1;
+
+/// The domain of our reasons.
+pub const DOMAIN: &str = "amem.v1";
+
+/// The result of a request.
+pub type Result<T, E = Refusal> = std::result::Result<T, E>;
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What the caller may do about it.
+    pub code: Code,
+    /// What it is, for machines: UNKNOWN_EVENT, DIMENSION … Empty if nobody said.
+    pub reason: Cow<'static, str>,
+    /// What it is, and what would be right.
+    pub message: String,
+    /// Values of it for machines, by name.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: Cow::Borrowed(reason),
+            message: message.into(),
+            metadata: BTreeMap::new(),
+        }
+    }
+
+    /// The same with a value for machines.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.metadata.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// An argument that makes no sense.
+    pub fn invalid(what: &str, why: impl fmt::Display) -> Self {
+        Self::new(Code::InvalidArgument, "INVALID", format!("{what}: {why}"))
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.message.as_str() {
+            "" => write!(f, "{:?}", self.code),
+            message => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let (code, reason) = match &error {
+            Error::Io { .. } => (Code::Unavailable, "IO"),
+            Error::Magic { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
+            Error::Version { .. } => (Code::FailedPrecondition, "VERSION"),
+            Error::Spec1 => (Code::FailedPrecondition, "SPEC1"),
+            Error::Neither { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
+            Error::Foreign => (Code::FailedPrecondition, "FOREIGN"),
+            Error::Truncated { .. } => (Code::DataLoss, "TRUNCATED"),
+            Error::Corrupt { .. } => (Code::DataLoss, "CORRUPT"),
+            Error::Limit { .. } => (Code::InvalidArgument, "LIMIT"),
+            Error::UnknownEvent { .. } => (Code::NotFound, "UNKNOWN_EVENT"),
+            Error::UnknownSession { .. } => (Code::NotFound, "UNKNOWN_SESSION"),
+            Error::Forgotten { .. } => (Code::FailedPrecondition, "FORGOTTEN"),
+            Error::Dimension { .. } => (Code::InvalidArgument, "DIMENSION"),
+            Error::Space { .. } => (Code::InvalidArgument, "SPACE"),
+            Error::ForeignInstance { .. } => (Code::FailedPrecondition, "FOREIGN_INSTANCE"),
+            Error::UnknownLsn { .. } => (Code::OutOfRange, "UNKNOWN_LSN"),
+            Error::CommitsGone { .. } => (Code::OutOfRange, "COMMITS_GONE"),
+            Error::MustDrop { .. } => (Code::Unavailable, "MUST_DROP"),
+            Error::Invalid { .. } => (Code::InvalidArgument, "INVALID"),
+            _ => (Code::Internal, "INTERNAL"),
+        };
+        let refusal = Self::new(code, reason, error.to_string());
+        match error {
+            Error::CommitsGone { oldest, .. } => refusal.with("oldest_after_lsn", oldest),
+            _ => refusal,
+        }
+    }
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Self {
+        let metadata: HashMap<_, _> = refusal.metadata.into_iter().collect();
+        let details = ErrorDetails::with_error_info(refusal.reason, DOMAIN, metadata);
+        Self::with_error_details(refusal.code, refusal.message, details)
+    }
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        let info = status.get_details_error_info();
+        let ours = info.filter(|info| info.domain == DOMAIN);
+        let (reason, metadata) = match ours {
+            Some(info) => (Cow::Owned(info.reason), info.metadata.into_iter().collect()),
+            None => (Cow::Borrowed(""), BTreeMap::new()),
+        };
+        Self {
+            code: status.code(),
+            reason,
+            message: status.message().to_owned(),
+            metadata,
+        }
+    }
+}
+
+impl From<Refusal> for v1::Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            code: refusal.code.into(),
+            message: refusal.message,
+            reason: refusal.reason.into_owned(),
+        }
+    }
+}
+
+impl From<v1::Failure> for Refusal {
+    fn from(failure: v1::Failure) -> Self {
+        Self {
+            code: Code::from_i32(failure.code),
+            reason: Cow::Owned(failure.reason),
+            message: failure.message,
+            metadata: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_core::NodeId;
+
+    #[test]
+    fn a_refusal_is_the_same_after_a_journey_as_a_status_or_a_failure() {
+        let error = Error::UnknownEvent {
+            id: NodeId(7),
+            count: 3,
+        };
+        let refusal = Refusal::from(error);
+        assert_eq!(refusal.code, Code::NotFound);
+        assert_eq!(refusal.reason, "UNKNOWN_EVENT");
+        assert!(refusal.to_string().contains("event 7"), "{refusal}");
+        let told = refusal.clone().with("count", 3);
+        assert_eq!(Refusal::from(Status::from(told.clone())), told);
+        let status = Status::from(refusal.clone());
+        let info = status.get_details_error_info().unwrap();
+        assert_eq!(
+            (info.reason.as_str(), info.domain.as_str()),
+            ("UNKNOWN_EVENT", DOMAIN)
+        );
+        assert_eq!(Refusal::from(status), refusal);
+        assert_eq!(Refusal::from(v1::Failure::from(refusal.clone())), refusal);
+    }
+
+    #[test]
+    fn a_status_of_others_has_no_reason() {
+        let refusal = Refusal::from(Status::deadline_exceeded("too late"));
+        assert_eq!(
+            (refusal.code, &*refusal.reason),
+            (Code::DeadlineExceeded, "")
+        );
+    }
+}

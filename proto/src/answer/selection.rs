@@ -1,0 +1,119 @@
+//! Selections, scopes, windows and directions from messages.
+
+use amem_core::SessionId;
+use amem_core::query::filter::Filter;
+use amem_core::query::{Axis, Bounds, Follow, Scope, Selection, Window};
+use amem_core::view::{View, check_space};
+
+use super::refusal::{Refusal, Result};
+use super::word::{event_types, micros, space};
+use crate::{Timestamp, v1};
+
+/// A selection; the one of everything that is not hidden if it is not said.
+pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
+    let Some(message) = message else {
+        return Ok(Selection::default());
+    };
+    let strength_at = message.strength_at.map(|time| micros("strength_at", time));
+    Ok(Selection {
+        types: event_types(&message.types)?,
+        sessions: message.session_ids.into_iter().map(SessionId).collect(),
+        recorded: window("recorded", message.recorded)?,
+        happened: window("happened", message.happened)?,
+        confidence: bounds(message.confidence),
+        strength: bounds(message.strength),
+        strength_at: strength_at.transpose()?,
+        keyword: (!message.keyword.is_empty()).then_some(message.keyword),
+        scope: scope(message.scope),
+        filter: filter(&message.filter_json)?,
+        include_forgotten: message.include_forgotten,
+        include_compressed: message.include_compressed,
+    })
+}
+
+/// User, agent and run.
+pub(super) fn scope(message: Option<v1::Scope>) -> Scope {
+    let message = message.unwrap_or_default();
+    Scope {
+        user: message.user,
+        agent: message.agent,
+        run: message.run,
+    }
+}
+
+fn window(what: &str, message: Option<v1::Window>) -> Result<Window> {
+    let message = message.unwrap_or_default();
+    let time = |time: Option<Timestamp>| time.map(|time| micros(what, time)).transpose();
+    Ok(Window {
+        from: time(message.from)?,
+        until: time(message.until)?,
+    })
+}
+
+fn bounds(message: Option<v1::Bounds>) -> Bounds {
+    let message = message.unwrap_or_default();
+    Bounds {
+        min: message.min,
+        max: message.max,
+    }
+}
+
+fn filter(json: &str) -> Result<Option<Filter>> {
+    if json.is_empty() {
+        return Ok(None);
+    }
+    let value = serde_json::from_str(json)
+        .map_err(|e| Refusal::invalid("filter_json", format!("not JSON: {e}")))?;
+    Ok(Some(Filter::parse(&value)?))
+}
+
+/// Which way, or what is meant if that is not said.
+pub(super) fn follow(value: i32, otherwise: Follow) -> Result<Follow> {
+    match v1::Follow::try_from(value) {
+        Ok(v1::Follow::Unspecified) => Ok(otherwise),
+        Ok(v1::Follow::Outgoing) => Ok(Follow::Outgoing),
+        Ok(v1::Follow::Incoming) => Ok(Follow::Incoming),
+        Ok(v1::Follow::Both) => Ok(Follow::Both),
+        Err(_) => Err(unknown("follow", value)),
+    }
+}
+
+/// Which time, or what is meant if that is not said.
+pub(super) fn axis(value: i32, otherwise: Axis) -> Result<Axis> {
+    match v1::Axis::try_from(value) {
+        Ok(v1::Axis::Unspecified) => Ok(otherwise),
+        Ok(v1::Axis::Recorded) => Ok(Axis::Recorded),
+        Ok(v1::Axis::Happened) => Ok(Axis::Happened),
+        Err(_) => Err(unknown("axis", value)),
+    }
+}
+
+/// A number that no value of an enum has.
+pub(super) fn unknown(what: &str, value: i32) -> Refusal {
+    Refusal::invalid(what, format!("{value} is none of its values"))
+}
+
+/// The numbers of a vector of the brain's space.
+pub(super) fn vector(view: &View, message: v1::Vector) -> Result<Vec<f32>> {
+    let own = view.identity().space;
+    check_space(own, space(&message.space)?.unwrap_or(own))?;
+    Ok(message.values)
+}
+
+/// What is asked for, or what is meant by 0.
+pub(super) fn count(asked: u32, otherwise: usize) -> usize {
+    match asked {
+        0 => otherwise,
+        asked => asked as usize,
+    }
+}
+
+/// What is asked for, or what is meant by 0.
+pub(super) fn depth(asked: u32, otherwise: u32) -> u32 {
+    if asked == 0 { otherwise } else { asked }
+}
+
+/// A page token; none for the first page.
+pub(super) fn token(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
