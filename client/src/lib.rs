@@ -15,6 +15,6 @@ pub use amem_core::reader::Reader;
 mod remote;
 
 #[cfg(feature = "grpc")]
-pub use amem_proto::{Timestamp, v1};
+pub use amem_proto::{Duration, Timestamp, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{Client, Error, Opened, Result};

@@ -8,9 +8,9 @@ use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
 
-use amem_proto::answer::{timestamp, type_number};
 use crate::limits::CHANGES_BYTES;
 use crate::refusal::Result;
+use amem_proto::answer::{timestamp, type_number};
 
 /// What a subscriber wants to see.
 #[derive(Debug, Clone, Copy)]

@@ -11,3 +11,5 @@ mod crash;
 mod live;
 mod process;
 mod refused;
+mod subscribe;
+mod transfer;

@@ -1,0 +1,261 @@
+//! Subscriptions: every commit once and in order, from now or from before, across checkpoints and restarts.
+
+use amem_client::{Client, v1};
+use tonic::{Code, Streaming};
+
+use crate::process::{Daemon, check_refused, create_bare, facts, folder, ingest};
+
+type Commits = Streaming<v1::SubscribeResponse>;
+
+fn after(lsn: Option<u64>) -> v1::SubscribeRequest {
+    v1::SubscribeRequest {
+        brain: "b".into(),
+        after_lsn: lsn,
+        ..Default::default()
+    }
+}
+
+async fn subscribe(client: &Client, lsn: Option<u64>) -> Commits {
+    let answer = client.memory().subscribe(after(lsn)).await;
+    answer.unwrap().into_inner()
+}
+
+/// The next message that has changes.
+async fn next(commits: &mut Commits) -> v1::SubscribeResponse {
+    loop {
+        let message = commits.message().await.unwrap().unwrap();
+        if !message.changes.is_empty() {
+            return message;
+        }
+    }
+}
+
+fn lsn(message: &v1::SubscribeResponse) -> u64 {
+    message.moment.as_ref().unwrap().lsn
+}
+
+fn texts(message: &v1::SubscribeResponse) -> Vec<&str> {
+    let changes = message.changes.iter().filter_map(|c| c.change.as_ref());
+    let text = |change| match change {
+        &v1::change::Change::Event(ref event) => Some(event.text.as_str()),
+        _ => None,
+    };
+    changes.filter_map(text).collect()
+}
+
+#[tokio::test]
+async fn a_subscription_begins_where_it_was_told_to_and_says_so() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let first = ingest(&client, "b", &["one"]).await.commit.unwrap();
+    let second = ingest(&client, "b", &["two"]).await.commit.unwrap();
+
+    let mut from_now = subscribe(&client, None).await;
+    let standing = from_now.message().await.unwrap().unwrap();
+    assert_eq!(lsn(&standing), second.lsn);
+    assert!(standing.changes.is_empty());
+
+    let mut from_first = subscribe(&client, Some(0)).await;
+    assert_eq!(lsn(&from_first.message().await.unwrap().unwrap()), 0);
+    let told = next(&mut from_first).await;
+    assert_eq!((lsn(&told), texts(&told)), (first.lsn, vec!["one"]));
+    assert_eq!(told.kind(), v1::CommitKind::Ingest);
+    assert!(told.principal.starts_with("uid:"), "{}", told.principal);
+    assert_eq!(lsn(&next(&mut from_first).await), second.lsn);
+
+    let third = ingest(&client, "b", &["three"]).await.commit.unwrap();
+    for commits in [&mut from_now, &mut from_first] {
+        let told = next(commits).await;
+        assert_eq!((lsn(&told), texts(&told)), (third.lsn, vec!["three"]));
+    }
+}
+
+#[tokio::test]
+async fn every_commit_is_told_once_across_checkpoints_and_a_restart() {
+    let folder = folder();
+    let mut daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mut commits = subscribe(&client, Some(0)).await;
+    let mut expected = Vec::new();
+    for n in 0..40 {
+        let done = ingest(&client, "b", &[&format!("fact {n}")]).await;
+        expected.push(done.commit.unwrap().lsn);
+        if n % 10 == 5 {
+            let request = v1::CheckpointBrainRequest { brain: "b".into() };
+            client.brains().checkpoint_brain(request).await.unwrap();
+        }
+    }
+    let mut told = Vec::new();
+    while told.len() < 20 {
+        told.push(lsn(&next(&mut commits).await));
+    }
+    // The daemon dies; the subscriber goes on with the last that it has.
+    daemon.kill();
+    daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let mut commits = subscribe(&client, told.last().copied()).await;
+    while told.len() < expected.len() {
+        told.push(lsn(&next(&mut commits).await));
+    }
+    assert_eq!(told, expected);
+    // One that is stopped in order says so.
+    assert!(daemon.stop().success());
+    let status = loop {
+        match commits.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("a subscription does not end well"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(status.code(), Code::Unavailable);
+}
+
+#[tokio::test]
+async fn changes_of_every_kind_are_told_and_what_was_erased_is_not() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mut memory = client.memory();
+    ingest(&client, "b", &["a secret", "an old belief", "hidden"]).await;
+    let correct = v1::CorrectRequest {
+        brain: "b".into(),
+        target_id: 1,
+        event: facts("", &["a new belief"]).events.pop(),
+        ..Default::default()
+    };
+    memory.correct(correct).await.unwrap();
+    let session = v1::OpenSessionRequest {
+        brain: "b".into(),
+        key: "s".into(),
+        ..Default::default()
+    };
+    memory.open_session(session).await.unwrap();
+    let forget = v1::ForgetRequest {
+        brain: "b".into(),
+        event_id: 2,
+        ..Default::default()
+    };
+    memory.forget(forget).await.unwrap();
+    let erase = v1::EraseRequest {
+        brain: "b".into(),
+        event_ids: vec![0],
+        ..Default::default()
+    };
+    let last = memory
+        .erase(erase)
+        .await
+        .unwrap()
+        .into_inner()
+        .commit
+        .unwrap();
+
+    let mut commits = subscribe(&client, Some(0)).await;
+    let mut kinds = Vec::new();
+    let mut shown = Vec::new();
+    loop {
+        let message = next(&mut commits).await;
+        kinds.push(message.kind());
+        shown.extend(texts(&message).into_iter().map(str::to_owned));
+        if lsn(&message) == last.lsn {
+            break;
+        }
+    }
+    use v1::CommitKind::{Correct, Erase, Forget, Ingest, OpenSession};
+    assert_eq!(kinds, [Ingest, Correct, OpenSession, Forget, Erase]);
+    assert_eq!(shown, ["", "an old belief", "", "a new belief"]);
+    // Who asks for what is forgotten sees it.
+    let request = v1::SubscribeRequest {
+        include_forgotten: true,
+        ..after(Some(0))
+    };
+    let mut commits = memory.subscribe(request).await.unwrap().into_inner();
+    assert_eq!(
+        texts(&next(&mut commits).await),
+        ["", "an old belief", "hidden"]
+    );
+}
+
+#[tokio::test]
+async fn a_commit_that_is_too_large_for_a_message_comes_in_parts() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let text = "x".repeat(700_000);
+    let done = ingest(&client, "b", &[&text, &text, &text])
+        .await
+        .commit
+        .unwrap();
+    let mut commits = subscribe(&client, Some(0)).await;
+    let mut parts = Vec::new();
+    while parts
+        .last()
+        .is_none_or(|part: &v1::SubscribeResponse| part.more)
+    {
+        parts.push(next(&mut commits).await);
+    }
+    assert_eq!(parts.len(), 3);
+    assert!(parts.iter().all(|part| lsn(part) == done.lsn));
+    assert!(parts.iter().all(|part| texts(part) == [text.as_str()]));
+}
+
+#[tokio::test]
+async fn places_that_are_none_are_refused() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let lsn = ingest(&client, "b", &["one"]).await.commit.unwrap().lsn;
+    let mut memory = client.memory();
+    let answer = memory.subscribe(after(Some(lsn + 1))).await;
+    check_refused("future", answer, Code::OutOfRange, "UNKNOWN_LSN", &[]);
+    let other = v1::SubscribeRequest {
+        instance: uuid::Uuid::new_v4().to_string(),
+        ..after(Some(lsn))
+    };
+    let answer = memory.subscribe(other).await;
+    let code = Code::FailedPrecondition;
+    check_refused("instance", answer, code, "FOREIGN_INSTANCE", &[]);
+    let odd = v1::SubscribeRequest {
+        instance: "odd".into(),
+        ..after(None)
+    };
+    let answer = memory.subscribe(odd).await;
+    check_refused(
+        "uuid",
+        answer,
+        Code::InvalidArgument,
+        "INVALID",
+        &["\"odd\""],
+    );
+    let nowhere = v1::SubscribeRequest {
+        brain: "nowhere".into(),
+        ..after(None)
+    };
+    let answer = memory.subscribe(nowhere).await;
+    check_refused("brain", answer, Code::NotFound, "UNKNOWN_BRAIN", &[]);
+}
+
+#[tokio::test]
+async fn a_subscriber_that_reads_nothing_holds_no_writer_up() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mut silent = subscribe(&client, Some(0)).await;
+    let text = "x".repeat(500_000);
+    let mut last = 0;
+    for _ in 0..60 {
+        last = ingest(&client, "b", &[&text]).await.commit.unwrap().lsn;
+    }
+    // 30 MB are far more than any buffer between us: they come from the file now.
+    let mut told = Vec::new();
+    while told.last() != Some(&last) {
+        told.push(lsn(&next(&mut silent).await));
+    }
+    assert_eq!(told.len(), 60);
+}
