@@ -8,6 +8,8 @@ pub const MESSAGE_BYTES_MAX: usize = amem_proto::limits::ANSWER_BYTES_MAX;
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
 /// Batches of one stream that wait for their answers.
 pub const STREAM_BATCHES_MAX: usize = 8;
+/// How long the next batch of a stream is waited for.
+pub const STREAM_AFTER: Duration = Duration::from_secs(600);
 /// Requests that wait for one brain's writer.
 pub const QUEUE_REQUESTS_MAX: usize = 1024;
 /// Bytes of requests that wait for one brain's writer.

@@ -7,13 +7,14 @@ use amem_proto::v1;
 use amem_proto::v1::ingest_stream_response::Result as Outcome;
 use prost::Message;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Status, Streaming};
+use tonic::{Code, Status, Streaming};
 
 use super::Daemon;
 use super::memory::ingested;
 use crate::convert::Asks;
-use crate::limits::STREAM_BATCHES_MAX;
+use crate::limits::{SEND_AFTER, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 use crate::writer::Written;
@@ -60,10 +61,17 @@ async fn send(
             return Ok(());
         };
         let batch = tokio::select! {
-            batch = batches.message() => batch?,
+            batch = timeout(STREAM_AFTER, batches.message()) => match batch {
+                Ok(batch) => batch?,
+                Err(_) => {
+                    let seconds = STREAM_AFTER.as_secs();
+                    let message = format!("no batch came for {seconds} s: open a new stream");
+                    return Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message).into());
+                }
+            },
             _ = stop.wait_for(|stop| *stop) => {
                 let message = "the daemon is stopping: send what was not answered again";
-                return Err(Refusal::new(tonic::Code::Unavailable, "CLOSING", message).into());
+                return Err(Refusal::new(Code::Unavailable, "CLOSING", message).into());
             }
         };
         let Some(batch) = batch else {
@@ -106,7 +114,8 @@ async fn answer(
             batch_index,
             result: Some(result),
         };
-        answers.send(Ok(response)).await.ok()?;
+        // An answer that nobody reads is not waited with for ever: the stream ends, what was sent is executed.
+        timeout(SEND_AFTER, answers.send(Ok(response))).await.ok()?.ok()?;
         batch_index += 1;
     }
     Some(())
