@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod crash;
+pub mod daemon;
 pub mod disk;
 pub mod graphs;
 pub mod model;

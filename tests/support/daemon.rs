@@ -1,0 +1,142 @@
+//! A daemon as a process of its own that is killed and started again, always on the same folder and socket.
+//!
+//! Promises: whoever drops it leaves no process behind, and no socket. Not here: what is asked of it.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+
+/// Where daemons run, one after the other.
+#[derive(Debug)]
+pub struct Place {
+    program: PathBuf,
+    folder: PathBuf,
+    run: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+impl Place {
+    /// A place for daemons of this program on this folder of brains. The socket lies in the folder of temporary
+    /// files, as the path of one is short.
+    pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        Self {
+            program: program.into(),
+            folder: folder.into(),
+            run: env::temp_dir().join(format!("amem-{}", &id[..12])),
+            variables: Vec::new(),
+        }
+    }
+
+    /// Sets a variable of the daemons' environment.
+    pub fn set(&mut self, variable: &str, value: impl Into<String>) {
+        self.variables.push((variable.to_owned(), value.into()));
+    }
+
+    /// The folder of the brains.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of the socket.
+    pub fn run(&self) -> &Path {
+        &self.run
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> PathBuf {
+        self.run.join("s")
+    }
+
+    /// Starts a daemon, and does not wait until it is ready.
+    ///
+    /// # Panics
+    /// If the program can't be started.
+    pub fn launch(&self) -> Running {
+        let mut command = Command::new(&self.program);
+        command.env_clear().envs(self.variables.iter().cloned());
+        command.arg("--folder").arg(&self.folder);
+        command.arg("--socket").arg(self.socket());
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        match command.spawn() {
+            Ok(child) => Running(child),
+            Err(why) => panic!("cannot start {}: {why}", self.program.display()),
+        }
+    }
+
+    /// Starts a daemon, and waits until it is ready.
+    ///
+    /// # Panics
+    /// With what it said, if it ends instead.
+    pub fn start(&self) -> Running {
+        let mut running = self.launch();
+        let log = running.0.stderr.take();
+        let mut log = BufReader::new(log.unwrap_or_else(|| panic!("a daemon without a log")));
+        let (mut said, mut line) = (String::new(), String::new());
+        while !line.contains("ready") {
+            said.push_str(&line);
+            line.clear();
+            match log.read_line(&mut line) {
+                Ok(1..) => {}
+                end => panic!("the daemon ended before it was ready ({end:?}): {said}"),
+            }
+        }
+        // What it says later is taken, so that it is never held up by a full pipe.
+        thread::spawn(move || log.lines().for_each(drop));
+        running
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.run));
+    }
+}
+
+/// A daemon; it is killed when it is dropped.
+#[derive(Debug)]
+pub struct Running(Child);
+
+impl Running {
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// SIGKILL.
+    ///
+    /// # Panics
+    /// If it had ended by itself.
+    pub fn kill(mut self) {
+        let ended = self.0.try_wait();
+        assert!(
+            matches!(ended, Ok(None)),
+            "the daemon ended by itself: {ended:?}"
+        );
+        drop(self);
+    }
+
+    /// SIGTERM; waits until it has ended.
+    ///
+    /// # Panics
+    /// If it can't be told.
+    pub fn stop(mut self) -> ExitStatus {
+        let pid = self.pid().to_string();
+        let told = Command::new("kill").arg("-TERM").arg(pid).status();
+        assert!(told.is_ok_and(|told| told.success()), "kill -TERM");
+        match self.0.wait() {
+            Ok(status) => status,
+            Err(why) => panic!("the daemon can't be waited for: {why}"),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}

@@ -1,0 +1,168 @@
+//! What an agent in another language needs: an interpreter, packages from its registry, generated stubs.
+//!
+//! Packages are pinned, and kept in the target folder under the hash of the file that pins them: the second run
+//! needs no network. Not here: what the agents do.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+/// Tests of one run come at the same time: one of them fetches, the others wait.
+static FETCHING: Mutex<()> = Mutex::new(());
+
+/// What runs a script.
+pub(crate) struct Kit {
+    /// The language.
+    pub(crate) name: &'static str,
+    program: PathBuf,
+    arguments: Vec<PathBuf>,
+    modules: Option<PathBuf>,
+    /// Generated code, for as long as it is used.
+    _stubs: Option<TempDir>,
+}
+
+impl Kit {
+    /// The script's command.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        // Nothing that is kept beside the sources, nothing that changes a channel's defaults.
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        for variable in ["http_proxy", "https_proxy", "grpc_proxy", "PYTHONPATH"] {
+            command.env_remove(variable);
+            command.env_remove(variable.to_uppercase());
+        }
+        if let Some(modules) = &self.modules {
+            command.env("NODE_PATH", modules);
+        }
+        command
+    }
+}
+
+/// A line that a test shows even if it passes.
+pub(crate) fn say(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
+}
+
+/// Python with grpcio, and stubs of our protos; none where that can't be had.
+pub(crate) fn python() -> Option<Kit> {
+    kept("python", "requirements.txt", |kit| {
+        let scripts = sources().join("python");
+        run(Command::new("python3").args(["-m", "venv"]).arg(kit))?;
+        let python = kit.join("bin/python");
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet", "--no-input", "-r"]);
+        install.arg(scripts.join("requirements.txt"));
+        run(&mut install)
+    })
+    .map(|kit| {
+        let (python, protos) = (kit.join("bin/python"), protos());
+        let made = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let stubs = made.path().to_owned();
+        let mut generate = Command::new(&python);
+        generate
+            .args(["-m", "grpc_tools.protoc", "-I"])
+            .arg(&protos);
+        for out in ["--python_out", "--grpc_python_out"] {
+            generate.arg(format!("{out}={}", stubs.display()));
+        }
+        for entry in fs::read_dir(protos.join("amem/v1")).unwrap() {
+            generate.arg(entry.unwrap().path());
+        }
+        run(&mut generate).unwrap_or_else(|why| panic!("stubs for Python: {why}"));
+        let script = sources().join("python/agent.py");
+        Kit {
+            name: "Python",
+            program: python,
+            arguments: vec![script, "--stubs".into(), stubs],
+            modules: None,
+            _stubs: Some(made),
+        }
+    })
+}
+
+/// Node with @grpc/grpc-js, which reads our protos itself; none where that can't be had.
+pub(crate) fn node() -> Option<Kit> {
+    kept("node", "package-lock.json", |kit| {
+        run(Command::new("node").arg("--version"))?;
+        for file in ["package.json", "package-lock.json"] {
+            let from = sources().join("node").join(file);
+            fs::copy(from, kit.join(file)).unwrap();
+        }
+        let mut install = Command::new("npm");
+        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        run(install.current_dir(kit))
+    })
+    .map(|kit| Kit {
+        name: "Node",
+        program: "node".into(),
+        arguments: vec![sources().join("node/agent.js"), "--protos".into(), protos()],
+        modules: Some(kit.join("node_modules")),
+        _stubs: None,
+    })
+}
+
+/// A kit in the target folder, made if it is not there yet.
+fn kept(
+    language: &str,
+    pins: &str,
+    make: impl FnOnce(&Path) -> Result<(), String>,
+) -> Option<PathBuf> {
+    let pins = fs::read(sources().join(language).join(pins)).unwrap();
+    let hash: String = Sha256::digest(&pins)[..6]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
+    let kit = all.join(format!("{language}-{hash}"));
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let whole = kit.join("whole");
+    if !whole.exists() {
+        drop(fs::remove_dir_all(&kit));
+        fs::create_dir_all(&kit).unwrap();
+        if let Err(why) = make(&kit) {
+            let message = format!("{language} can't be had here, so nothing is checked: {why}");
+            assert!(
+                env::var_os("AMEM_LANGUAGES").is_none_or(|wanted| wanted != "required"),
+                "{message}"
+            );
+            say(&format!("SKIPPED: {message}"));
+            return None;
+        }
+        File::create(whole).unwrap();
+    }
+    Some(kit)
+}
+
+/// Runs a step of making a kit; an error says which, and what it said last.
+fn run(command: &mut Command) -> Result<(), String> {
+    let program = Path::new(command.get_program()).display().to_string();
+    let done = command
+        .output()
+        .map_err(|why| format!("{program} can't be started: {why}"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
+    Err(format!(
+        "{program} {}: {}",
+        arguments.join(" "),
+        last.unwrap_or("it says nothing")
+    ))
+}
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("languages")
+}
+
+fn protos() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../proto/proto")
+}

@@ -1,0 +1,69 @@
+//! Agents in Python and Node, with generated stubs and default channel options, beside the real daemon: over the
+//! Unix socket and over TCP.
+//!
+//! What they do is in `languages/python/agent.py` and `languages/node/agent.js`; what they say of it is shown here.
+//! `kit` fetches what they need, once, into the target folder. Where python3 or node is missing, or the registry
+//! can't be reached, a test says so and checks nothing; with `AMEM_LANGUAGES=required` it fails instead.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod agent;
+mod kit;
+
+use std::net::TcpListener;
+
+use amem_tests::daemon::Place;
+
+use crate::agent::Agent;
+use crate::kit::{Kit, node, python};
+
+/// A place for daemons, on the disk that the build is on.
+fn place() -> (tempfile::TempDir, Place) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    (folder, place)
+}
+
+fn check_unix(kit: Option<Kit>) {
+    let Some(kit) = kit else { return };
+    let (_folder, place) = place();
+    let target = format!("unix:{}", place.socket().display());
+    Agent::new(&kit, &target, None).run(&place);
+}
+
+fn check_tcp(kit: Option<Kit>) {
+    let Some(kit) = kit else { return };
+    let (_folder, mut place) = place();
+    // A port that was free a moment ago; the daemon that is started again needs the same one.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = free.local_addr().unwrap().to_string();
+    drop(free);
+    let token = place.folder().join("token");
+    place.set("AMEMD_TCP_LISTEN", &target);
+    place.set("AMEMD_TCP_TOKEN_FILE", token.to_str().unwrap());
+    Agent::new(&kit, &target, Some(&token)).run(&place);
+}
+
+#[test]
+fn python_remembers_over_the_unix_socket() {
+    check_unix(python());
+}
+
+#[test]
+fn python_remembers_over_tcp() {
+    check_tcp(python());
+}
+
+#[test]
+fn node_remembers_over_the_unix_socket() {
+    check_unix(node());
+}
+
+#[test]
+fn node_remembers_over_tcp() {
+    check_tcp(node());
+}
