@@ -4,9 +4,11 @@
 #![forbid(unsafe_code)]
 
 pub mod crash;
+pub mod crowd;
 pub mod daemon;
 pub mod disk;
 pub mod graphs;
+pub mod ledger;
 pub mod model;
 pub mod programs;
 pub mod random;

@@ -1,0 +1,64 @@
+//! The clients of a killed daemon: processes that write until they are told to end.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use amem_tests::daemon::Place;
+use amem_tests::ledger::Told;
+
+/// How many there are.
+const CLIENTS: u64 = 4;
+
+/// Clients that write.
+pub(crate) struct Clients(Vec<Client>);
+
+struct Client {
+    child: Child,
+    ledger: PathBuf,
+}
+
+impl Clients {
+    /// Starts them, and waits until each is connected.
+    pub(crate) fn start(place: &Place, seed: u64, has_ids: bool) -> Self {
+        let one = |n: u64| {
+            let ledger = place.run().join(format!("ledger-{n}"));
+            let mut command = Command::new(env!("CARGO_BIN_EXE_amem-writer"));
+            command
+                .arg(place.socket())
+                .args(["b", &format!("client-{n}")]);
+            command.arg((seed ^ (n << 40)).to_string()).arg(&ledger);
+            command.args((!has_ids).then_some("without-ids"));
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let mut line = String::new();
+            let out = child.stdout.as_mut().unwrap();
+            BufReader::new(out).read_line(&mut line).unwrap();
+            assert_eq!(line, "ready\n");
+            Client { child, ledger }
+        };
+        Self((0..CLIENTS).map(one).collect())
+    }
+
+    /// Lets each be answered what it asked, and gives what each was told.
+    pub(crate) fn end(mut self) -> Vec<Vec<Told>> {
+        for client in &mut self.0 {
+            drop(client.child.stdin.take());
+        }
+        let told = |client: &mut Client| {
+            assert!(client.child.wait().unwrap().success());
+            let ledger = fs::read_to_string(&client.ledger).unwrap();
+            let told = ledger.lines().map(serde_json::from_str);
+            told.collect::<Result<_, _>>().unwrap()
+        };
+        self.0.iter_mut().map(told).collect()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
