@@ -115,7 +115,10 @@ async fn answer(
             result: Some(result),
         };
         // An answer that nobody reads is not waited with for ever: the stream ends, what was sent is executed.
-        timeout(SEND_AFTER, answers.send(Ok(response))).await.ok()?.ok()?;
+        timeout(SEND_AFTER, answers.send(Ok(response)))
+            .await
+            .ok()?
+            .ok()?;
         batch_index += 1;
     }
     Some(())

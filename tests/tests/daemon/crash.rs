@@ -6,7 +6,7 @@ use amem_client::{Client, v1};
 use tonic::Code;
 use uuid::Uuid;
 
-use crate::process::{Daemon, create_bare, facts, folder};
+use crate::process::{Daemon, check_refused, create_bare, facts, folder, ingest};
 
 const KILLS: u32 = 12;
 const WRITERS: u32 = 4;
@@ -151,4 +151,38 @@ async fn a_request_id_is_for_one_request_across_restarts() {
     other.events[0].text.push('!');
     let status = client.memory().ingest(other).await.unwrap_err();
     assert_eq!(status.code(), Code::AlreadyExists, "{status}");
+}
+
+#[tokio::test]
+async fn a_brain_whose_file_is_taken_away_is_saved_and_the_next_write_says_so() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["one", "two"]).await;
+    std::fs::remove_file(folder.path().join("b.amem")).unwrap();
+    let answer = client.memory().ingest(facts("b", &["three"])).await;
+    check_refused(
+        "gone",
+        answer,
+        Code::Unavailable,
+        "REPLACED",
+        &["recovered"],
+    );
+    let saved: Vec<_> = std::fs::read_dir(folder.path().join(".amemd/recovered"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(saved.len(), 1);
+    let view = amem_client::Reader::open_copy(&saved[0]).unwrap();
+    assert_eq!(view.nodes(), 2);
+    // The name is free from then on.
+    let gone = loop {
+        match client.memory().ingest(facts("b", &["four"])).await {
+            Err(status) if status.code() == Code::Unavailable => {}
+            answer => break answer,
+        }
+    };
+    check_refused("name", gone, Code::NotFound, "UNKNOWN_BRAIN", &[]);
+    create_bare(&client, "b").await;
 }

@@ -8,6 +8,7 @@
 
 mod calls;
 mod crash;
+mod faulty;
 mod live;
 mod process;
 mod refused;

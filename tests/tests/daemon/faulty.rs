@@ -1,0 +1,293 @@
+//! A daemon in this process, on a disk that fails, waits or has a defect at a chosen moment: what callers are told,
+//! and that the brain is itself again afterwards.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+use amem_client::{Client, v1};
+use amem_store::Folder;
+use amem_store::disk::Disk;
+use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
+use amemd::{Config, Socket};
+use tokio::sync::oneshot;
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
+use uuid::Uuid;
+
+use crate::process::{check_refused, create_bare, facts, get};
+
+/// A daemon that serves a folder on some disk.
+struct Served {
+    socket: PathBuf,
+    stop: Option<oneshot::Sender<()>>,
+    ended: Option<tokio::task::JoinHandle<amemd::Result<()>>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Served {
+    async fn start(disk: Arc<dyn Disk>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let config = Config {
+            folder: folder.path().to_owned(),
+            socket: socket.clone(),
+        };
+        let brains = Folder::open(disk, "a test").unwrap();
+        let listening = Socket::bind(&socket).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let ended = tokio::spawn(amemd::run(config, brains, listening, async {
+            drop(stopped.await);
+        }));
+        Self {
+            socket,
+            stop: Some(stop),
+            ended: Some(ended),
+            _folder: folder,
+        }
+    }
+
+    async fn client(&self) -> Client {
+        Client::connect_unix(&self.socket).await.unwrap()
+    }
+
+    async fn end(mut self) {
+        drop(self.stop.take());
+        self.ended.take().unwrap().await.unwrap().unwrap();
+    }
+}
+
+fn request(text: &str) -> v1::IngestRequest {
+    v1::IngestRequest {
+        options: Some(v1::WriteOptions {
+            request_id: Uuid::now_v7().to_string(),
+            ..Default::default()
+        }),
+        ..facts("b", &[text])
+    }
+}
+
+fn reason(status: &Status) -> String {
+    let info = status.get_details_error_info();
+    info.map_or_else(String::new, |info| info.reason)
+}
+
+/// Sends a request again until it is answered; gives back the answer and why it was refused before.
+async fn until_answered(
+    client: &Client,
+    request: &v1::IngestRequest,
+) -> (v1::IngestResponse, Vec<String>) {
+    let mut refused = Vec::new();
+    loop {
+        match client.memory().ingest(request.clone()).await {
+            Ok(answer) => return (answer.into_inner(), refused),
+            Err(status) => {
+                assert_eq!(status.code(), Code::Unavailable, "{status}");
+                refused.push(reason(&status));
+                assert!(refused.len() < 1_000, "it never recovers: {status}");
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        }
+    }
+}
+
+async fn health(client: &Client) -> Vec<i32> {
+    use tonic_health::pb::HealthCheckRequest;
+    use tonic_health::pb::health_client::HealthClient;
+    let mut health = HealthClient::new(client.channel());
+    let mut out = Vec::new();
+    for service in ["", "brain/b"] {
+        let request = HealthCheckRequest {
+            service: service.into(),
+        };
+        out.push(health.check(request).await.unwrap().into_inner().status);
+    }
+    out
+}
+
+async fn jobs(client: &Client, kind: v1::JobKind) -> Vec<v1::JobState> {
+    let jobs = client
+        .admin()
+        .list_jobs(v1::ListJobsRequest::default())
+        .await;
+    let jobs = jobs.unwrap().into_inner().jobs;
+    let of = jobs.iter().filter(|job| job.kind() == kind);
+    of.map(v1::Job::state).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_failed_sync_the_brain_recovers_and_a_retry_is_answered_once() {
+    let disk = Arc::new(SimDisk::new(1));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Sync),
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting: false,
+    });
+    let lost = request("in doubt");
+    let (answer, refused) = until_answered(&client, &lost).await;
+    assert_eq!(refused[0], "OUTCOME_UNKNOWN", "{refused:?}");
+    let (again, _) = until_answered(&client, &lost).await;
+    assert_eq!(again.event_ids, answer.event_ids);
+    assert!(again.commit.unwrap().replayed);
+    let events = get(&client, "b", &[0, 1]).await;
+    let texts: Vec<_> = events.iter().map(|event| event.text.as_str()).collect();
+    assert_eq!(texts, ["before", "in doubt"]);
+    assert_eq!(
+        jobs(&client, v1::JobKind::Recovery).await,
+        [v1::JobState::Done]
+    );
+    assert_eq!(health(&client).await, [1, 1]);
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_that_cannot_recover_is_read_and_told_and_the_others_are_written() {
+    let disk = Arc::new(SimDisk::new(2));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    let fault = |among| Fault {
+        after: 0,
+        among,
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting: true,
+    };
+    disk.fail(fault(Among::Changes));
+    let status = client.memory().ingest(request("lost")).await.unwrap_err();
+    assert_eq!(reason(&status), "OUTCOME_UNKNOWN", "{status}");
+    assert_eq!(get(&client, "b", &[0]).await[0].text, "before");
+    let answer = client.memory().ingest(request("refused")).await;
+    check_refused("poisoned", answer, Code::Unavailable, "RECOVERING", &[]);
+    assert_eq!(
+        health(&client).await,
+        [1, 2],
+        "the daemon serves, the brain does not"
+    );
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    let status = status.unwrap().into_inner();
+    assert!(!status.brains[0].poisoned.is_empty());
+    disk.heal();
+    until_answered(&client, &request("after")).await;
+    assert_eq!(health(&client).await, [1, 1]);
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_and_poisons_nothing() {
+    let disk = Arc::new(SimDisk::new(3));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Write),
+        error: ENOSPC,
+        effect: Effect::Nothing,
+        lasting: true,
+    });
+    // More than the space that the journal has ahead.
+    let answer = client.memory().ingest(request(&"x".repeat(900_000))).await;
+    check_refused("full", answer, Code::ResourceExhausted, "DISK_FULL", &[]);
+    assert_eq!(health(&client).await, [1, 1]);
+    disk.heal();
+    let (answer, refused) = until_answered(&client, &request("after")).await;
+    assert_eq!((answer.event_ids, refused.len()), (vec![1], 0));
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
+    let armed = Arc::new(AtomicBool::new(false));
+    let hook = {
+        let armed = armed.clone();
+        move |about| {
+            let is_hit = about == About::Write && armed.swap(false, Ordering::SeqCst);
+            assert!(!is_hit, "a defect");
+        }
+    };
+    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(4)), hook));
+    let served = Served::start(disk).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    create_bare(&client, "other").await;
+    until_answered(&client, &request("before")).await;
+    armed.store(true, Ordering::SeqCst);
+    let (_, refused) = until_answered(&client, &request("once")).await;
+    assert!(!refused.is_empty(), "the defect was not met");
+    let events = get(&client, "b", &[0, 1]).await;
+    assert_eq!(events[1].text, "once");
+    let other = client.memory().ingest(facts("other", &["fine"])).await;
+    assert_eq!(other.unwrap().into_inner().event_ids, [0]);
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_past_a_full_queue_are_refused_at_once_and_the_others_are_executed() {
+    const CALLS: usize = amemd::limits::QUEUE_REQUESTS_MAX + 200;
+    let (open, gate) = mpsc::channel::<()>();
+    let (gate, held) = (
+        std::sync::Mutex::new(gate),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let hook = {
+        let held = held.clone();
+        move |about| {
+            if about == About::Sync && held.swap(false, Ordering::SeqCst) {
+                // Waits until the test lets go.
+                drop(gate.lock().unwrap().recv());
+            }
+        }
+    };
+    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(5)), hook));
+    let served = Served::start(disk).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    held.store(true, Ordering::SeqCst);
+    let mut calls = tokio::task::JoinSet::new();
+    let mut clients = Vec::new();
+    for at in 0..CALLS {
+        if at % 50 == 0 {
+            clients.push(served.client().await);
+        }
+        let client = clients.last().unwrap().clone();
+        calls.spawn(async move {
+            let answer = client.memory().ingest(request(&format!("call {at}"))).await;
+            answer.map(|answer| answer.into_inner().event_ids[0])
+        });
+    }
+    // The first refusals come while nothing is executed; then the disk goes on.
+    let first = calls.join_next().await.unwrap().unwrap();
+    check_refused(
+        "full",
+        first,
+        Code::ResourceExhausted,
+        "QUEUE_FULL",
+        &["wait and retry"],
+    );
+    open.send(()).unwrap();
+    let (mut ids, mut refused) = (Vec::new(), 1);
+    while let Some(answer) = calls.join_next().await {
+        match answer.unwrap() {
+            Ok(id) => ids.push(id),
+            Err(status) => {
+                assert_eq!(reason(&status), "QUEUE_FULL", "{status}");
+                refused += 1;
+            }
+        }
+    }
+    ids.sort_unstable();
+    assert!(ids.iter().copied().eq(1..=ids.len() as u64), "each once");
+    assert_eq!(ids.len() + refused, CALLS);
+    served.end().await;
+}
