@@ -244,7 +244,7 @@ async fn requests_past_a_full_queue_are_refused_at_once_and_the_others_are_execu
         move |about| {
             if about == About::Sync && held.swap(false, Ordering::SeqCst) {
                 // Waits until the test lets go.
-                drop(gate.lock().unwrap().recv());
+                let _open = gate.lock().unwrap().recv();
             }
         }
     };

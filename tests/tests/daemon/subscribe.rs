@@ -37,7 +37,7 @@ fn lsn(message: &v1::SubscribeResponse) -> u64 {
 fn texts(message: &v1::SubscribeResponse) -> Vec<&str> {
     let changes = message.changes.iter().filter_map(|c| c.change.as_ref());
     let text = |change| match change {
-        &v1::change::Change::Event(ref event) => Some(event.text.as_str()),
+        v1::change::Change::Event(event) => Some(event.text.as_str()),
         _ => None,
     };
     changes.filter_map(text).collect()
