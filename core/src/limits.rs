@@ -50,3 +50,11 @@ pub const FILTER_VALUES_MAX: usize = 10_000;
 pub const QUERY_BYTES_MAX: usize = 64 << 10;
 /// Nesting and leaves of a filter.
 pub const FILTER_NODES_MAX: usize = 256;
+/// Sources of one pipeline.
+pub const PIPELINE_SOURCES_MAX: usize = 8;
+/// Stages of one pipeline behind its sources.
+pub const PIPELINE_STAGES_MAX: usize = 16;
+/// Tokens of one context.
+pub const CONTEXT_TOKENS_MAX: usize = 1_000_000;
+/// Events that one context considers.
+pub const CONTEXT_CANDIDATES_MAX: usize = 1_000;

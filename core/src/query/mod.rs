@@ -22,6 +22,9 @@ pub mod timeline;
 pub mod traverse;
 pub mod why;
 
+pub mod context;
+pub mod pipeline;
+
 pub mod answer;
 pub mod attributes;
 pub mod cursor;
@@ -45,10 +48,12 @@ mod vectors;
 
 pub use answer::Answered;
 pub use conflicts::{Conflict, Conflicts, Disagreements};
+pub use context::{Context, Counter, Packed};
 pub use get::{Get, Got};
 pub use impact::Impact;
 pub use path::{Path, Route};
 pub use pattern::{Matches, Order, Pattern};
+pub use pipeline::{Flow, Pipeline, RankBy, Reach, Row, Source, Stage, Weights};
 pub use rank::Axis;
 pub use resolve::{Link, Resolve, Resolved};
 pub use scope::{Scope, Seen, Sight};

@@ -77,8 +77,22 @@ pub fn tree(
     scope: &Scope,
     all: bool,
 ) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
-    let mut found = vec![(start, 0, None, false)];
-    let mut queue = VecDeque::from([(start, 0)]);
+    forest(known, &[start], follow, types, depth, scope, all)
+}
+
+/// As `tree`, from several events at once.
+#[expect(clippy::type_complexity, reason = "a row of an expected table")]
+pub fn forest(
+    known: &Known,
+    starts: &[u64],
+    follow: Follow,
+    types: &[EdgeType],
+    depth: u32,
+    scope: &Scope,
+    all: bool,
+) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
+    let mut found: Vec<_> = starts.iter().map(|&id| (id, 0, None, false)).collect();
+    let mut queue: VecDeque<_> = starts.iter().map(|&id| (id, 0)).collect();
     while let Some((id, at)) = queue.pop_front() {
         if at == depth {
             continue;

@@ -12,7 +12,7 @@ mod state;
 mod world;
 mod written;
 
-pub use graph::{Heads, conflicts, edges, heads, resolve, route, tree};
+pub use graph::{Heads, conflicts, edges, forest, heads, resolve, route, tree};
 pub use history::{Known, Model};
 pub use listing::{Place, list, place, sessions};
 pub use ranking::{Fused, bm25, cosines, fused};

@@ -9,10 +9,12 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+mod context;
 mod events;
 mod graph;
 mod listings;
 mod pages;
+mod pipeline;
 mod ranking;
 mod refusals;
 

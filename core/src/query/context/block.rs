@@ -1,0 +1,86 @@
+//! The text of a context, line by line, within its budget.
+
+use std::fmt::Write;
+
+use super::Counter;
+use crate::error::Result;
+use crate::query::time;
+use crate::types::NodeId;
+use crate::view::{Node, View};
+
+/// A text that grows as long as it has no more tokens than its budget.
+pub(super) struct Block<'v> {
+    heading: String,
+    text: String,
+    tokens: usize,
+    budget: usize,
+    counter: &'v dyn Counter,
+}
+
+impl<'v> Block<'v> {
+    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn Counter) -> Self {
+        Self {
+            heading: format!("From memory, as of {}:\n", time::display(view.moment().1)),
+            text: String::new(),
+            tokens: 0,
+            budget,
+            counter,
+        }
+    }
+
+    /// Adds an event if it fits. Gives back what it adds to the tokens, or would have, and whether it fits.
+    pub(super) fn add(
+        &mut self,
+        node: &Node<'_>,
+        explains: Option<NodeId>,
+    ) -> Result<(usize, bool)> {
+        let before = self.text.len();
+        if before == 0 {
+            self.text.push_str(&self.heading);
+        }
+        self.write(node, explains)?;
+        let tokens = self.counter.tokens(&self.text);
+        let added = tokens.saturating_sub(self.tokens);
+        if tokens > self.budget {
+            self.text.truncate(before);
+            return Ok((added, false));
+        }
+        self.tokens = tokens;
+        Ok((added, true))
+    }
+
+    fn write(&mut self, node: &Node<'_>, explains: Option<NodeId>) -> Result<()> {
+        let date = time::display(node.happened()?).to_string();
+        let date = date.split('T').next().unwrap_or_default();
+        let (id, event_type, confidence) = (node.id(), node.event_type(), node.confidence());
+        let out = &mut self.text;
+        // Writing to a string never fails.
+        let _ = write!(
+            out,
+            "- [{id}] {event_type}, {date}, confidence {confidence:.2}"
+        );
+        if let Some(explained) = explains {
+            let _ = write!(out, ", a reason for [{explained}]");
+        }
+        out.push_str(": ");
+        // A text of several lines must not look like several events.
+        let text = node.text()?;
+        for (i, line) in text.trim_end().lines().enumerate() {
+            if i > 0 {
+                out.push_str("\n  ");
+            }
+            out.push_str(line);
+        }
+        out.push('\n');
+        Ok(())
+    }
+
+    /// True if nothing more can fit.
+    pub(super) fn is_full(&self) -> bool {
+        self.tokens >= self.budget
+    }
+
+    pub(super) fn into_text(self) -> (String, usize) {
+        (self.text, self.tokens)
+    }
+}

@@ -1,0 +1,336 @@
+//! Pipelines: each is what its stages give when they are run by hand.
+
+use std::collections::BTreeSet;
+
+use amem_core::query::{
+    Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Search, Seen, Sight, Similar, Source, Stage,
+    Text, Weights,
+};
+use amem_core::view::View;
+use amem_core::{Error, Micros, NodeId};
+use amem_tests::model::{Known, Requests, World, forest, list, resolve};
+
+use crate::in_worlds;
+
+/// A row by hand: its event, edges from the source, what it is worth, its score, and the events that it came from, the
+/// nearest first.
+#[derive(Debug, Clone, PartialEq)]
+struct Expected {
+    id: NodeId,
+    depth: u32,
+    found: f32,
+    score: f32,
+    from: Vec<(NodeId, bool)>,
+}
+
+fn source(world: &mut World, view: &View) -> Source {
+    let selection = Requests(world).selection();
+    let limit = 1 + world.random.below(8) as usize;
+    match world.random.below(5) {
+        0 => Source::Events(
+            (0..3)
+                .map(|_| NodeId(world.random.below(view.nodes())))
+                .collect(),
+        ),
+        1 => Source::Text(Text {
+            question: world.text(),
+            selection,
+            limit,
+        }),
+        2 => Source::Search(Search {
+            question: format!("stone {}", world.text()),
+            selection,
+            limit,
+            ..Search::default()
+        }),
+        3 => Source::Similar(Similar {
+            like: Like::Event(NodeId(world.random.below(view.nodes()))),
+            selection,
+            limit,
+            ..Similar::default()
+        }),
+        _ => Source::Pattern(Pattern {
+            selection,
+            order: Requests(world).order(),
+            limit,
+            cursor: None,
+        }),
+    }
+}
+
+fn stage(world: &mut World, view: &View) -> Stage {
+    match world.random.below(6) {
+        0 | 1 => {
+            let (follow, types) = Requests(world).ways();
+            Stage::Traverse(Reach {
+                types,
+                follow,
+                depth: world.random.below(4) as u32,
+                limit: world.random.pick(&[3, 10, 10_000]),
+            })
+        }
+        2 => Stage::Resolve,
+        3 => Stage::Filter(Box::new(Requests(world).selection())),
+        4 => {
+            let mut weight = || world.random.pick(&[0.0, 0.5, 1.0, 3.0]);
+            let weights = Weights {
+                found: 1.0,
+                confidence: weight(),
+                strength: weight(),
+                recency: weight(),
+                nearness: weight(),
+            };
+            Stage::Rank(RankBy {
+                weights,
+                half_life_days: world.random.pick(&[1.0, 30.0]),
+                axis: world.random.pick(&[Axis::Recorded, Axis::Happened]),
+                strength_at: (world.random.below(4) == 0).then(|| view.time()),
+            })
+        }
+        _ => Stage::Limit(1 + world.random.below(6) as usize),
+    }
+}
+
+/// What a source gives, and what each is worth over the best.
+fn begin(view: &View, source: &Source) -> Result<Vec<(NodeId, f32)>, Error> {
+    let ones = |ids: Vec<NodeId>| ids.into_iter().map(|id| (id, 1.0)).collect();
+    let mut found: Vec<(NodeId, f32)> = match source {
+        Source::Events(ids) => ones(ids.clone()),
+        Source::Text(text) => text.run(view)?.hits,
+        Source::Similar(similar) => similar.run(view)?.hits,
+        Source::Search(search) => {
+            let hits = search.run(view)?.hits.into_iter();
+            hits.map(|hit| (hit.id, hit.score)).collect()
+        }
+        Source::Pattern(pattern) => ones(pattern.run(view)?.ids),
+    };
+    let sight = Sight::new(&Default::default(), false)?;
+    found.retain(|(id, _)| sight.of(&view.node(*id).unwrap()).unwrap() == Seen::Shown);
+    let most = found.iter().map(|row| row.1).fold(0.0, f32::max);
+    for row in &mut found {
+        row.1 = if most > 0.0 { row.1 / most } else { 0.0 };
+    }
+    Ok(found)
+}
+
+fn ranked(by: &RankBy, view: &View, known: &Known, row: &Expected) -> f32 {
+    let event = &known.state.events[row.id.0 as usize];
+    let time = match by.axis {
+        Axis::Recorded => event.created_at,
+        Axis::Happened => event.happened(),
+    };
+    let age = (view.moment().1.0 - time).max(0) as f64 / Micros::DAY as f64;
+    let strength = match by.strength_at {
+        None => event.strength,
+        Some(time) => view.node(row.id).unwrap().strength_at(time).unwrap(),
+    };
+    by.weights.found * row.found
+        + by.weights.confidence * event.made.confidence
+        + by.weights.strength * strength
+        + by.weights.recency * (2.0_f64.powf(-age / f64::from(by.half_life_days)) as f32)
+        + by.weights.nearness / (1 + row.depth) as f32
+}
+
+fn behind(known: &Known, reach: &Reach, rows: &mut Vec<Expected>) {
+    let starts: Vec<u64> = rows.iter().map(|row| row.id.0).collect();
+    let scope = Default::default();
+    let (follow, depth) = (reach.follow, reach.depth);
+    let reached = forest(known, &starts, follow, &reach.types, depth, &scope, false);
+    // The way to each step, stubs included.
+    let mut ways: Vec<Expected> = rows.clone();
+    for (id, _, via, is_stub) in reached.into_iter().skip(starts.len()) {
+        if !is_stub && rows.len() >= reach.limit {
+            break;
+        }
+        let parent = via.unwrap().0;
+        let parent = ways.iter().find(|row| row.id == parent).unwrap();
+        let parent_is_stub = known.state.events[parent.id.0 as usize]
+            .flags
+            .has(amem_core::Flags::FORGOTTEN);
+        let mut from = vec![(parent.id, parent_is_stub)];
+        from.extend(&parent.from);
+        let row = Expected {
+            id,
+            depth: parent.depth + 1,
+            found: parent.found,
+            score: parent.found,
+            from,
+        };
+        ways.push(row.clone());
+        if !is_stub {
+            rows.push(row);
+        }
+    }
+}
+
+fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expected>, Error> {
+    let mut rows: Vec<Expected> = Vec::new();
+    for source in &pipeline.sources {
+        for (id, worth) in begin(view, source)? {
+            match rows.iter_mut().find(|row| row.id == id) {
+                Some(row) => {
+                    row.found = row.found.max(worth);
+                    row.score = row.found;
+                }
+                None => rows.push(Expected {
+                    id,
+                    depth: 0,
+                    found: worth,
+                    score: worth,
+                    from: Vec::new(),
+                }),
+            }
+        }
+    }
+    for stage in &pipeline.stages {
+        match stage {
+            Stage::Traverse(reach) => behind(known, reach, &mut rows),
+            Stage::Resolve => {
+                let mut heads = BTreeSet::new();
+                rows = rows
+                    .into_iter()
+                    .filter_map(|row| {
+                        let head = resolve(known, row.id.0, &Default::default(), false)?.heads[0];
+                        if !heads.insert(head) {
+                            return None;
+                        }
+                        if head == row.id {
+                            return Some(row);
+                        }
+                        let mut from = vec![(row.id, false)];
+                        from.extend(row.from);
+                        let (id, score) = (head, row.found);
+                        Some(Expected {
+                            id,
+                            score,
+                            from,
+                            ..row
+                        })
+                    })
+                    .collect();
+            }
+            Stage::Filter(selection) => {
+                let wanted = list(known, selection, Default::default());
+                rows.retain(|row| wanted.contains(&row.id));
+            }
+            Stage::Rank(by) => {
+                for row in &mut rows {
+                    row.score = ranked(by, view, known, row);
+                }
+                rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
+            }
+            Stage::Limit(limit) => rows.truncate(*limit),
+        }
+    }
+    Ok(rows)
+}
+
+#[test]
+fn a_pipeline_is_its_stages_run_by_hand() {
+    let (rows, ways) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    in_worlds(80, |world, view, known| {
+        if view.nodes() == 0 {
+            return;
+        }
+        let sources = 1 + world.random.below(2);
+        let stages = world.random.below(6);
+        let pipeline = Pipeline {
+            sources: (0..sources).map(|_| source(world, view)).collect(),
+            stages: (0..stages).map(|_| stage(world, view)).collect(),
+            ..Pipeline::default()
+        };
+        let found = match pipeline.run(view) {
+            Ok(found) => found,
+            // An event that is named, or is to be like, may be hidden or without a vector.
+            Err(Error::Forgotten { .. } | Error::Invalid { .. }) => return,
+            Err(error) => panic!("{error}"),
+        };
+        let expected = by_hand(&pipeline, view, known).unwrap();
+        let all: Vec<&Row> = found.rows.iter().chain(&found.origins).collect();
+        let told = |row: &Row| {
+            let mut from = Vec::new();
+            let mut next = row.from;
+            while let Some(at) = next {
+                from.push((all[at].id, all[at].is_stub));
+                next = all[at].from;
+            }
+            assert_eq!(row.from.is_none(), row.stage == 0);
+            assert_eq!(row.parts.sum(), row.score);
+            Expected {
+                id: row.id,
+                depth: row.depth,
+                found: row.found,
+                score: row.score,
+                from,
+            }
+        };
+        let found: Vec<Expected> = found.rows.iter().map(told).collect();
+        assert_eq!(found, expected, "{pipeline:?}");
+        rows.set(rows.get() + found.len());
+        ways.set(ways.get() + found.iter().filter(|row| row.from.len() > 1).count());
+    });
+    // The worlds must have had something to say.
+    assert!(rows.get() > 2_000 && ways.get() > 50, "{rows:?} {ways:?}");
+}
+
+#[test]
+fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
+    let mut world = World::new(3).unwrap();
+    world.ingest_many(5).unwrap();
+    let view = world.view();
+    let events = || Source::Events(vec![NodeId(0)]);
+    let check = |sources: Vec<Source>, stages: Vec<Stage>, why: &str| {
+        let pipeline = Pipeline {
+            sources,
+            stages,
+            ..Pipeline::default()
+        };
+        let error = pipeline.run(&view).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    };
+    let rank = |weights: Weights, half_life_days: f32| {
+        Stage::Rank(RankBy {
+            weights,
+            half_life_days,
+            ..RankBy::default()
+        })
+    };
+    let reach = |depth, limit| {
+        Stage::Traverse(Reach {
+            depth,
+            limit,
+            ..Reach::default()
+        })
+    };
+    let none = Weights {
+        found: 0.0,
+        ..Weights::default()
+    };
+    let below = Weights {
+        recency: -1.0,
+        ..Weights::default()
+    };
+    check(vec![], vec![], "no source");
+    check(vec![events(); 9], vec![], "sources of a pipeline is 9");
+    check(
+        vec![events()],
+        vec![Stage::Resolve; 17],
+        "stages of a pipeline is 17",
+    );
+    check(
+        vec![Source::Events(vec![NodeId(9)])],
+        vec![],
+        "there is no event 9",
+    );
+    check(vec![events()], vec![Stage::Limit(0)], "limit: no result");
+    check(vec![events()], vec![reach(1, 0)], "limit: no result");
+    check(
+        vec![events()],
+        vec![reach(1_000_001, 1)],
+        "the depth is 1000001",
+    );
+    check(vec![events()], vec![rank(none, 1.0)], "all are 0");
+    check(vec![events()], vec![rank(below, 1.0)], "numbers from 0 on");
+    let found = Weights::default();
+    check(vec![events()], vec![rank(found, 0.0)], "half_life_days: 0");
+}
