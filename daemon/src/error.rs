@@ -1,6 +1,7 @@
 //! What keeps the daemon from running.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The result of starting or running the daemon.
@@ -17,6 +18,47 @@ pub enum Error {
         /// How to say it.
         remedy: &'static str,
     },
+    /// What a file of settings or the command line says means nothing.
+    #[error("{origin}: {why}")]
+    File {
+        /// Where it stands.
+        origin: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A setting has a value that does not do.
+    #[error("{key} ({origin}): {why}")]
+    Setting {
+        /// Where it stands.
+        origin: String,
+        /// Which setting.
+        key: &'static str,
+        /// What is wrong, and what would be right.
+        why: String,
+    },
+    /// The folder is on a file system that can't keep our promises.
+    #[error(
+        "{} is on {name}, where locks and syncs can't be relied on: use a folder on a disk of this machine, or set \
+         allow_network_folder = true and bear it",
+        path.display()
+    )]
+    Elsewhere {
+        /// The folder.
+        path: PathBuf,
+        /// The file system.
+        name: &'static str,
+    },
+    /// The address can't be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The log could not be set up.
+    #[error("cannot write a log: {0}")]
+    Log(String),
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -60,6 +102,9 @@ pub enum Error {
     /// The operating system gives no signals.
     #[error("cannot listen for signals: {0}")]
     Signals(#[source] io::Error),
+    /// The descriptions of the services can't be read.
+    #[error("the services can't be described: {0}")]
+    Reflection(#[source] tonic_reflection::server::Error),
     /// The server ended.
     #[error("serving failed: {0}")]
     Serve(#[from] tonic::transport::Error),

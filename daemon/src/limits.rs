@@ -42,8 +42,6 @@ pub const JOBS_KEPT_MAX: usize = 256;
 pub const TOUCHES_WAITING_MAX: usize = 65_536;
 /// How long uses of events wait to be counted together.
 pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
-/// How long a brain is not used before it is closed.
-pub const CLOSE_AFTER: Duration = Duration::from_secs(600);
 /// How often brains that are not used are looked for.
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Brains that are opened beside each other when the daemon starts.
@@ -64,3 +62,39 @@ pub const SEND_AFTER: Duration = Duration::from_secs(30);
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Subscriptions of one brain.
 pub const SUBSCRIBERS_MAX: usize = 1024;
+/// How long a brain has been asked for nothing before it is closed, unless it is set.
+pub const BRAIN_IDLE_CLOSE: Duration = Duration::from_secs(900);
+/// Connections at the same time, unless it is set.
+pub const CONNECTIONS_MAX: u64 = 256;
+/// Connections of one user or one address at the same time, unless it is set: some are left for others.
+pub const CONNECTIONS_PER_USER_MAX: u64 = 192;
+/// Calls under way at the same time, unless it is set.
+pub const REQUESTS_IN_FLIGHT_MAX: u64 = 1024;
+/// Bytes of requests under way, unless it is set.
+pub const REQUEST_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
+/// How long a call may take that does not say it, unless it is set.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+/// How long a call may take at most, unless it is set.
+pub const DEADLINE_MAX: Duration = Duration::from_secs(3600);
+/// Within which time a new connection must speak HTTP/2, unless it is set.
+pub const PREFACE_DEADLINE: Duration = Duration::from_secs(5);
+/// How long a TLS handshake may take, unless it is set.
+pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(5);
+/// How often a silent peer is looked at, unless it is set.
+pub const KEEPALIVE: Duration = Duration::from_secs(60);
+/// How long a silent peer may take to answer that look.
+pub const KEEPALIVE_ANSWER: Duration = Duration::from_secs(20);
+/// Bytes of a file of settings.
+pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of a file with a token.
+pub const TOKEN_BYTES_MAX: u64 = 1 << 10;
+/// Bytes of a token, at least: what is shorter can be guessed.
+pub const TOKEN_BYTES_MIN: usize = 16;
+/// Bytes of a file with certificates or a key.
+pub const PEM_BYTES_MAX: u64 = 1 << 20;
+/// Bytes of the name that a caller gives a request.
+pub const REQUEST_NAME_BYTES_MAX: usize = 64;
+/// Bytes of one block of headers that a Unix client may send, packed and unpacked.
+pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
+/// Frames that one block of headers may be cut into.
+pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;

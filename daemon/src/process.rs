@@ -1,29 +1,32 @@
 //! The process: flags, log, signals, exit codes.
 
-use std::io;
+use std::env;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
-use crate::config::Flags;
+use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
-use crate::server::{open_folder, run};
-use crate::socket::Socket;
+use crate::folder::open_folder;
+use crate::listen::Listeners;
+use crate::server::run;
+use crate::{check, log};
 
-/// Runs the daemon as this process until SIGTERM or SIGINT.
+/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again.
 ///
-/// Exit codes: 0 stopped in order, 1 could not start or serve, 2 wrong flags. The log goes to standard error; the
-/// variable `AMEMD_LOG` filters it (`debug`, `amemd=trace`; `info` unless it is set).
+/// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
+/// not do; 2 wrong flags. The log goes to standard error.
 pub fn main() -> ExitCode {
     let flags = Flags::parse();
-    let filter = EnvFilter::try_from_env("AMEMD_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .init();
-    match serve(flags) {
+    let check_only = flags.check_config;
+    let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
+    let done = match check_only {
+        true => loaded.and_then(|config| check(&config)),
+        false => loaded.and_then(serve),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("amemd: {error}");
@@ -32,16 +35,24 @@ pub fn main() -> ExitCode {
     }
 }
 
+fn check(config: &Config) -> Result<()> {
+    print!("{}", check::show(config));
+    for warning in check::check(config)? {
+        eprintln!("amemd: warning: {warning}");
+    }
+    Ok(())
+}
+
 #[tokio::main]
-async fn serve(flags: Flags) -> Result<()> {
-    let config = flags.resolve(|name| std::env::var_os(name))?;
+async fn serve(config: Config) -> Result<()> {
+    log::install(&config.log_filter, config.log_format).map_err(Error::Log)?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
     // The folder first: who can't have it must not take the socket of who has it.
     let folder = open_folder(&config)?;
-    let socket = Socket::bind(&config.socket)?;
-    run(config, folder, socket, async {
+    let listeners = Listeners::bind(&config).await?;
+    run(config, folder, listeners, async {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}

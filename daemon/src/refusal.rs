@@ -42,6 +42,15 @@ impl Refusal {
         .into()
     }
 
+    /// The caller has gone.
+    pub fn cancelled() -> Self {
+        Self::new(
+            Code::Cancelled,
+            "CANCELLED",
+            "nobody waits for the answer any more",
+        )
+    }
+
     /// A defect of the daemon.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Code::Internal, "INTERNAL", message)

@@ -2,15 +2,14 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
+use amem_proto::v1::DESCRIPTORS;
 use amem_proto::v1::admin_service_server::AdminServiceServer;
 use amem_proto::v1::brain_service_server::BrainServiceServer;
 use amem_proto::v1::memory_service_server::MemoryServiceServer;
 use amem_proto::v1::query_service_server::QueryServiceServer;
 use amem_store::Folder;
-use amem_store::disk::os::OsDisk;
-use tokio::net::UnixStream;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService;
@@ -18,36 +17,32 @@ use tonic::transport::Server;
 
 use crate::brains::Brains;
 use crate::config::Config;
+use crate::control::Control;
+use crate::door::{Enter, NameCalls};
 use crate::error::{Error, Result};
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::latency::Latencies;
 use crate::limits::{
-    BATCH_BYTES_MAX, CLOSE, CLOSE_AFTER, CLOSE_EVERY, CONNECTION_STREAMS_MAX, DRAIN,
-    HEADER_BYTES_MAX, MESSAGE_BYTES_MAX,
+    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, KEEPALIVE_ANSWER,
+    MESSAGE_BYTES_MAX,
 };
+use crate::listen::{Listeners, accept};
 use crate::methods;
+use crate::notify;
 use crate::panics::CatchPanics;
 use crate::services::{Daemon, Service};
-use crate::socket::Socket;
 
-/// Takes the folder for this daemon alone. Whoever has it is named in the error.
-pub fn open_folder(config: &Config) -> Result<Folder> {
-    let disk =
-        OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
-    let (pid, socket) = (std::process::id(), config.socket.display());
-    let holder = format!("amemd, process {pid}, which listens on {socket}");
-    Ok(Folder::open(Arc::new(disk), &holder)?)
-}
-
-/// Serves a folder of brains on a socket until `shutdown` is ready; then ends the calls that are under way and
-/// closes the brains, in less than ten seconds.
+/// Serves a folder of brains to who comes in by the listeners, until `shutdown` is ready or an administrator asks for
+/// the end; then ends the calls that are under way and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,
-    socket: Socket,
+    listeners: Listeners,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
+    let control = Control::new(&config)?;
+    let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let (stop, stopping) = watch::channel(false);
     let (reporter, health_service) = tonic_health::server::health_reporter();
     let health = Health::new(reporter);
@@ -70,6 +65,7 @@ pub async fn run(
         config.socket.clone(),
         stopping.clone(),
         latencies.clone(),
+        control.clone(),
     ));
     let service = Service(daemon.clone());
     macro_rules! limited {
@@ -79,60 +75,70 @@ pub async fn run(
                 .max_encoding_message_size(MESSAGE_BYTES_MAX)
         };
     }
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let limits = &config.limits;
     let server = Server::builder()
+        .layer(NameCalls)
         .layer(latencies)
+        .layer(Enter::new(control.clone()))
         .layer(CatchPanics)
-        .max_concurrent_streams(CONNECTION_STREAMS_MAX)
+        .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
         .http2_max_header_list_size(HEADER_BYTES_MAX)
-        .http2_keepalive_interval(Some(Duration::from_secs(60)))
+        .http2_keepalive_interval(Some(limits.keepalive()))
+        .http2_keepalive_timeout(Some(KEEPALIVE_ANSWER))
         .add_service(health_service)
+        .add_service(reflection().build_v1().map_err(Error::Reflection)?)
+        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
         // A batch with what is around it.
         .add_service(limited!(MemoryServiceServer, BATCH_BYTES_MAX + 1024))
         .add_service(limited!(BrainServiceServer, MESSAGE_BYTES_MAX))
         .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
         .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX));
-    tracing::info!(folder = %config.folder.display(), socket = %config.socket.display(), "ready");
-    let (connections, incoming) = mpsc::channel::<std::io::Result<UnixStream>>(1);
-    let accepting = async move {
-        loop {
-            match socket.accept().await {
-                Ok(stream) => {
-                    if connections.send(Ok(stream)).await.is_err() {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    // Out of descriptors, most likely: some will come free.
-                    tracing::warn!(%error, "a connection was lost before it began");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            }
-        }
-    };
+    let tcp = listeners.tcp_address().map(|address| address.to_string());
+    let (connections, incoming) = mpsc::channel(1);
+    let accepting = accept(listeners, control.clone(), connections);
     let mut ending = stopping.clone();
     let serving = server.serve_with_incoming_shutdown(ReceiverStream::new(incoming), async move {
         drop(ending.wait_for(|stop| *stop).await);
     });
     let closing = {
-        let brains = daemon.brains.clone();
+        let (brains, control) = (daemon.brains.clone(), control.clone());
         tokio::spawn(async move {
             loop {
-                tokio::time::sleep(CLOSE_EVERY).await;
-                brains.close_idle(CLOSE_AFTER).await;
+                let after = control.live().limits.idle_close();
+                tokio::time::sleep(after.min(CLOSE_EVERY)).await;
+                brains.close_idle(after).await;
             }
         })
     };
     tokio::pin!(serving, shutdown);
+    tracing::info!(
+        folder = %config.folder.display(),
+        socket = %config.socket.display(),
+        tcp = tcp.as_deref().unwrap_or("off"),
+        "ready"
+    );
+    notify::ready();
     let served = {
+        // Nobody comes in any more once this is dropped.
         tokio::pin!(accepting);
         tokio::select! {
             served = &mut serving => Some(served),
             () = &mut accepting => None,
             () = &mut shutdown => None,
+            () = daemon.control.ending() => None,
+            () = reload_on(hangup, &daemon.control) => None,
+            () = notify::watchdog() => None,
         }
     };
     tracing::info!("stopping");
     closing.abort();
+    daemon.control.shutdown();
+    notify::stopping();
     health.serving("", false).await;
     stop.send_replace(true);
     let served = match served {
@@ -153,4 +159,12 @@ pub async fn run(
     }
     tracing::info!("stopped");
     Ok(served?)
+}
+
+/// Reads the configuration again whenever SIGHUP asks for it. What comes of it is in the log.
+async fn reload_on(mut hangup: Signal, control: &Control) {
+    while hangup.recv().await.is_some() {
+        drop(control.reload());
+    }
+    std::future::pending().await
 }

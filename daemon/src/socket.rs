@@ -1,7 +1,7 @@
-//! The Unix socket: made so that nobody else can ever connect, and who is at the other end.
+//! The Unix socket: made so that nobody can ever connect who should not.
 //!
-//! Promises: the socket has its mode before it listens; a live daemon's socket is never taken away; a caller of
-//! another user is turned away, by the kernel's word for it and never by a process id.
+//! Promises: the socket has its mode and its group before it listens; a live daemon's socket is never taken away. Not
+//! here: who is at the other end (`listen`).
 
 use std::fs;
 use std::io;
@@ -10,13 +10,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode};
+use rustix::fs::{Gid, Mode};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
-use tonic::transport::server::UdsConnectInfo;
 
-use crate::config::make_private;
 use crate::error::{Error, Result};
+use crate::folder::make_private;
 
 /// Bytes of a socket's path; the kernel's 108 with their closing zero.
 const PATH_BYTES_MAX: usize = 107;
@@ -33,23 +32,15 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens on a path: mode 0600, in a folder that is made with mode 0700 if it is missing.
-    pub fn bind(path: &Path) -> Result<Self> {
+    /// Listens on a path, in a folder that is made if it is missing: for our own user (mode 0600, in 0700), or for a
+    /// group, too (mode 0660, in 0750).
+    pub fn bind(path: &Path, group: Option<u32>) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("/"));
-        make_private(folder)?;
+        make_folder(folder, group)?;
         remove_stale(path)?;
         // It gets its mode under a name that nobody knows, and its own name once it is ready.
-        let mut private = path.as_os_str().to_owned();
-        private.push(format!(".{}", std::process::id()));
-        let private = PathBuf::from(private);
-        let len = private.as_os_str().as_bytes().len();
-        if len > PATH_BYTES_MAX {
-            return Err(Error::SocketPath {
-                path: path.into(),
-                len,
-                max: PATH_BYTES_MAX,
-            });
-        }
+        check_path(path)?;
+        let private = private_name(path);
         let failed = |e: rustix::io::Errno| Error::io("listen on", path, e.into());
         let socket = net::socket_with(
             AddressFamily::UNIX,
@@ -60,14 +51,10 @@ impl Socket {
         .map_err(failed)?;
         drop(fs::remove_file(&private));
         net::bind(&socket, &SocketAddrUnix::new(&private).map_err(failed)?).map_err(failed)?;
-        let ready = rustix::fs::chmodat(
-            CWD,
-            &private,
-            Mode::RUSR | Mode::WUSR,
-            rustix::fs::AtFlags::empty(),
-        )
-        .and_then(|()| net::listen(&socket, BACKLOG))
-        .and_then(|()| rustix::fs::rename(&private, path));
+        let mode = if group.is_some() { 0o660 } else { 0o600 };
+        let ready = allow(&private, group, mode)
+            .and_then(|()| net::listen(&socket, BACKLOG))
+            .and_then(|()| rustix::fs::rename(&private, path));
         if let Err(e) = ready {
             drop(fs::remove_file(&private));
             return Err(failed(e));
@@ -82,19 +69,10 @@ impl Socket {
         })
     }
 
-    /// The next connection of our own user.
+    /// The next connection.
     pub(crate) async fn accept(&self) -> io::Result<UnixStream> {
-        let ours = rustix::process::geteuid().as_raw();
-        loop {
-            let (stream, _) = self.listener.accept().await?;
-            match stream.peer_cred() {
-                Ok(peer) if peer.uid() == ours => return Ok(stream),
-                Ok(peer) => {
-                    tracing::warn!(uid = peer.uid(), "turned away a caller of another user")
-                }
-                Err(error) => tracing::warn!(%error, "turned away a caller that nobody knows"),
-            }
-        }
+        let (stream, _) = self.listener.accept().await?;
+        Ok(stream)
     }
 }
 
@@ -107,10 +85,43 @@ impl Drop for Socket {
     }
 }
 
-/// Who is at the other end of a connection, as commits name it.
-pub(crate) fn principal(extensions: &tonic::Extensions) -> Option<String> {
-    let peer = extensions.get::<UdsConnectInfo>()?.peer_cred?;
-    Some(format!("uid:{}", peer.uid()))
+/// The name that a socket has before it is ready.
+fn private_name(path: &Path) -> PathBuf {
+    let mut private = path.as_os_str().to_owned();
+    private.push(format!(".{}", std::process::id()));
+    private.into()
+}
+
+/// Refuses a path that does not fit an address.
+pub(crate) fn check_path(path: &Path) -> Result<()> {
+    let len = private_name(path).as_os_str().as_bytes().len();
+    if len <= PATH_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Error::SocketPath {
+        path: path.into(),
+        len,
+        max: PATH_BYTES_MAX,
+    })
+}
+
+/// Makes the folder of a socket; one that is there stays as it is.
+fn make_folder(folder: &Path, group: Option<u32>) -> Result<()> {
+    let was_there = folder.exists();
+    make_private(folder)?;
+    if group.is_some() && !was_there {
+        let failed = |e: rustix::io::Errno| Error::io("open to the group", folder, e.into());
+        allow(folder, group, 0o750).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Gives a path its group, if it has one, and its rights.
+fn allow(path: &Path, group: Option<u32>, mode: u32) -> rustix::io::Result<()> {
+    if let Some(group) = group {
+        rustix::fs::chown(path, None, Some(Gid::from_raw(group)))?;
+    }
+    rustix::fs::chmod(path, Mode::from_raw_mode(mode))
 }
 
 /// Removes a socket on which nobody listens any more.
@@ -141,14 +152,30 @@ mod tests {
     async fn a_socket_is_private_and_a_live_one_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/amemd.sock");
-        let socket = Socket::bind(&path).unwrap();
+        let socket = Socket::bind(&path, None).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(path.parent().unwrap()), 0o700);
-        let error = Socket::bind(&path).unwrap_err();
+        let error = Socket::bind(&path, None).unwrap_err();
         assert!(matches!(error, Error::SocketInUse { .. }), "{error}");
         drop(socket);
         assert!(!path.exists(), "a socket that is closed keeps no name");
+    }
+
+    #[tokio::test]
+    async fn a_socket_for_a_group_lets_the_group_in_and_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run/amemd.sock");
+        // Our own group: we may always give it.
+        let group = rustix::process::getegid().as_raw();
+        let _socket = Socket::bind(&path, Some(group)).unwrap();
+        let of = |path: &Path| fs::metadata(path).unwrap();
+        assert_eq!(of(&path).permissions().mode() & 0o777, 0o660);
+        assert_eq!(
+            of(path.parent().unwrap()).permissions().mode() & 0o777,
+            0o750
+        );
+        assert_eq!(of(&path).gid(), group);
     }
 
     #[tokio::test]
@@ -157,9 +184,9 @@ mod tests {
         let path = folder.path().join("amemd.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        drop(Socket::bind(&path).unwrap());
+        drop(Socket::bind(&path, None).unwrap());
         fs::write(&path, "mine").unwrap();
-        let error = Socket::bind(&path).unwrap_err();
+        let error = Socket::bind(&path, None).unwrap_err();
         assert!(error.to_string().contains("not a socket"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"mine");
     }
@@ -167,7 +194,7 @@ mod tests {
     #[tokio::test]
     async fn a_path_that_fits_no_address_is_named_with_its_length() {
         let folder = tempfile::tempdir().unwrap();
-        let error = Socket::bind(&folder.path().join("s".repeat(108))).unwrap_err();
+        let error = Socket::bind(&folder.path().join("s".repeat(108)), None).unwrap_err();
         assert!(
             matches!(error, Error::SocketPath { max: 107, .. }),
             "{error}"

@@ -162,6 +162,8 @@ impl Writer {
         let mut ending = None;
         while let Some(message) = next.take() {
             match message {
+                // What nobody waits for any more is not begun.
+                Message::Write(write) if write.answer.is_closed() => {}
                 Message::Write(write) => {
                     bytes += write.bytes;
                     group.push(*write);

@@ -80,13 +80,21 @@ impl AdminService for Service {
         &self,
         _request: Request<v1::ReloadRequest>,
     ) -> Result<Response<v1::ReloadResponse>, Status> {
-        Err(Status::unimplemented("restart the daemon"))
+        let reloaded = self.0.control.reload().map_err(|error| {
+            let message = format!("nothing was changed: {error}");
+            Refusal::new(tonic::Code::InvalidArgument, "CONFIGURATION", message)
+        })?;
+        Ok(Response::new(v1::ReloadResponse {
+            changed: reloaded.changed,
+            needs_restart: reloaded.needs_restart,
+        }))
     }
 
     async fn shutdown(
         &self,
         _request: Request<v1::ShutdownRequest>,
     ) -> Result<Response<v1::ShutdownResponse>, Status> {
-        Err(Status::unimplemented("send SIGTERM"))
+        self.0.control.shutdown();
+        Ok(Response::new(v1::ShutdownResponse {}))
     }
 }

@@ -13,7 +13,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
-use super::{Service, page_size, status, transfer};
+use super::{Service, caller, page_size, status, transfer};
+use crate::access::Role;
 use crate::brains::blocking;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
@@ -86,6 +87,7 @@ impl BrainService for Service {
         &self,
         request: Request<v1::OpenBrainRequest>,
     ) -> Result<Response<v1::OpenBrainResponse>, Status> {
+        let caller = caller(request.extensions())?.clone();
         let brain = self.0.brains.get(&request.into_inner().brain).await?;
         let view = brain.view();
         let path = brain.path.to_str().ok_or_else(|| {
@@ -95,9 +97,14 @@ impl BrainService for Service {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),
             path: path.to_owned(),
-            // Every caller is our own user, who may read our files.
-            direct_read: true,
-            permission: v1::Permission::Admin.into(),
+            // Our files can be read by our own user only.
+            direct_read: caller.is_our_user(),
+            permission: match caller.role {
+                Role::Read => v1::Permission::Read,
+                Role::Write => v1::Permission::Write,
+                Role::Admin => v1::Permission::Admin,
+            }
+            .into(),
         }))
     }
 

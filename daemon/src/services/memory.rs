@@ -7,7 +7,7 @@ use amem_proto::v1::memory_service_server::MemoryService;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Service, check_size, principal, stream, subscribe};
+use super::{Service, caller, check_size, stream, subscribe};
 use crate::convert::{Asks, commit};
 use crate::open_brain::OpenBrain;
 use crate::refusal::Result;
@@ -16,7 +16,7 @@ use crate::writer::Written;
 impl Service {
     /// Has the mutation executed that a message asks for.
     async fn write<M: Asks>(&self, request: Request<M>) -> Result<Done> {
-        let principal = principal(request.extensions())?;
+        let principal = caller(request.extensions())?.principal.clone();
         let message = request.into_inner();
         let bytes = message.encoded_len();
         check_size("the request", bytes, "send it in parts, or by IngestStream")?;
@@ -64,7 +64,7 @@ macro_rules! calls {
                 &self,
                 request: Request<Streaming<v1::IngestStreamRequest>>,
             ) -> Result<Response<Self::IngestStreamStream>, Status> {
-                let principal = principal(request.extensions())?;
+                let principal = caller(request.extensions())?.principal.clone();
                 let answers = stream::ingest(self.0.clone(), principal, request.into_inner());
                 Ok(Response::new(answers))
             }

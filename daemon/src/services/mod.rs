@@ -13,13 +13,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_proto::answer::Question;
-use tokio::sync::{Semaphore, watch};
+use amem_proto::answer::{Answered, Question};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tonic::Code;
 
+use crate::access::Caller;
 use crate::brains::{Brains, blocking};
+use crate::control::Control;
 use crate::latency::Latencies;
 use crate::limits::{LIST_PAGE_MAX, MESSAGE_BYTES_MAX, READS_MAX};
+use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
 /// What all calls have in common.
@@ -27,8 +30,10 @@ use crate::refusal::{Refusal, Result};
 pub(crate) struct Daemon {
     pub(crate) brains: Brains,
     pub(crate) socket: PathBuf,
+    /// Reloads the configuration, and ends the daemon.
+    pub(crate) control: Control,
     started: Instant,
-    reads: Semaphore,
+    reads: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
     stop: watch::Receiver<bool>,
     latencies: Latencies,
@@ -40,12 +45,14 @@ impl Daemon {
         socket: PathBuf,
         stop: watch::Receiver<bool>,
         latencies: Latencies,
+        control: Control,
     ) -> Self {
         Self {
             brains,
             socket,
+            control,
             started: Instant::now(),
-            reads: Semaphore::new(READS_MAX),
+            reads: Arc::new(Semaphore::new(READS_MAX)),
             stop,
             latencies,
         }
@@ -56,14 +63,33 @@ impl Daemon {
     async fn ask<Q: Question>(&self, question: Q) -> Result<Q::Answer> {
         let brain = self.brains.get(question.brain()).await?;
         let answered = if Q::IS_HEAVY {
-            let _turn = self.reads.acquire().await;
-            let brain = brain.clone();
-            blocking(move || question.ask(&brain.view())).await??
+            self.ask_aside(brain.clone(), question).await?
         } else {
             question.ask(&brain.view())?
         };
         brain.touch(answered.touched);
         Ok(answered.answer)
+    }
+
+    /// Answers on a thread that may be kept busy; not at all if the caller gives up before its turn.
+    async fn ask_aside<Q: Question>(
+        &self,
+        brain: Arc<OpenBrain>,
+        question: Q,
+    ) -> Result<Answered<Q::Answer>> {
+        // The turn ends with the work, not with the caller's patience: so many run, and no more.
+        let turn = self.reads.clone().acquire_owned().await;
+        let (wanted, mut gone) = oneshot::channel::<()>();
+        let answered = blocking(move || {
+            let _turn = turn;
+            match gone.try_recv() {
+                Err(oneshot::error::TryRecvError::Closed) => Err(Refusal::cancelled()),
+                _ => Ok(question.ask(&brain.view())?),
+            }
+        })
+        .await?;
+        drop(wanted);
+        answered
     }
 }
 
@@ -89,15 +115,10 @@ fn check_size(what: &str, bytes: usize, remedy: &str) -> Result<()> {
     ))
 }
 
-/// Who calls; the socket let nobody in of whom the kernel does not know it.
-fn principal(extensions: &tonic::Extensions) -> Result<String> {
-    crate::socket::principal(extensions).ok_or_else(|| {
-        Refusal::new(
-            Code::Unauthenticated,
-            "PRINCIPAL",
-            "the connection does not say whose it is: connect through the Unix socket",
-        )
-    })
+/// Who calls: the door lets nobody in of whom it does not know it.
+fn caller(extensions: &tonic::Extensions) -> Result<&Caller> {
+    let caller = extensions.get::<Caller>();
+    caller.ok_or_else(|| Refusal::internal("a call came in that nobody let in"))
 }
 
 /// One service.

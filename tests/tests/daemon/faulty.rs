@@ -10,7 +10,7 @@ use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
-use amemd::{Config, Socket};
+use amemd::{Config, Flags, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
@@ -30,12 +30,14 @@ impl Served {
     async fn start(disk: Arc<dyn Disk>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
-        let config = Config {
-            folder: folder.path().to_owned(),
-            socket: socket.clone(),
+        let flags = Flags {
+            folder: Some(folder.path().to_owned()),
+            socket: Some(socket.clone()),
+            ..Flags::default()
         };
+        let config = Config::load(flags, Arc::new(|_| None)).unwrap();
         let brains = Folder::open(disk, "a test").unwrap();
-        let listening = Socket::bind(&socket).unwrap();
+        let listening = Socket::bind(&socket, None).unwrap().into();
         let (stop, stopped) = oneshot::channel::<()>();
         let ended = tokio::spawn(amemd::run(config, brains, listening, async {
             drop(stopped.await);

@@ -1,0 +1,284 @@
+//! Who may do what: roles, who has which, and the role that each call needs.
+//!
+//! Promises: our own user may do everything, others only what the configuration grants them; a call that is not in
+//! the table can't be made. Not here: how a caller is known (`door`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::str::FromStr;
+
+/// What a caller may do; each includes the ones before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Ask.
+    Read,
+    /// Change brains.
+    Write,
+    /// Remove brains, and steer the daemon.
+    Admin,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        })
+    }
+}
+
+impl FromStr for Role {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "read" => Ok(Self::Read),
+            "write" => Ok(Self::Write),
+            "admin" => Ok(Self::Admin),
+            _ => Err("a role is read, write or admin"),
+        }
+    }
+}
+
+/// Who calls. Every request carries it among its extensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// As commits name it: `uid:1000`, `token`, `certificate:4f2a…`.
+    pub(crate) principal: String,
+    /// What it may do.
+    pub(crate) role: Role,
+}
+
+impl Caller {
+    /// True if it is a process of the user that the daemon is, on this machine.
+    pub(crate) fn is_our_user(&self) -> bool {
+        self.principal == format!("uid:{}", rustix::process::geteuid().as_raw())
+    }
+}
+
+/// What others than our own user may do through the Unix socket.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grants {
+    /// By user id.
+    pub users: BTreeMap<u32, Role>,
+    /// By group id.
+    pub groups: BTreeMap<u32, Role>,
+}
+
+/// The grants with the members of each group.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Access {
+    grants: Grants,
+    /// Users who belong to a granted group by the machine's table of groups.
+    members: BTreeMap<u32, Role>,
+}
+
+impl Access {
+    /// Looks up who is in the groups. The tables are those of the machine: `/etc/passwd` and `/etc/group`.
+    pub(crate) fn new(grants: Grants) -> Self {
+        let table = |path| fs::read_to_string(path).unwrap_or_default();
+        let members = match grants.groups.is_empty() {
+            true => BTreeMap::new(),
+            false => members(&grants, &table("/etc/group"), &table("/etc/passwd")),
+        };
+        Self { grants, members }
+    }
+
+    /// What a user may do whose first group is this one; `None` if nothing.
+    pub(crate) fn role(&self, uid: u32, gid: u32) -> Option<Role> {
+        if uid == rustix::process::geteuid().as_raw() {
+            return Some(Role::Admin);
+        }
+        [
+            self.grants.users.get(&uid),
+            self.grants.groups.get(&gid),
+            self.members.get(&uid),
+        ]
+        .into_iter()
+        .flatten()
+        .max()
+        .copied()
+    }
+}
+
+/// The users that the table of groups puts into granted groups.
+fn members(grants: &Grants, groups: &str, users: &str) -> BTreeMap<u32, Role> {
+    let ids: BTreeMap<&str, u32> = users
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split(':');
+            Some((fields.next()?, fields.nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut out = BTreeMap::new();
+    for line in groups.lines() {
+        let mut fields = line.split(':').skip(2);
+        let gid = fields.next().and_then(|gid| gid.parse::<u32>().ok());
+        let Some(role) = gid.and_then(|gid| grants.groups.get(&gid)) else {
+            continue;
+        };
+        for uid in fields
+            .next()
+            .unwrap_or("")
+            .split(',')
+            .filter_map(|name| ids.get(name))
+        {
+            let held = out.entry(*uid).or_insert(*role);
+            *held = (*held).max(*role);
+        }
+    }
+    out
+}
+
+/// How long a call takes by its nature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// It is answered soon.
+    Call,
+    /// It works through a whole brain: only the largest deadline is set unless the caller sets one.
+    Long,
+    /// The caller sends for as long as it likes: no deadline but its own.
+    Stream,
+}
+
+/// What a call needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// The role.
+    pub(crate) role: Role,
+    /// How long it takes.
+    pub(crate) pace: Pace,
+}
+
+/// Service, method (`*`: every other one), role, pace.
+const TABLE: [(&str, &str, Role, Pace); 24] = {
+    use Pace::{Call, Long, Stream};
+    use Role::{Admin, Read, Write};
+    const BRAIN: &str = "amem.v1.BrainService";
+    const MEMORY: &str = "amem.v1.MemoryService";
+    const ADMIN: &str = "amem.v1.AdminService";
+    [
+        (BRAIN, "CreateBrain", Write, Call),
+        (BRAIN, "GetBrain", Read, Call),
+        (BRAIN, "OpenBrain", Read, Call),
+        (BRAIN, "ListBrains", Read, Call),
+        (BRAIN, "VerifyBrain", Read, Long),
+        (BRAIN, "ExportBrain", Read, Stream),
+        (BRAIN, "CheckpointBrain", Write, Long),
+        (BRAIN, "ImportBrain", Write, Stream),
+        (BRAIN, "RemoveBrain", Admin, Call),
+        (MEMORY, "Subscribe", Read, Stream),
+        (MEMORY, "IngestStream", Write, Stream),
+        (MEMORY, "Erase", Write, Long),
+        (MEMORY, "Decay", Write, Long),
+        (MEMORY, "*", Write, Call),
+        ("amem.v1.QueryService", "*", Read, Call),
+        (ADMIN, "GetStatus", Read, Call),
+        (ADMIN, "ListLatencies", Read, Call),
+        (ADMIN, "ListJobs", Read, Call),
+        (ADMIN, "Reload", Admin, Call),
+        (ADMIN, "Shutdown", Admin, Call),
+        ("grpc.health.v1.Health", "Watch", Read, Stream),
+        ("grpc.health.v1.Health", "*", Read, Call),
+        ("grpc.reflection.v1.ServerReflection", "*", Read, Stream),
+        (
+            "grpc.reflection.v1alpha.ServerReflection",
+            "*",
+            Read,
+            Stream,
+        ),
+    ]
+};
+
+/// What the call of this path needs; `None` if there is no such call.
+pub(crate) fn needs(path: &str) -> Option<Needs> {
+    let (service, method) = path.strip_prefix('/')?.split_once('/')?;
+    TABLE
+        .iter()
+        .find(|row| row.0 == service && (row.1 == method || row.1 == "*"))
+        .map(|row| Needs {
+            role: row.2,
+            pace: row.3,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
+    /// Every method of the services we serve: its path, and whether the caller sends a stream.
+    fn methods() -> Vec<(String, bool)> {
+        let sets = [
+            amem_proto::v1::DESCRIPTORS,
+            tonic_health::pb::FILE_DESCRIPTOR_SET,
+        ];
+        let mut out = Vec::new();
+        for set in sets {
+            for file in FileDescriptorSet::decode(set).unwrap().file {
+                for service in &file.service {
+                    for method in &service.method {
+                        let path =
+                            format!("/{}.{}/{}", file.package(), service.name(), method.name());
+                        out.push((path, method.client_streaming()));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn every_call_has_a_role_and_those_with_a_stream_of_requests_no_deadline() {
+        let methods = methods();
+        assert!(methods.len() > 20);
+        for (path, streams) in &methods {
+            let needs = needs(path).unwrap_or_else(|| panic!("{path} needs a row in the table"));
+            assert!(
+                !streams || needs.pace == Pace::Stream,
+                "{path} has a deadline"
+            );
+        }
+    }
+
+    #[test]
+    fn calls_need_what_they_do() {
+        for (path, role) in [
+            ("/amem.v1.BrainService/RemoveBrain", Some(Role::Admin)),
+            ("/amem.v1.MemoryService/Ingest", Some(Role::Write)),
+            ("/amem.v1.MemoryService/Subscribe", Some(Role::Read)),
+            ("/amem.v1.QueryService/Search", Some(Role::Read)),
+            ("/amem.v1.AdminService/Shutdown", Some(Role::Admin)),
+            ("/amem.v1.AdminService/Unheard", None),
+            ("/other.Service/Method", None),
+            ("nonsense", None),
+            ("/", None),
+        ] {
+            assert_eq!(needs(path).map(|needs| needs.role), role, "{path}");
+        }
+        assert!(Role::Read < Role::Write && Role::Write < Role::Admin);
+    }
+
+    #[test]
+    fn others_may_do_what_they_are_granted_and_the_most_of_it() {
+        let ours = rustix::process::geteuid().as_raw();
+        let (other, third) = (ours + 1, ours + 2);
+        assert_eq!(Access::default().role(ours, 0), Some(Role::Admin));
+        assert_eq!(Access::default().role(other, 0), None);
+        let grants = Grants {
+            users: [(other, Role::Read)].into(),
+            groups: [(50, Role::Write)].into(),
+        };
+        let groups = "x:*:49:ann\nstaff:*:50:bob,ann\n";
+        let users = format!("ann:x:{third}:50::/:\nbob:x:bad:1::/:\n");
+        let members = members(&grants, groups, &users);
+        let access = Access { grants, members };
+        assert_eq!(access.role(other, 1), Some(Role::Read));
+        assert_eq!(access.role(other, 50), Some(Role::Write));
+        assert_eq!(access.role(third, 1), Some(Role::Write));
+        assert_eq!(access.role(ours + 3, 1), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! A file of settings: TOML, in which every key must be one that is known.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::keys::{key, nearest};
+use super::source::{Raw, Source};
+use crate::error::{Error, Result};
+use crate::limits::CONFIG_BYTES_MAX;
+
+type Values = BTreeMap<&'static str, (Raw, Source)>;
+
+/// Reads a file; `None` if there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Values>> {
+    let failed = |e| Error::io("read the settings in", path, e);
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed(e)),
+    };
+    let mut bytes = Vec::new();
+    file.take(CONFIG_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    let origin = path.display().to_string();
+    if bytes.len() as u64 > CONFIG_BYTES_MAX {
+        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a file of settings?");
+        return Err(Error::File { origin, why });
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Error::File {
+        origin,
+        why: "it is not UTF-8".into(),
+    })?;
+    parse(path, &text).map(Some)
+}
+
+/// Takes the settings out of the text of a file.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Values> {
+    let file = File { path, text };
+    let table = DeTable::parse(text).map_err(|e| {
+        let at = e.span().map_or(0, |span| span.start);
+        file.wrong(at, e.message().to_owned())
+    })?;
+    let mut values = Values::new();
+    file.collect("", table.get_ref(), &mut values)?;
+    Ok(values)
+}
+
+struct File<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl File<'_> {
+    fn line(&self, at: usize) -> usize {
+        let before = self.text.as_bytes().iter().take(at);
+        1 + before.filter(|byte| **byte == b'\n').count()
+    }
+
+    fn wrong(&self, at: usize, why: String) -> Error {
+        let origin = format!("{}:{}", self.path.display(), self.line(at));
+        Error::File { origin, why }
+    }
+
+    fn collect(&self, section: &str, table: &DeTable<'_>, values: &mut Values) -> Result<()> {
+        for (word, value) in table {
+            let at = word.span().start;
+            let name = match section {
+                "" => word.get_ref().to_string(),
+                section => format!("{section}.{}", word.get_ref()),
+            };
+            let raw = match (key(&name), value.get_ref()) {
+                (Some(key), value) => Some((key.name, self.raw(at, &name, value)?)),
+                (None, DeValue::Table(inner)) if is_section(&name) => {
+                    self.collect(&name, inner, values)?;
+                    None
+                }
+                (None, _) => {
+                    let hint = nearest(&name).map(|near| format!("; is it {near} that is meant?"));
+                    let hint = hint.unwrap_or_else(|| "; amemd --check-config lists all".into());
+                    return Err(self.wrong(at, format!("unknown key {name:?}{hint}")));
+                }
+            };
+            if let Some((name, raw)) = raw {
+                let source = Source::File {
+                    path: self.path.into(),
+                    line: self.line(at),
+                };
+                values.insert(name, (raw, source));
+            }
+        }
+        Ok(())
+    }
+
+    fn raw(&self, at: usize, name: &str, value: &DeValue<'_>) -> Result<Raw> {
+        let wrong = |what: &str| self.wrong(at, format!("{name}: {what}"));
+        Ok(match value {
+            DeValue::String(text) => Raw::Text(text.to_string().into()),
+            DeValue::Boolean(switch) => Raw::Switch(*switch),
+            DeValue::Integer(number) => Raw::Whole(
+                i64::from_str_radix(number.as_str(), number.radix())
+                    .map_err(|_| wrong("a number that is too large"))?,
+            ),
+            DeValue::Table(table) => {
+                let mut words = BTreeMap::new();
+                for (word, value) in table {
+                    let DeValue::String(text) = value.get_ref() else {
+                        return Err(wrong("each value in it must be a text in quotes"));
+                    };
+                    words.insert(word.get_ref().to_string(), text.to_string());
+                }
+                Raw::Words(words)
+            }
+            _ => return Err(wrong("this kind of value means nothing here")),
+        })
+    }
+}
+
+/// True if settings have names that begin so.
+fn is_section(name: &str) -> bool {
+    super::keys::keys().any(|key| {
+        key.name
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_gives_values_with_their_lines() {
+        let text =
+            "folder = \"/b\"\n\n[access]\nusers = { 7 = \"read\" }\n[limits]\nconnections = 0x10\n";
+        let values = parse(Path::new("/f.toml"), text).unwrap();
+        let line = |name: &str| values[name].1.to_string();
+        assert_eq!(values.len(), 3);
+        assert_eq!(line("folder"), "/f.toml:1");
+        assert_eq!(line("access.users"), "/f.toml:4");
+        assert_eq!(values["limits.connections"].0, Raw::Whole(16));
+    }
+
+    #[test]
+    fn what_is_unknown_or_wrong_is_named_with_file_and_line() {
+        for (text, words) in [
+            ("\nfoldr = 1", vec!["/f.toml:2", "\"foldr\"", "folder"]),
+            (
+                "[tcp]\nlissen = 1",
+                vec!["/f.toml:2", "tcp.lissen", "tcp.listen"],
+            ),
+            ("[tpc]\nlisten = 1", vec!["/f.toml:1", "\"tpc\""]),
+            ("[folder]\nx = 1", vec!["/f.toml:1", "quotes"]),
+            ("folder = [1]", vec!["/f.toml:1", "folder"]),
+            ("\n\nfolder = ", vec!["/f.toml:3"]),
+            ("folder = \"/a\"\nfolder = \"/b\"", vec!["/f.toml:2"]),
+        ] {
+            let error = parse(Path::new("/f.toml"), text).unwrap_err().to_string();
+            for word in words {
+                assert!(error.contains(word), "{text:?}: {error}");
+            }
+        }
+    }
+}

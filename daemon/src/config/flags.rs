@@ -1,0 +1,100 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::keys::{key, nearest};
+use super::source::{Raw, Source};
+use crate::error::{Error, Result};
+
+/// The memory daemon for AI agents: it owns a folder of brains and is their one writer.
+///
+/// A setting is taken from the flags, else from the environment (AMEMD_…), else from the file of settings, else it
+/// has its default. `amemd --check-config` shows them all, each with where it comes from.
+#[derive(Debug, Clone, Default, clap::Parser)]
+#[command(name = "amemd", version)]
+pub struct Flags {
+    /// The file of settings (or AMEMD_CONFIG) [default: $XDG_CONFIG_HOME/amemd/config.toml, else
+    /// /etc/amemd/config.toml; none is needed]
+    #[arg(long, value_name = "PATH")]
+    pub config: Option<PathBuf>,
+    /// Shows the settings and where each comes from, checks them, and ends: 0 if all is well, 1 if not
+    #[arg(long)]
+    pub check_config: bool,
+    /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, made if missing]
+    #[arg(long, value_name = "PATH")]
+    pub folder: Option<PathBuf>,
+    /// The Unix socket to listen on [default: $XDG_RUNTIME_DIR/amemd/amemd.sock]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// A TCP address to listen on as well, such as 127.0.0.1:7411
+    #[arg(long, value_name = "ADDRESS")]
+    pub tcp_listen: Option<String>,
+    /// The file with the token that callers by TCP must show
+    #[arg(long, value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
+    /// The certificates that are shown to callers by TCP, in PEM
+    #[arg(long, value_name = "PATH")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "PATH")]
+    pub tls_key: Option<PathBuf>,
+    /// The authority whose certificates callers by TCP must show, in PEM
+    #[arg(long, value_name = "PATH")]
+    pub tls_client_ca: Option<PathBuf>,
+    /// What is logged: debug, info, warn, error, or amemd=trace,info [default: info]
+    #[arg(long, value_name = "FILTER")]
+    pub log: Option<String>,
+    /// How it is logged: text or json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<String>,
+    /// Any setting by its name in the file, such as limits.connections=64
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl Flags {
+    /// The settings among them.
+    pub(super) fn values(&self) -> Result<Vec<(&'static str, Raw, Source)>> {
+        let path = |path: &Option<PathBuf>| path.clone().map(OsString::from);
+        let text = |text: &Option<String>| text.clone().map(OsString::from);
+        let named = [
+            ("folder", "--folder", path(&self.folder)),
+            ("socket", "--socket", path(&self.socket)),
+            ("tcp.listen", "--tcp-listen", text(&self.tcp_listen)),
+            ("tcp.token_file", "--token-file", path(&self.token_file)),
+            (
+                "tcp.tls_certificate",
+                "--tls-certificate",
+                path(&self.tls_certificate),
+            ),
+            ("tcp.tls_key", "--tls-key", path(&self.tls_key)),
+            (
+                "tcp.tls_client_ca",
+                "--tls-client-ca",
+                path(&self.tls_client_ca),
+            ),
+            ("log.filter", "--log", text(&self.log)),
+            ("log.format", "--log-format", text(&self.log_format)),
+        ];
+        let mut values = Vec::new();
+        for pair in &self.set {
+            let wrong = |why: String| Error::File {
+                origin: "--set".into(),
+                why,
+            };
+            let (name, value) = pair
+                .split_once('=')
+                .ok_or_else(|| wrong(format!("{pair:?} is not KEY=VALUE")))?;
+            let known = key(name).ok_or_else(|| {
+                let hint = nearest(name).map(|near| format!("; is it {near} that is meant?"));
+                wrong(format!("unknown key {name:?}{}", hint.unwrap_or_default()))
+            })?;
+            values.push((known.name, Raw::Text(value.into()), Source::Flag("--set")));
+        }
+        for (key, flag, value) in named {
+            values.extend(value.map(|value| (key, Raw::Text(value), Source::Flag(flag))));
+        }
+        Ok(values)
+    }
+}

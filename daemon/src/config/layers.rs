@@ -1,0 +1,250 @@
+//! The layers that a setting's value is looked for in: flags, then environment, then file, then default.
+//!
+//! Promises: every value that is read is kept with its source, so that it can be shown; what is wrong with one is
+//! told with its source.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::flags::Flags;
+use super::keys::{key, keys};
+use super::source::{Raw, Source};
+use super::{Setting, file};
+use crate::error::{Error, Result};
+
+/// Looks up a variable.
+pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// All values that somebody gave.
+pub(super) struct Layers {
+    values: BTreeMap<&'static str, (Raw, Source)>,
+    /// The file that was read.
+    pub(super) file: Option<PathBuf>,
+    /// What was read of them.
+    pub(super) shown: Vec<Setting>,
+}
+
+/// Why a value does not do.
+pub(super) struct Wrong<'a> {
+    name: &'static str,
+    source: &'a Source,
+}
+
+impl Wrong<'_> {
+    pub(super) fn because(&self, why: impl Display) -> Error {
+        Error::Setting {
+            origin: self.source.to_string(),
+            key: self.name,
+            why: why.to_string(),
+        }
+    }
+}
+
+impl Layers {
+    pub(super) fn gather(flags: &Flags, variable: Lookup<'_>) -> Result<Self> {
+        let (file, mut values) = read_file(flags, variable)?;
+        for key in keys() {
+            if let Some(value) = variable(key.variable) {
+                let source = Source::Variable(key.variable);
+                values.insert(key.name, (Raw::Text(value), source));
+            }
+        }
+        for (name, raw, source) in flags.values()? {
+            values.insert(name, (raw, source));
+        }
+        Ok(Self {
+            values,
+            file,
+            shown: Vec::new(),
+        })
+    }
+
+    /// Reads a value: what it is, and its words for people. Nothing that is given is an empty text.
+    fn read<T>(
+        &mut self,
+        name: &'static str,
+        default: Option<T>,
+        parse: impl FnOnce(&Raw, &Wrong<'_>) -> Result<T>,
+        show: impl FnOnce(&T) -> String,
+    ) -> Result<Option<T>> {
+        let (value, source) = match self.values.get(name) {
+            Some((raw, source)) => {
+                let wrong = Wrong { name, source };
+                if *raw == Raw::Text(OsString::new()) {
+                    return Err(wrong.because("it is empty: give a value, or leave it out"));
+                }
+                (Some(parse(raw, &wrong)?), source.clone())
+            }
+            None => (default, Source::Default),
+        };
+        let live = key(name).is_some_and(|key| key.live);
+        self.shown.push(Setting {
+            key: name,
+            value: value.as_ref().map(show),
+            source,
+            live,
+        });
+        Ok(value)
+    }
+
+    /// An absolute path. One in a file starts at the file's folder, others where we are.
+    pub(super) fn path(
+        &mut self,
+        name: &'static str,
+        default: Option<PathBuf>,
+    ) -> Result<Option<PathBuf>> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let Raw::Text(text) = raw else {
+                return Err(wrong.because("it must be a path in quotes"));
+            };
+            let path = Path::new(text);
+            if path.is_absolute() {
+                return Ok(path.into());
+            }
+            let here = env::current_dir().map_err(|e| Error::io("look at", path, e))?;
+            Ok(match wrong.source {
+                Source::File { path: file, .. } => {
+                    here.join(file.parent().unwrap_or(file)).join(path)
+                }
+                _ => here.join(path),
+            })
+        };
+        self.read(name, default, parse, |path| path.display().to_string())
+    }
+
+    /// What is read from a text or a number.
+    pub(super) fn value<T: FromStr<Err: Display> + Display>(
+        &mut self,
+        name: &'static str,
+        default: Option<T>,
+    ) -> Result<Option<T>> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let text = match raw {
+                Raw::Text(text) => text
+                    .to_str()
+                    .ok_or_else(|| wrong.because("it is not UTF-8"))?
+                    .to_owned(),
+                Raw::Whole(number) => number.to_string(),
+                Raw::Switch(switch) => switch.to_string(),
+                Raw::Words(_) => return Err(wrong.because("it must be one value")),
+            };
+            let trimmed = text.trim();
+            trimmed
+                .parse()
+                .map_err(|e| wrong.because(format_args!("{trimmed:?} does not do: {e}")))
+        };
+        self.read(name, default, parse, T::to_string)
+    }
+
+    /// A number within bounds.
+    pub(super) fn whole(
+        &mut self,
+        name: &'static str,
+        default: u64,
+        range: RangeInclusive<u64>,
+    ) -> Result<u64> {
+        let value = self.value(name, Some(default))?.unwrap_or(default);
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        let (least, most) = range.into_inner();
+        Err(self
+            .wrong(name)
+            .because(format_args!("{value} is not between {least} and {most}")))
+    }
+
+    /// Numbers with a word each: a table in a file, `7=read,8=write` elsewhere.
+    pub(super) fn words<T: FromStr<Err: Display> + Display>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<BTreeMap<u32, T>> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let pairs: Vec<(String, String)> = match raw {
+                Raw::Words(words) => words.clone().into_iter().collect(),
+                Raw::Text(text) => text
+                    .to_string_lossy()
+                    .split(',')
+                    .map(|pair| {
+                        let (id, word) = pair.split_once('=').unwrap_or((pair, ""));
+                        (id.trim().to_owned(), word.trim().to_owned())
+                    })
+                    .collect(),
+                _ => return Err(wrong.because("it must be a table of ids and roles")),
+            };
+            let mut out = BTreeMap::new();
+            for (id, word) in pairs {
+                let number = id
+                    .parse()
+                    .map_err(|_| wrong.because(format_args!("{id:?} is no numeric id")))?;
+                let word = word.parse().map_err(|e| {
+                    wrong.because(format_args!("{word:?} of {id} does not do: {e}"))
+                })?;
+                out.insert(number, word);
+            }
+            Ok(out)
+        };
+        let show = |words: &BTreeMap<u32, T>| {
+            let pairs: Vec<_> = words.iter().map(|(id, w)| format!("{id}={w}")).collect();
+            pairs.join(",")
+        };
+        Ok(self.read(name, None, parse, show)?.unwrap_or_default())
+    }
+
+    /// Says what is wrong with a value that was read.
+    pub(super) fn wrong(&self, name: &'static str) -> Wrong<'_> {
+        let source = self.values.get(name).map(|(_, source)| source);
+        Wrong {
+            name,
+            source: source.unwrap_or(&Source::Default),
+        }
+    }
+}
+
+/// Reads the file that is named, which must be there, or one of those that are looked for.
+#[expect(
+    clippy::type_complexity,
+    reason = "the path and the values, nothing else"
+)]
+fn read_file(
+    flags: &Flags,
+    variable: Lookup<'_>,
+) -> Result<(Option<PathBuf>, BTreeMap<&'static str, (Raw, Source)>)> {
+    let named = flags.config.clone();
+    let named = named.or_else(|| variable("AMEMD_CONFIG").map(PathBuf::from));
+    if let Some(path) = named {
+        return match file::read(&path)? {
+            Some(values) => Ok((Some(path), values)),
+            None => Err(Error::File {
+                origin: path.display().to_string(),
+                why: "there is no such file of settings: name another, or none".into(),
+            }),
+        };
+    }
+    let user = config_folder(variable).map(|folder| folder.join("amemd/config.toml"));
+    for path in user.into_iter().chain([PathBuf::from(SYSTEM_FILE)]) {
+        if let Some(values) = file::read(&path)? {
+            return Ok((Some(path), values));
+        }
+    }
+    Ok((None, BTreeMap::new()))
+}
+
+/// The file of settings of a machine.
+const SYSTEM_FILE: &str = "/etc/amemd/config.toml";
+
+/// An absolute path that a variable gives.
+pub(super) fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
+    let path = variable(name).map(PathBuf::from);
+    path.filter(|path| path.is_absolute())
+}
+
+/// Where a user's settings are.
+pub(super) fn config_folder(variable: Lookup<'_>) -> Option<PathBuf> {
+    folder_of(variable, "XDG_CONFIG_HOME")
+        .or_else(|| Some(folder_of(variable, "HOME")?.join(".config")))
+}

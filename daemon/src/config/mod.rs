@@ -1,0 +1,21 @@
+//! What the daemon is told: flags before environment before file before defaults.
+//!
+//! Promises: a key that nobody knows is an error, and so is a value that does not do; both name where they stand.
+//! Every value is known with its source. Not here: putting a new configuration into force (`control`).
+
+mod flags;
+mod settings;
+
+mod bounds;
+mod file;
+mod keys;
+mod layers;
+mod source;
+
+pub use bounds::Limits;
+pub use flags::Flags;
+pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};
+pub use source::Source;
+
+#[cfg(test)]
+mod tests;

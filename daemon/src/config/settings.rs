@@ -1,0 +1,267 @@
+//! What the daemon is told, with each value's type and bounds checked.
+//!
+//! Promises: reading it changes nothing; a value that does not do is told with its key and its source; what is not
+//! safe by TCP is no configuration. Not here: opening what it names (`secrets`, `socket`, `server`).
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::bounds::Limits;
+use super::flags::Flags;
+use super::layers::{Layers, config_folder, folder_of};
+use super::source::Source;
+use crate::access::{Grants, Role};
+use crate::error::{Error, Result};
+
+/// Looks up a variable of the environment.
+pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+
+/// A setting as it is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name.
+    pub key: &'static str,
+    /// Its value, if there is any.
+    pub value: Option<String>,
+    /// Who says so.
+    pub source: Source,
+    /// True if a reload applies it.
+    pub live: bool,
+}
+
+/// How the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+impl std::str::FromStr for LogFormat {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err("it is text or json"),
+        }
+    }
+}
+
+impl std::fmt::Display for LogFormat {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        })
+    }
+}
+
+/// How callers come in by TCP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tcp {
+    /// The address.
+    pub listen: SocketAddr,
+    /// What callers may do who come in this way.
+    pub role: Role,
+    /// The file of the token that they must show, if they must.
+    pub token_file: Option<PathBuf>,
+    /// What makes the connection private.
+    pub tls: Option<Tls>,
+}
+
+/// Files of TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// Our certificates.
+    pub certificate: PathBuf,
+    /// The key of the first.
+    pub key: PathBuf,
+    /// Whose certificates callers must show, if they must.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// What the daemon is told; paths are absolute.
+#[derive(Clone)]
+pub struct Config {
+    /// The folder of the brains.
+    pub folder: PathBuf,
+    /// True if nobody named the folder: it is made if it is missing.
+    pub default_folder: bool,
+    /// True if the folder may be on another machine.
+    pub allow_network_folder: bool,
+    /// The Unix socket.
+    pub socket: PathBuf,
+    /// The group that may connect to it, beside our own user.
+    pub socket_group: Option<u32>,
+    /// Who else may do what through it.
+    pub grants: Grants,
+    /// TCP, if it is on.
+    pub tcp: Option<Tcp>,
+    /// What is logged.
+    pub log_filter: String,
+    /// How it is logged.
+    pub log_format: LogFormat,
+    /// Limits.
+    pub limits: Limits,
+    /// Every setting with its source.
+    pub settings: Vec<Setting>,
+    /// The file that was read, if any.
+    pub file: Option<PathBuf>,
+    flags: Flags,
+    environment: Environment,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_list().entries(&self.settings).finish()
+    }
+}
+
+impl Config {
+    /// Gathers the settings.
+    pub fn load(flags: Flags, environment: Environment) -> Result<Self> {
+        let variable = |name: &str| environment(name);
+        let mut layers = Layers::gather(&flags, &variable)?;
+        let data = folder_of(&variable, "XDG_DATA_HOME")
+            .or_else(|| Some(folder_of(&variable, "HOME")?.join(".local/share")))
+            .map(|data| data.join("amem/brains"));
+        let folder = layers.path("folder", data)?.ok_or(Error::NotSaid {
+            what: "folder for the brains",
+            remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
+        })?;
+        let default_folder = layers
+            .shown
+            .last()
+            .is_some_and(|s| s.source == Source::Default);
+        let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
+        let run = folder_of(&variable, "XDG_RUNTIME_DIR").map(|run| run.join("amemd/amemd.sock"));
+        let socket = layers.path("socket", run)?.ok_or(Error::NotSaid {
+            what: "socket to listen on",
+            remedy: "give --socket, or set AMEMD_SOCKET or XDG_RUNTIME_DIR",
+        })?;
+        let socket_group = layers.value("access.socket_group", None)?;
+        let grants = grants(&mut layers, socket_group)?;
+        let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
+        let tcp = tcp(&mut layers, token)?;
+        let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
+        let log_filter = log_filter.unwrap_or_default();
+        crate::log::check(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
+        let log_format = layers.value("log.format", Some(LogFormat::Text))?;
+        let limits = Limits::read(&mut layers)?;
+        Ok(Self {
+            folder,
+            default_folder,
+            allow_network_folder: allow_network_folder.unwrap_or(false),
+            socket,
+            socket_group,
+            grants,
+            tcp,
+            log_filter,
+            log_format: log_format.unwrap_or(LogFormat::Text),
+            limits,
+            settings: layers.shown,
+            file: layers.file,
+            flags,
+            environment,
+        })
+    }
+
+    /// Gathers them again, from where they came.
+    pub fn again(&self) -> Result<Self> {
+        Self::load(self.flags.clone(), self.environment.clone())
+    }
+
+    /// An error about one of the settings.
+    pub(crate) fn wrong(&self, key: &'static str, why: impl std::fmt::Display) -> Error {
+        let setting = self.settings.iter().find(|setting| setting.key == key);
+        Error::Setting {
+            origin: setting.map_or("default".into(), |setting| setting.source.to_string()),
+            key,
+            why: why.to_string(),
+        }
+    }
+}
+
+fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
+    let users = layers.words("access.users")?;
+    let groups = layers.words("access.groups")?;
+    for (name, named) in [
+        ("access.users", !users.is_empty()),
+        ("access.groups", !groups.is_empty()),
+    ] {
+        if named && socket_group.is_none() {
+            return Err(layers.wrong(name).because(
+                "only our own user can connect to the socket: set access.socket_group to the id of the group that \
+                 others are in, too",
+            ));
+        }
+    }
+    Ok(Grants { users, groups })
+}
+
+/// TCP is safe, or it is off.
+fn tcp(layers: &mut Layers, default_token: Option<PathBuf>) -> Result<Option<Tcp>> {
+    let listen: Option<SocketAddr> = layers.value("tcp.listen", None)?;
+    let role = layers.value("tcp.role", Some(Role::Write))?;
+    let token_file = layers.path("tcp.token_file", None)?;
+    let certificate = layers.path("tcp.tls_certificate", None)?;
+    let key = layers.path("tcp.tls_key", None)?;
+    let client_ca = layers.path("tcp.tls_client_ca", None)?;
+    let tls = match (certificate, key) {
+        (Some(certificate), Some(key)) => Some(Tls {
+            certificate,
+            key,
+            client_ca: client_ca.clone(),
+        }),
+        (None, None) if client_ca.is_none() => None,
+        (Some(_), None) => {
+            let wrong = layers.wrong("tcp.tls_certificate");
+            return Err(wrong.because("it needs its key: set tcp.tls_key"));
+        }
+        (None, Some(_)) => {
+            let wrong = layers.wrong("tcp.tls_key");
+            return Err(wrong.because("it needs its certificate: set tcp.tls_certificate"));
+        }
+        (None, None) => {
+            let wrong = layers.wrong("tcp.tls_client_ca");
+            return Err(wrong.because(
+                "callers show certificates by TLS only: set tcp.tls_certificate and tcp.tls_key",
+            ));
+        }
+    };
+    let Some(listen) = listen else {
+        return Ok(None);
+    };
+    if !listen.ip().is_loopback() && tls.is_none() {
+        return Err(layers.wrong("tcp.listen").because(format_args!(
+            "{listen} can be reached from other machines, and nothing would be secret: set tcp.tls_certificate and \
+             tcp.tls_key (and tcp.tls_client_ca, or a token is asked for), or listen on 127.0.0.1"
+        )));
+    }
+    // A certificate of the right authority says who calls; everybody else shows a token.
+    let token_file = match (token_file, &client_ca) {
+        (Some(file), _) => Some(file),
+        (None, Some(_)) => None,
+        (None, None) => {
+            let file = default_token.ok_or(Error::NotSaid {
+                what: "file for the token of TCP",
+                remedy: "set tcp.token_file, or XDG_CONFIG_HOME or HOME",
+            })?;
+            if let Some(shown) = layers.shown.iter_mut().find(|s| s.key == "tcp.token_file") {
+                shown.value = Some(file.display().to_string());
+            }
+            Some(file)
+        }
+    };
+    Ok(Some(Tcp {
+        listen,
+        role: role.unwrap_or(Role::Write),
+        token_file,
+        tls,
+    }))
+}

@@ -1,0 +1,254 @@
+//! Settings from flags, variables, files and defaults; what does not do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::keys::keys;
+use super::*;
+use crate::access::Role;
+use crate::error::Result;
+
+fn load(flags: Flags, variables: &[(&str, &str)]) -> Result<Config> {
+    let variables: BTreeMap<String, String> = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Config::load(
+        flags,
+        Arc::new(move |name| variables.get(name).map(Into::into)),
+    )
+}
+
+/// With a folder and a socket, and these other settings.
+fn set(pairs: &[&str]) -> Result<Config> {
+    let flags = Flags {
+        folder: Some("/b".into()),
+        socket: Some("/s".into()),
+        set: pairs.iter().map(|pair| (*pair).to_owned()).collect(),
+        ..Flags::default()
+    };
+    load(flags, &[("HOME", "/h")])
+}
+
+#[test]
+fn a_flag_wins_over_a_variable_over_a_file_over_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f.toml");
+    fs::write(
+        &file,
+        "folder = \"below\"\n[limits]\nconnections = 1\nrequests_in_flight = 1\ndeadline_secs = 1\n",
+    )
+    .unwrap();
+    let flags = Flags {
+        config: Some(file.clone()),
+        socket: Some("/s".into()),
+        set: vec!["limits.connections=3".into()],
+        ..Flags::default()
+    };
+    let variables = [
+        ("AMEMD_LIMITS_CONNECTIONS", "2"),
+        ("AMEMD_LIMITS_REQUESTS_IN_FLIGHT", "2"),
+    ];
+    let config = load(flags, &variables).unwrap();
+    assert_eq!(config.folder, folder.path().join("below"));
+    let limits = &config.limits;
+    assert_eq!(
+        (
+            limits.connections,
+            limits.requests_in_flight,
+            limits.deadline_secs
+        ),
+        (3, 2, 1)
+    );
+    let source = |key: &str| {
+        let setting = config.settings.iter().find(|setting| setting.key == key);
+        setting.unwrap().source.to_string()
+    };
+    assert_eq!(source("limits.connections"), "--set");
+    assert_eq!(
+        source("limits.requests_in_flight"),
+        "AMEMD_LIMITS_REQUESTS_IN_FLIGHT"
+    );
+    assert_eq!(
+        source("limits.deadline_secs"),
+        format!("{}:5", file.display())
+    );
+    assert_eq!(source("limits.preface_millis"), "default");
+}
+
+#[test]
+fn every_setting_is_read_and_shown() {
+    let config = set(&[]).unwrap();
+    let shown: BTreeSet<_> = config.settings.iter().map(|s| s.key).collect();
+    let known: BTreeSet<_> = keys().map(|key| key.name).collect();
+    assert_eq!(shown, known);
+    assert_eq!(config.settings.len(), known.len());
+    assert_eq!(config.limits, Limits::default());
+}
+
+#[test]
+fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().to_str().unwrap();
+    let environment = [("HOME", home), ("XDG_RUNTIME_DIR", "/run/user/7")];
+    let config = load(Flags::default(), &environment).unwrap();
+    assert_eq!(
+        config.folder,
+        folder.path().join(".local/share/amem/brains")
+    );
+    assert_eq!(config.socket, Path::new("/run/user/7/amemd/amemd.sock"));
+    assert!(config.default_folder);
+    assert_eq!(
+        fs::read_dir(home).unwrap().count(),
+        0,
+        "reading makes nothing"
+    );
+    crate::open_folder(&config).unwrap();
+    let mode = fs::metadata(&config.folder).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&mode.permissions());
+    assert_eq!(mode & 0o777, 0o700);
+
+    // A user's file is found by itself.
+    fs::create_dir_all(folder.path().join(".config/amemd")).unwrap();
+    fs::write(
+        folder.path().join(".config/amemd/config.toml"),
+        "log.filter = \"warn\"",
+    )
+    .unwrap();
+    let config = load(Flags::default(), &environment).unwrap();
+    assert_eq!(config.log_filter, "warn");
+
+    let error = load(Flags::default(), &[]).unwrap_err().to_string();
+    assert!(error.contains("--folder"), "{error}");
+    let flags = Flags {
+        folder: Some("/b".into()),
+        ..Flags::default()
+    };
+    let error = load(flags, &[]).unwrap_err().to_string();
+    assert!(error.contains("--socket"), "{error}");
+    let flags = Flags {
+        config: Some("/nowhere/c.toml".into()),
+        ..Flags::default()
+    };
+    let error = load(flags, &[]).unwrap_err().to_string();
+    assert!(error.contains("/nowhere/c.toml"), "{error}");
+}
+
+#[test]
+fn values_that_do_not_do_are_told_with_key_and_source() {
+    for (pairs, words) in [
+        (
+            &["limits.connections=0"][..],
+            &["limits.connections", "--set", "1 and 65536"][..],
+        ),
+        (&["limits.connections=many"], &["\"many\""]),
+        (&["limits.connections="], &["empty"]),
+        (&["log.format=xml"], &["log.format", "text or json"]),
+        (&["log.filter=amemd=loud"], &["log.filter"]),
+        (&["tcp.listen=localhost"], &["tcp.listen", "localhost"]),
+        (&["tcp.role=king"], &["read, write or admin"]),
+        (&["allow_network_folder=maybe"], &["allow_network_folder"]),
+        (&["access.users=7=read"], &["access.socket_group"]),
+        (
+            &["access.socket_group=5", "access.users=ann=read"],
+            &["\"ann\"", "numeric"],
+        ),
+        (&["access.socket_group=5", "access.users=7"], &["7", "role"]),
+        (&["no.such=1"], &["no.such"]),
+        (&["socket"], &["KEY=VALUE"]),
+    ] {
+        let error = set(pairs).unwrap_err().to_string();
+        for word in words {
+            assert!(error.contains(word), "{pairs:?}: {error}");
+        }
+    }
+    let config = set(&["access.socket_group=5", "access.users=7=read, 8=write"]).unwrap();
+    assert_eq!(
+        config.grants.users,
+        [(7, Role::Read), (8, Role::Write)].into()
+    );
+    assert_eq!(config.socket_group, Some(5));
+}
+
+#[test]
+fn tcp_is_safe_or_it_is_no_configuration() {
+    let cert = ["tcp.tls_certificate=/c", "tcp.tls_key=/k"];
+    for (pairs, words) in [
+        (vec!["tcp.listen=0.0.0.0:1"], "tcp.tls_certificate"),
+        (
+            vec!["tcp.listen=[::]:1", "tcp.token_file=/t"],
+            "other machines",
+        ),
+        (
+            vec!["tcp.listen=10.0.0.1:1", "tcp.tls_key=/k"],
+            "tcp.tls_certificate",
+        ),
+        (
+            vec!["tcp.listen=10.0.0.1:1", "tcp.tls_certificate=/c"],
+            "tcp.tls_key",
+        ),
+        (
+            vec!["tcp.listen=127.0.0.1:1", "tcp.tls_client_ca=/a"],
+            "by TLS only",
+        ),
+    ] {
+        let error = set(&pairs).unwrap_err().to_string();
+        assert!(error.contains(words), "{pairs:?}: {error}");
+    }
+    let tcp = |pairs: &[&str]| set(pairs).unwrap().tcp.unwrap();
+    let loopback = tcp(&["tcp.listen=127.0.0.1:1"]);
+    let token = Path::new("/h/.config/amemd/token");
+    assert_eq!(loopback.token_file.as_deref(), Some(token));
+    assert_eq!((loopback.tls, loopback.role), (None, Role::Write));
+    let listen = "tcp.listen=0.0.0.0:1";
+    let public = tcp(&[listen, cert[0], cert[1]]);
+    assert_eq!(
+        public.token_file.as_deref(),
+        Some(token),
+        "TLS alone says not who calls"
+    );
+    let mutual = tcp(&[listen, cert[0], cert[1], "tcp.tls_client_ca=/a"]);
+    assert_eq!(mutual.token_file, None);
+    let both = tcp(&[
+        listen,
+        cert[0],
+        cert[1],
+        "tcp.tls_client_ca=/a",
+        "tcp.token_file=/t",
+    ]);
+    assert_eq!(both.token_file.as_deref(), Some(Path::new("/t")));
+    assert_eq!(set(&[]).unwrap().tcp, None);
+}
+
+/// The sample with its examples switched on: a line that is commented out has no space behind its `#`.
+fn sample() -> String {
+    let text = include_str!("../../../deploy/amemd.toml");
+    let lines = text.lines().map(|line| match line.strip_prefix('#') {
+        Some(rest) if !rest.is_empty() && !rest.starts_with(' ') => rest,
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_sample_has_every_setting_and_tells_the_defaults_of_limits() {
+    let values = file::parse(Path::new("deploy/amemd.toml"), &sample()).unwrap();
+    let there: BTreeSet<_> = values.keys().copied().collect();
+    let known: BTreeSet<_> = keys().map(|key| key.name).collect();
+    assert_eq!(there, known);
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sample.toml");
+    fs::write(&file, sample()).unwrap();
+    let flags = Flags {
+        config: Some(file),
+        ..Flags::default()
+    };
+    let config = load(flags, &[]).unwrap();
+    assert_eq!(config.limits, Limits::default());
+
+    let asleep = file::parse(Path::new("s"), include_str!("../../../deploy/amemd.toml")).unwrap();
+    assert!(asleep.is_empty(), "the sample as it is changes nothing");
+}

@@ -1,0 +1,122 @@
+//! Each call has a name, in the log and in its answer: what the caller calls it (`x-request-id`), or a fresh one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use tower::{Layer, Service};
+use tracing::{Instrument, field};
+use uuid::Uuid;
+
+use crate::limits::REQUEST_NAME_BYTES_MAX;
+
+/// The header of the name.
+const NAME: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Wraps every service.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NameCalls;
+
+impl<S> Layer<S> for NameCalls {
+    type Service = Named<S>;
+
+    fn layer(&self, inner: S) -> Named<S> {
+        Named { inner }
+    }
+}
+
+/// A service whose calls have names.
+#[derive(Debug, Clone)]
+pub(crate) struct Named<S> {
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for Named<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let name = name(request.headers());
+        let method = request.uri().path();
+        let request_id = name.to_str().unwrap_or_default();
+        // Whoever knows the caller writes it down here.
+        let span = tracing::info_span!("call", method, request_id, principal = field::Empty);
+        let began = Instant::now();
+        // What a service does before its future begins belongs to the call, too.
+        let answer = span.in_scope(|| self.inner.call(request));
+        let answered = async move {
+            let mut answer = answer.await?;
+            let status = Status::from_header_map(answer.headers());
+            let code = status.map_or(tonic::Code::Ok, |status| status.code());
+            tracing::debug!(?code, took = ?began.elapsed(), "answered");
+            answer.headers_mut().insert(NAME, name);
+            Ok(answer)
+        };
+        Box::pin(answered.instrument(span))
+    }
+}
+
+/// The caller's name for a call if it is sane, else a fresh one.
+fn name(headers: &HeaderMap) -> HeaderValue {
+    let is_sane = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        let good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
+        (1..=REQUEST_NAME_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(good)
+    };
+    let mut given = headers.get_all(NAME).iter();
+    match (given.next().filter(is_sane), given.next()) {
+        (Some(name), None) => name.clone(),
+        _ => {
+            let fresh = Uuid::now_v7().simple().to_string();
+            HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("none"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[tokio::test]
+    async fn a_sane_name_is_given_back_and_any_other_is_replaced() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let mut service = NameCalls.layer(service);
+        let long = "x".repeat(65);
+        for (names, kept) in [
+            (vec!["turn-7/step_2"], true),
+            (vec![], false),
+            (vec![""], false),
+            (vec!["two words"], false),
+            (vec!["one", "two"], false),
+            (vec![&long[..]], false),
+            (vec![&long[1..]], true),
+        ] {
+            let mut request = Request::builder().uri("/a/b");
+            for name in &names {
+                request = request.header(NAME, *name);
+            }
+            let request = request.body(Body::empty()).unwrap();
+            let answer = service.call(request).await.unwrap();
+            let name = answer.headers()[NAME].to_str().unwrap();
+            assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");
+            assert!(kept || name.len() == 32, "{name}");
+        }
+    }
+}

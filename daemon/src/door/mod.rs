@@ -1,0 +1,15 @@
+//! What every call passes before it is served: it gets a name, its caller is known and may do it, there is room for
+//! it, and it has a deadline.
+//!
+//! Promises: nothing is served that is not in the table of `access`; a call that is refused costs no more than its
+//! headers. Not here: connections (`listen`), what calls do (`services`).
+
+mod calls;
+mod entry;
+
+mod caller;
+mod deadline;
+mod load;
+
+pub(crate) use calls::NameCalls;
+pub(crate) use entry::Enter;

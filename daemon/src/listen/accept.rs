@@ -1,0 +1,170 @@
+//! Letting callers in: places, handshakes and first words, each with its deadline.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+use super::connection::{Connection, Stream, read_preface};
+use super::crowd::{Crowd, Place};
+use super::listeners::Listeners;
+use super::peer::Peer;
+use crate::control::Control;
+use crate::secrets::certificate_name;
+
+/// How long nobody is let in after that failed: out of descriptors, most likely, and some will come free.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// Where connections go that are let in.
+pub(crate) type Incoming = mpsc::Sender<io::Result<Connection>>;
+
+/// Lets callers in for as long as it is polled.
+pub(crate) async fn accept(listeners: Listeners, control: Control, incoming: Incoming) {
+    let door = Arc::new(Door {
+        control,
+        crowd: Crowd::default(),
+        incoming,
+    });
+    let Listeners { unix, tcp } = listeners;
+    let by_unix = async {
+        loop {
+            match unix.accept().await {
+                Ok(stream) => door.clone().greet_unix(stream),
+                Err(error) => failed(&error).await,
+            }
+        }
+    };
+    let by_tcp = async {
+        match tcp {
+            None => std::future::pending().await,
+            Some(listener) => accept_tcp(&door, listener).await,
+        }
+    };
+    tokio::join!(by_unix, by_tcp);
+}
+
+async fn accept_tcp(door: &Arc<Door>, listener: TcpListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => door.clone().greet_tcp(stream),
+            Err(error) => failed(&error).await,
+        }
+    }
+}
+
+async fn failed(error: &io::Error) {
+    tracing::warn!(%error, "a connection was lost before it began");
+    sleep(ACCEPT_AGAIN_AFTER).await;
+}
+
+/// What stands between a listener and the server.
+struct Door {
+    control: Control,
+    crowd: Crowd,
+    incoming: Incoming,
+}
+
+impl Door {
+    fn greet_unix(self: Arc<Self>, stream: UnixStream) {
+        let live = self.control.live();
+        let (uid, gid) = match stream.peer_cred() {
+            Ok(peer) => (peer.uid(), peer.gid()),
+            Err(error) => {
+                tracing::warn!(%error, "turned away a caller that nobody knows");
+                return;
+            }
+        };
+        if live.access.role(uid, gid).is_none() {
+            tracing::warn!(uid, gid, "turned away a caller of another user");
+            return;
+        }
+        let peer = Peer::Unix { uid, gid };
+        if let Some(place) = self.place(&peer) {
+            tokio::spawn(async move { self.pass(Stream::Unix(stream), peer, place).await });
+        }
+    }
+
+    fn greet_tcp(self: Arc<Self>, stream: TcpStream) {
+        // Small answers must not wait for more to send.
+        let ends = stream
+            .set_nodelay(true)
+            .and_then(|()| Ok((stream.peer_addr()?, stream.local_addr()?)));
+        let Ok((from, to)) = ends else {
+            return;
+        };
+        let peer = Peer::Tcp {
+            from,
+            to,
+            certificate: None,
+        };
+        if let Some(place) = self.place(&peer) {
+            tokio::spawn(async move {
+                if let Some((stream, peer)) = self.handshake(stream, peer).await {
+                    self.pass(stream, peer, place).await;
+                }
+            });
+        }
+    }
+
+    fn place(&self, peer: &Peer) -> Option<Place> {
+        let party = peer.party();
+        match self.crowd.enter(party.clone(), &self.control.live().limits) {
+            Ok(place) => Some(place),
+            Err(why) => {
+                tracing::warn!(%party, %why, "turned away a connection");
+                None
+            }
+        }
+    }
+
+    /// Makes the connection private, if that is configured.
+    async fn handshake(&self, stream: TcpStream, peer: Peer) -> Option<(Stream, Peer)> {
+        let live = self.control.live();
+        let Some(keys) = &live.secrets.keys else {
+            return Some((Stream::Tcp(stream), peer));
+        };
+        let party = peer.party();
+        let accepting = TlsAcceptor::from(keys.server.clone()).accept(stream);
+        let stream = match timeout(live.limits.handshake(), accepting).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(why)) => {
+                tracing::debug!(%party, %why, "a TLS handshake failed");
+                return None;
+            }
+            Err(_) => {
+                tracing::debug!(%party, "a TLS handshake took too long");
+                return None;
+            }
+        };
+        let shown = stream.get_ref().1.peer_certificates();
+        let shown = shown.and_then(|chain| chain.first());
+        let certificate = shown.and_then(|first| certificate_name(first));
+        let peer = match peer {
+            Peer::Tcp { from, to, .. } => Peer::Tcp {
+                from,
+                to,
+                certificate,
+            },
+            unix => unix,
+        };
+        Some((Stream::Tls(Box::new(stream)), peer))
+    }
+
+    /// Passes a connection on once its client has said that it speaks HTTP/2.
+    async fn pass(&self, mut stream: Stream, peer: Peer, place: Place) {
+        let party = peer.party();
+        let deadline = self.control.live().limits.preface();
+        match timeout(deadline, read_preface(&mut stream)).await {
+            Ok(Ok(())) => {
+                let connection = Connection::new(stream, peer, place);
+                drop(self.incoming.send(Ok(connection)).await);
+            }
+            Ok(Err(why)) => tracing::debug!(%party, %why, "a connection ended before it began"),
+            Err(_) => tracing::debug!(%party, "closed a connection that said nothing"),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A connection that speaks HTTP/2: of a Unix socket, of TCP, of TLS.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::server::TlsStream;
+use tonic::transport::server::Connected;
+
+use super::crowd::Place;
+use super::peer::Peer;
+use crate::http2::{Authority, PREFACE};
+
+/// Bytes that are read at a time where they must be looked at.
+const READ_BYTES: usize = 16 << 10;
+/// From so many bytes on that may pass as they are, they are not copied.
+const PASS_BYTES_MIN: usize = 4 << 10;
+
+/// What carries the bytes.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection whose client has said that it speaks HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: Stream,
+    peer: Peer,
+    _place: Place,
+    /// What the server is to read before anything else.
+    ahead: Vec<u8>,
+    /// How much of that it has read.
+    read: usize,
+    /// On a Unix socket: what replaces the client's authority, and room for what it reads.
+    authority: Option<Box<(Authority, [u8; READ_BYTES])>>,
+}
+
+/// Reads what a client of HTTP/2 begins with; an error if it begins otherwise.
+pub(crate) async fn read_preface(stream: &mut Stream) -> io::Result<()> {
+    let mut preface = [0; PREFACE.len()];
+    stream.read_exact(&mut preface).await?;
+    if preface != *PREFACE {
+        let why = "the client does not speak HTTP/2";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(())
+}
+
+impl Connection {
+    /// A connection whose preface was read.
+    pub(crate) fn new(stream: Stream, peer: Peer, place: Place) -> Self {
+        let authority = matches!(stream, Stream::Unix(_))
+            .then(|| Box::new((Authority::new(), [0; READ_BYTES])));
+        Self {
+            stream,
+            peer,
+            _place: place,
+            ahead: PREFACE.to_vec(),
+            read: 0,
+            authority,
+        }
+    }
+}
+
+impl Connected for Connection {
+    type ConnectInfo = Peer;
+
+    fn connect_info(&self) -> Peer {
+        self.peer.clone()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            let ahead = &this.ahead[this.read..];
+            if !ahead.is_empty() {
+                let part = ahead.len().min(buf.remaining());
+                buf.put_slice(&ahead[..part]);
+                this.read += part;
+                return Poll::Ready(Ok(()));
+            }
+            this.ahead.clear();
+            this.read = 0;
+            let stream = Pin::new(&mut this.stream);
+            let Some((authority, room)) = this.authority.as_deref_mut() else {
+                return stream.poll_read(cx, buf);
+            };
+            let passing = authority.passing().min(buf.remaining());
+            if passing >= PASS_BYTES_MIN {
+                let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
+                ready!(stream.poll_read(cx, &mut part))?;
+                let bytes = part.filled().len();
+                buf.advance(bytes);
+                authority.passed(bytes);
+                return Poll::Ready(Ok(()));
+            }
+            let mut part = ReadBuf::new(room);
+            ready!(stream.poll_read(cx, &mut part))?;
+            if part.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            if let Err(why) = authority.take(part.filled(), &mut this.ahead) {
+                tracing::debug!(%why, "closed a connection");
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Does the same to whatever carries the bytes.
+macro_rules! each {
+    ($self:ident, $stream:ident => $what:expr) => {
+        match $self.get_mut() {
+            Stream::Unix($stream) => $what,
+            Stream::Tcp($stream) => $what,
+            Stream::Tls($stream) => $what,
+        }
+    };
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        each!(self, stream => Pin::new(stream).poll_read(cx, buf))
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        each!(self, stream => Pin::new(stream).poll_write(cx, buf))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        each!(self, stream => Pin::new(stream).poll_write_vectored(cx, bufs))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Unix(stream) => stream.is_write_vectored(),
+            Self::Tcp(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, stream => Pin::new(stream).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, stream => Pin::new(stream).poll_shutdown(cx))
+    }
+}

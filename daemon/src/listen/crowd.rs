@@ -1,0 +1,94 @@
+//! How many connections there are, in all and of each party.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::peer::Party;
+use crate::config::Limits;
+
+/// Counts connections.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Crowd(Arc<Mutex<Counts>>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: u64,
+    parties: HashMap<Party, u64>,
+}
+
+/// A place that a connection has; it is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    crowd: Crowd,
+    party: Party,
+}
+
+/// Why there is no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Full {
+    /// There are too many.
+    #[error("there are {0} connections, the limit (limits.connections)")]
+    All(u64),
+    /// The party has too many.
+    #[error("it has {0} connections, the limit (limits.connections_per_user)")]
+    Party(u64),
+}
+
+impl Crowd {
+    /// Takes a place.
+    pub(crate) fn enter(&self, party: Party, limits: &Limits) -> Result<Place, Full> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.all >= limits.connections {
+            return Err(Full::All(limits.connections));
+        }
+        let of_party = counts.parties.entry(party.clone()).or_default();
+        if *of_party >= limits.connections_per_user {
+            return Err(Full::Party(limits.connections_per_user));
+        }
+        *of_party += 1;
+        counts.all += 1;
+        Ok(Place {
+            crowd: self.clone(),
+            party,
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut counts = self.crowd.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.all -= 1;
+        if let Some(of_party) = counts.parties.get_mut(&self.party) {
+            *of_party -= 1;
+            if *of_party == 0 {
+                counts.parties.remove(&self.party);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_in_all_and_for_each_and_come_free() {
+        let limits = Limits {
+            connections: 3,
+            connections_per_user: 2,
+            ..Limits::default()
+        };
+        let crowd = Crowd::default();
+        let enter = |uid| crowd.enter(Party::User(uid), &limits);
+        let first = enter(1).unwrap();
+        let _second = enter(1).unwrap();
+        assert_eq!(enter(1).unwrap_err(), Full::Party(2));
+        let _third = enter(2).unwrap();
+        assert_eq!(enter(2).unwrap_err(), Full::All(3));
+        drop(first);
+        let again = enter(1).unwrap();
+        drop(again);
+        let counts = crowd.0.lock().unwrap();
+        assert_eq!((counts.all, counts.parties.len()), (2, 2));
+    }
+}
