@@ -174,7 +174,7 @@ mod tests {
         ] {
             let refusal = shown(wrong).unwrap_err();
             assert_eq!(
-                (refusal.code, refusal.reason),
+                (refusal.code, &*refusal.reason),
                 (Code::Unauthenticated, "TOKEN")
             );
         }

@@ -196,7 +196,7 @@ mod tests {
         let _second = load.enter(&announce(60), &limits(2, 100)).unwrap();
         let refusal = load.enter(&none, &limits(2, 100)).unwrap_err();
         assert_eq!(
-            (refusal.code, refusal.reason),
+            (refusal.code, &*refusal.reason),
             (Code::ResourceExhausted, "LOAD")
         );
         assert!(refusal.message.contains("limits.requests_in_flight"));

@@ -33,6 +33,8 @@ impl Served {
         let flags = Flags {
             folder: Some(folder.path().to_owned()),
             socket: Some(socket.clone()),
+            // A brain's queue is to be full before the daemon is.
+            set: vec!["limits.requests_in_flight=4096".into()],
             ..Flags::default()
         };
         let config = Config::load(flags, Arc::new(|_| None)).unwrap();

@@ -34,12 +34,15 @@ fn lsn(message: &v1::SubscribeResponse) -> u64 {
     message.moment.as_ref().unwrap().lsn
 }
 
+fn text(change: &v1::change::Change) -> Option<&str> {
+    match change {
+        v1::change::Change::Event(event) => Some(&event.text),
+        _ => None,
+    }
+}
+
 fn texts(message: &v1::SubscribeResponse) -> Vec<&str> {
     let changes = message.changes.iter().filter_map(|c| c.change.as_ref());
-    let text = |change| match change {
-        v1::change::Change::Event(event) => Some(event.text.as_str()),
-        _ => None,
-    };
     changes.filter_map(text).collect()
 }
 
