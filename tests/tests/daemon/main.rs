@@ -9,6 +9,7 @@
 mod calls;
 mod crash;
 mod faulty;
+mod idle;
 mod live;
 mod process;
 mod refused;

@@ -32,9 +32,14 @@ impl Daemon {
     /// Starts a daemon on a folder and waits until it is ready. Its socket lies in the folder of temporary files:
     /// the path of one is short.
     pub(crate) fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[])
+    }
+
+    /// The same with further flags.
+    pub(crate) fn start_with(folder: &Path, flags: &[&str]) -> Self {
         let id = uuid::Uuid::new_v4().simple().to_string();
         let socket = std::env::temp_dir().join(format!("amem-{}/s", &id[..12]));
-        let mut child = command(folder, &socket).spawn().unwrap();
+        let mut child = command(folder, &socket).args(flags).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let told: Vec<String> = log
             .by_ref()

@@ -1,0 +1,71 @@
+//! Brains that nobody uses are closed, and nobody notices.
+
+use std::time::{Duration, Instant};
+
+use amem_client::{Client, v1};
+
+use crate::process::{Daemon, create_bare, folder, get, ingest};
+
+const BRIEF: [&str; 2] = ["--set", "limits.idle_close_secs=1"];
+
+async fn open_brains(client: &Client) -> usize {
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    status.unwrap().into_inner().brains.len()
+}
+
+async fn until_closed(client: &Client) {
+    let began = Instant::now();
+    while open_brains(client).await > 0 {
+        assert!(began.elapsed() < Duration::from_secs(20), "it stays open");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_idle_brain_is_closed_and_opened_again_and_its_readers_go_on() {
+    let folder = folder();
+    let daemon = Daemon::start_with(folder.path(), &BRIEF);
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["one"]).await;
+    let reader = client.open("b").await.unwrap().reader.unwrap();
+    until_closed(&client).await;
+    assert_eq!(reader.view().unwrap().nodes(), 1);
+    let lsn = ingest(&client, "b", &["two"]).await.commit.unwrap().lsn;
+    assert_eq!(open_brains(&client).await, 1);
+    let view = reader.view().unwrap();
+    assert_eq!((view.nodes(), view.lsn().0), (2, lsn));
+    let jobs = client
+        .admin()
+        .list_jobs(v1::ListJobsRequest::default())
+        .await;
+    let jobs = jobs.unwrap().into_inner().jobs;
+    assert!(jobs.is_empty(), "nothing had to be recovered: {jobs:?}");
+}
+
+#[tokio::test]
+async fn a_brain_that_is_followed_stays_open_and_uses_are_counted_before_it_is_closed() {
+    let folder = folder();
+    let daemon = Daemon::start_with(folder.path(), &BRIEF);
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["one"]).await;
+    let request = v1::SubscribeRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    let commits = client.memory().subscribe(request).await.unwrap();
+    create_bare(&client, "other").await;
+    let began = Instant::now();
+    while open_brains(&client).await > 1 {
+        assert!(began.elapsed() < Duration::from_secs(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    let brains = status.unwrap().into_inner().brains;
+    assert_eq!((brains[0].brain.as_str(), brains[0].subscribers), ("b", 1));
+    drop(commits);
+    get(&client, "b", &[0]).await;
+    until_closed(&client).await;
+    assert_eq!(get(&client, "b", &[0]).await[0].access_count, 1);
+}
