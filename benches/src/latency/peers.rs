@@ -1,0 +1,126 @@
+//! What is measured: the daemon and the echo as processes, and a file that is written and synced by hand.
+
+use std::env;
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::table;
+
+/// The processes; they are killed when this is dropped.
+pub(super) struct Peers {
+    children: Vec<Child>,
+    pub(super) daemon_socket: PathBuf,
+    pub(super) echo_socket: PathBuf,
+    /// The folder of the sockets: the path of one is short.
+    _run: tempfile::TempDir,
+}
+
+impl Peers {
+    /// Starts `amemd`, which lies beside this program, and this program's echo.
+    pub(super) fn start(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let ours = env::current_exe()?;
+        let amemd = ours.with_file_name("amemd");
+        if !amemd.is_file() {
+            let why = "build it with `cargo build --release -p amemd`";
+            return Err(format!("there is no {}: {why}", amemd.display()).into());
+        }
+        let run = tempfile::tempdir()?;
+        let mut peers = Self {
+            children: Vec::new(),
+            daemon_socket: run.path().join("daemon/s"),
+            echo_socket: run.path().join("echo"),
+            _run: run,
+        };
+        let mut daemon = Command::new(amemd);
+        daemon.env_clear().stderr(Stdio::piped());
+        daemon.arg("--folder").arg(folder.join("brains"));
+        daemon.arg("--socket").arg(&peers.daemon_socket);
+        std::fs::create_dir(folder.join("brains"))?;
+        let child = peers.adopt(daemon)?;
+        let log = child.stderr.take();
+        until_ready(log.ok_or("a daemon without a log")?)?;
+        let mut echo = Command::new(ours);
+        echo.arg("echo").arg(&peers.echo_socket);
+        echo.stdout(Stdio::piped());
+        let child = peers.adopt(echo)?;
+        let out = child.stdout.take();
+        until_ready(out.ok_or("an echo without a voice")?)?;
+        Ok(peers)
+    }
+
+    fn adopt(&mut self, mut command: Command) -> Result<&mut Child, Box<dyn Error>> {
+        self.children.push(command.stdin(Stdio::null()).spawn()?);
+        Ok(self.children.last_mut().ok_or("nothing was started")?)
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+/// Reads until a line says `ready`, and what comes later in a thread of its own, so that no pipe fills.
+fn until_ready(from: impl Read + Send + 'static) -> Result<(), Box<dyn Error>> {
+    let mut lines = BufReader::new(from).lines();
+    for line in lines.by_ref() {
+        if line?.contains("ready") {
+            thread::spawn(move || lines.for_each(drop));
+            return Ok(());
+        }
+    }
+    Err("a process ended before it was ready".into())
+}
+
+/// A file whose blocks are there: writing to it changes no metadata that a sync would have to write.
+pub(super) struct RawLog {
+    file: File,
+    at: u64,
+}
+
+impl RawLog {
+    const BYTES: u64 = 64 << 20;
+
+    pub(super) fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let file = File::create(folder.join("raw"))?;
+        let zeros = vec![0; 1 << 20];
+        for at in (0..Self::BYTES).step_by(zeros.len()) {
+            file.write_all_at(&zeros, at)?;
+        }
+        file.sync_all()?;
+        Ok(Self { file, at: 0 })
+    }
+
+    /// Writes so many bytes behind the last ones and syncs them, again and again.
+    pub(super) fn measure(
+        &mut self,
+        bytes: usize,
+        calls: usize,
+    ) -> Result<(Histogram<u64>, Duration), Box<dyn Error>> {
+        let frame = vec![0x5a; bytes];
+        let mut times = table::histogram()?;
+        let began = Instant::now();
+        for _ in 0..calls {
+            if self.at + bytes as u64 > Self::BYTES {
+                self.at = 0;
+            }
+            let at = Instant::now();
+            self.file.write_all_at(&frame, self.at)?;
+            self.file.sync_data()?;
+            times.record(at.elapsed().as_nanos() as u64)?;
+            self.at += bytes as u64;
+        }
+        Ok((times, began.elapsed()))
+    }
+}
