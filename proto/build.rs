@@ -7,9 +7,11 @@ use std::path::PathBuf;
 
 use prost::Message;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 8] = [
     "amem/v1/types.proto",
     "amem/v1/selection.proto",
+    "amem/v1/pipeline.proto",
+    "amem/v1/context.proto",
     "amem/v1/brain.proto",
     "amem/v1/memory.proto",
     "amem/v1/query.proto",

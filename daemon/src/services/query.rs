@@ -34,6 +34,8 @@ questions! {
     search(SearchRequest) -> SearchResponse;
     resolve(ResolveRequest) -> ResolveResponse;
     list_conflicts(ListConflictsRequest) -> ListConflictsResponse;
+    pipeline(PipelineRequest) -> PipelineResponse;
+    context(ContextRequest) -> ContextResponse;
     list_sessions(ListSessionsRequest) -> ListSessionsResponse;
     get_session(GetSessionRequest) -> GetSessionResponse;
 }

@@ -11,9 +11,11 @@ mod question;
 mod refusal;
 
 mod conflicts;
+mod context;
 mod events;
 mod graph;
 mod listing;
+mod pipeline;
 mod ranking;
 mod sessions;
 

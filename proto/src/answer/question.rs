@@ -7,7 +7,7 @@ use prost::Message;
 use super::event::{check_bytes, is_whole};
 use super::refusal::Result;
 use super::word::as_of;
-use super::{conflicts, events, graph, listing, ranking, sessions};
+use super::{conflicts, context, events, graph, listing, pipeline, ranking, sessions};
 use crate::v1;
 
 /// An answer, and the events that were used by it.
@@ -136,6 +136,10 @@ questions! {
         by events::resolve, shows |a| ids(&a.head);
     ListConflicts: ListConflictsRequest -> ListConflictsResponse, HEAVY, touches |q| q.touch(),
         by conflicts::list_conflicts, shows |a| ids(conflicts::shown(a));
+    Pipeline: PipelineRequest -> PipelineResponse, HEAVY, touches |q| q.touch(),
+        by pipeline::pipeline, shows |a| ids(a.rows.iter().flat_map(|row| &row.event));
+    Context: ContextRequest -> ContextResponse, HEAVY, touches |q| q.touch.unwrap_or(true),
+        by context::context, shows |a| a.items.iter().map(|item| NodeId(item.event_id)).collect();
     ListSessions: ListSessionsRequest -> ListSessionsResponse, HEAVY, touches |_| false,
         by sessions::list_sessions, shows |_a| Vec::new();
     GetSession: GetSessionRequest -> GetSessionResponse, LIGHT, touches |_| false,

@@ -14,16 +14,8 @@ use crate::v1;
 use crate::v1::similar_request::Like as Asked;
 
 pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::SimilarResponse> {
-    let like = match request.like {
-        Some(Asked::Vector(vector)) => Like::Vector(selection::vector(view, vector)?),
-        Some(Asked::EventId(id)) => Like::Event(NodeId(id)),
-        None => {
-            let why = "say a vector, or the event whose vector is meant";
-            return Err(Refusal::invalid("like", why));
-        }
-    };
     let found = Similar {
-        like,
+        like: like(view, request.like)?,
         selection: selection(request.selection)?,
         limit: count(request.limit, HITS),
         min_similarity: request.min_similarity,
@@ -40,6 +32,18 @@ pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::Si
         hits: hits.collect::<Result<_>>()?,
         moment: Some(moment(view)),
     })
+}
+
+/// What others are to be like.
+pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<Like> {
+    match asked {
+        Some(Asked::Vector(vector)) => Ok(Like::Vector(selection::vector(view, vector)?)),
+        Some(Asked::EventId(id)) => Ok(Like::Event(NodeId(id))),
+        None => {
+            let why = "say a vector, or the event whose vector is meant";
+            Err(Refusal::invalid("like", why))
+        }
+    }
 }
 
 pub(super) fn text(view: &View, request: v1::TextRequest) -> Result<v1::TextResponse> {

@@ -1,0 +1,152 @@
+//! Pipelines: sources and stages from messages, rows into them.
+
+use amem_core::NodeId;
+use amem_core::query::{
+    Axis, Follow, Pattern, Pipeline, RankBy, Reach, Row, Search, Similar, Source, Stage, Text,
+    Weights,
+};
+use amem_core::view::{Direction, View};
+
+use super::event::Teller;
+use super::listing::order;
+use super::ranking::{like, question_vector};
+use super::refusal::{Refusal, Result};
+use super::selection::{axis, count, depth, follow, scope, selection};
+use super::word::{edge_types, micros, moment, type_number};
+use crate::limits::{HITS, PAGE_ROWS};
+use crate::v1;
+use crate::v1::pipeline_source::Source as Asked;
+use crate::v1::pipeline_stage::Stage as Done;
+
+pub(super) fn pipeline(view: &View, request: v1::PipelineRequest) -> Result<v1::PipelineResponse> {
+    let sources = request.sources.into_iter().map(|from| source(view, from));
+    let stages = request.stages.into_iter().map(stage);
+    let flow = Pipeline {
+        sources: sources.collect::<Result<_>>()?,
+        stages: stages.collect::<Result<_>>()?,
+        scope: scope(request.scope),
+        include_forgotten: request.include_forgotten,
+    }
+    .run(view)?;
+    let mut teller = Teller::new(view);
+    let mut tell = |rows: &[Row]| {
+        let rows = rows.iter().map(|told| row(&mut teller, told));
+        rows.collect::<Result<Vec<_>>>()
+    };
+    Ok(v1::PipelineResponse {
+        moment: Some(moment(view)),
+        rows: tell(&flow.rows)?,
+        origins: tell(&flow.origins)?,
+        truncated: flow.is_cut,
+    })
+}
+
+fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
+    Ok(match message.source {
+        Some(Asked::Events(m)) => Source::Events(m.event_ids.into_iter().map(NodeId).collect()),
+        Some(Asked::Search(m)) => Source::Search(Search {
+            vector: question_vector(view, m.vector, &m.text)?,
+            question: m.text,
+            selection: selection(m.selection)?,
+            limit: count(m.limit, HITS),
+            ..Search::default()
+        }),
+        Some(Asked::Text(m)) => Source::Text(Text {
+            question: m.text,
+            selection: selection(m.selection)?,
+            limit: count(m.limit, HITS),
+        }),
+        Some(Asked::Similar(m)) => Source::Similar(Similar {
+            like: like(
+                view,
+                m.like.map(|like| match like {
+                    v1::similar_source::Like::Vector(vector) => {
+                        v1::similar_request::Like::Vector(vector)
+                    }
+                    v1::similar_source::Like::EventId(id) => v1::similar_request::Like::EventId(id),
+                }),
+            )?,
+            selection: selection(m.selection)?,
+            limit: count(m.limit, HITS),
+            min_similarity: m.min_similarity,
+        }),
+        Some(Asked::Pattern(m)) => Source::Pattern(Pattern {
+            order: order(m.order, axis(m.axis, Axis::Recorded)?)?,
+            selection: selection(m.selection)?,
+            limit: count(m.limit, PAGE_ROWS),
+            cursor: None,
+        }),
+        None => {
+            let why = "one is empty: say events, search, text, similar or pattern";
+            return Err(Refusal::invalid("sources", why));
+        }
+    })
+}
+
+fn stage(message: v1::PipelineStage) -> Result<Stage> {
+    Ok(match message.stage {
+        Some(Done::Traverse(m)) => {
+            let otherwise = Reach::default();
+            Stage::Traverse(Reach {
+                types: edge_types(&m.types)?,
+                follow: follow(m.follow, Follow::Outgoing)?,
+                depth: depth(m.depth, otherwise.depth),
+                limit: count(m.limit, otherwise.limit),
+            })
+        }
+        Some(Done::Resolve(_)) => Stage::Resolve,
+        Some(Done::Filter(m)) => Stage::Filter(Box::new(selection(Some(m))?)),
+        Some(Done::Rank(m)) => Stage::Rank(rank(m)?),
+        Some(Done::Limit(m)) => Stage::Limit(m.count as usize),
+        None => {
+            let why = "one is empty: say traverse, resolve, filter, rank or limit";
+            return Err(Refusal::invalid("stages", why));
+        }
+    })
+}
+
+fn rank(message: v1::RankStage) -> Result<RankBy> {
+    let others = [
+        message.confidence_weight,
+        message.strength_weight,
+        message.recency_weight,
+        message.nearness_weight,
+    ];
+    let [confidence, strength, recency, nearness] = others.map(Option::unwrap_or_default);
+    let is_said = others.iter().any(Option::is_some);
+    let otherwise = RankBy::default();
+    let strength_at = message.strength_at.map(|time| micros("strength_at", time));
+    Ok(RankBy {
+        weights: Weights {
+            found: message.found_weight.unwrap_or(match is_said {
+                true => 0.0,
+                false => otherwise.weights.found,
+            }),
+            confidence,
+            strength,
+            recency,
+            nearness,
+        },
+        half_life_days: message.half_life_days.unwrap_or(otherwise.half_life_days),
+        axis: axis(message.axis, otherwise.axis)?,
+        strength_at: strength_at.transpose()?,
+    })
+}
+
+fn row(teller: &mut Teller<'_>, row: &Row) -> Result<v1::PipelineRow> {
+    Ok(v1::PipelineRow {
+        event: Some(teller.whole_or_stub(row.id, row.is_stub)?),
+        stage: row.stage as u32,
+        depth: row.depth,
+        found: row.found,
+        score: row.score,
+        found_score: row.parts.found,
+        confidence_score: row.parts.confidence,
+        strength_score: row.parts.strength,
+        recency_score: row.parts.recency,
+        nearness_score: row.parts.nearness,
+        from: row.from.map(|from| from as u32),
+        r#type: row.via.map_or(0, |(edge_type, _)| type_number(edge_type.0)),
+        incoming: matches!(row.via, Some((_, Direction::Incoming))),
+    })
+}
