@@ -1,10 +1,11 @@
 //! Follow a brain file directly, or talk to amemd.
 //!
 //! `Reader` needs no daemon to be asked and brings neither tokio nor tonic along: it maps the file and follows
-//! what the daemon commits. With feature `grpc`, `Client` asks the daemon to write, or to read for those who may
-//! not read the file.
+//! what the daemon commits. With feature `grpc`, `Client` talks to the daemon, and `Client::brain` opens a brain that is
+//! read through its file where that may be, through the daemon where not, and written through the daemon.
 //!
-//! Not here: writing files; only the daemon does that.
+//! Promises: a question has the same answer, or the same refusal, either way; a change that is retried is never done
+//! twice. Not here: writing files; only the daemon does that.
 
 #![forbid(unsafe_code)]
 
@@ -12,9 +13,15 @@ pub use amem_core as core;
 pub use amem_core::reader::Reader;
 
 #[cfg(feature = "grpc")]
+pub mod limits;
+#[cfg(feature = "grpc")]
 mod remote;
 
 #[cfg(feature = "grpc")]
+pub use amem_proto::answer::{Question, Refusal, Result};
+#[cfg(feature = "grpc")]
+pub use amem_proto::change::Change;
+#[cfg(feature = "grpc")]
 pub use amem_proto::{Duration, Timestamp, v1};
 #[cfg(feature = "grpc")]
-pub use remote::{Client, Error, Opened, Result};
+pub use remote::{Brain, Client, ConnectError, Link, Opened, Retry, Tls};

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod change;
 pub mod limits;
 
 /// Package `amem.v1`.

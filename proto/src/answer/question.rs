@@ -38,6 +38,8 @@ pub trait Question: Message + Default + Clone + 'static {
     fn touches(&self) -> bool;
     /// The answer from a view, which is of the moment that the question is about.
     fn answer(self, view: &View) -> Result<Self::Answer>;
+    /// What an answer says of what answered it.
+    fn moment(answer: &Self::Answer) -> Option<&v1::Moment>;
     /// The events that an answer shows and that count as used if the question touches.
     fn shown(answer: &Self::Answer) -> Vec<NodeId>;
 
@@ -99,6 +101,10 @@ macro_rules! questions {
 
             fn answer(self, view: &View) -> Result<Self::Answer> {
                 $by(view, self)
+            }
+
+            fn moment(answer: &Self::Answer) -> Option<&v1::Moment> {
+                answer.moment.as_ref()
             }
 
             fn shown($a: &Self::Answer) -> Vec<NodeId> {

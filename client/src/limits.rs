@@ -1,0 +1,25 @@
+//! Every limit of the client: its name, its value, its unit.
+
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+pub const CONNECT_AFTER: Duration = Duration::from_secs(5);
+/// How often a connection with calls under way is asked whether it is still there.
+pub const KEEPALIVE_EVERY: Duration = Duration::from_secs(20);
+/// How long a refused or lost call is begun again, unless told otherwise.
+pub const RETRY_FOR: Duration = Duration::from_secs(30);
+/// How long the first pause before a call is begun again lasts at most; each further one twice as long.
+pub const RETRY_FIRST: Duration = Duration::from_millis(20);
+/// How long a pause lasts at most.
+pub const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How long uses of events wait to be sent together.
+pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
+/// Used events that are sent without waiting for more.
+pub const TOUCHES_SENT: usize = 1_000;
+/// Used events that wait at most; uses of further ones are not counted.
+pub const TOUCHES_WAITING_MAX: usize = 65_536;
+/// Events of a brain up to which every question is answered at once; of larger ones, those that may look at all of it
+/// are answered on a thread of their own.
+pub const SMALL_BRAIN_EVENTS: u64 = 2_000;
+/// Batches of an ingest that wait for their answers.
+pub const BATCHES_WAITING_MAX: usize = 8;

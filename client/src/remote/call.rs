@@ -1,0 +1,62 @@
+//! One call by its path, begun again as long as that may help.
+
+use std::error::Error;
+
+use amem_proto::answer::{Refusal, Result};
+use prost::Message;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::{Code, Request, Status};
+use tonic_prost::ProstCodec;
+
+use super::client::Client;
+use super::retry::Attempts;
+
+impl Client {
+    /// Makes a call, with the same message at every attempt.
+    pub(super) async fn call<M, A>(&self, path: &'static str, message: &M) -> Result<A>
+    where
+        M: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        let mut attempts = Attempts::new(self.retry());
+        loop {
+            match self.call_once(path, message.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(refusal) => attempts.wait(refusal).await?,
+            }
+        }
+    }
+
+    async fn call_once<M, A>(&self, path: &'static str, message: M) -> Result<A>
+    where
+        M: Message + 'static,
+        A: Message + Default + 'static,
+    {
+        let mut grpc = Grpc::new(self.channel());
+        grpc.ready().await.map_err(|error| lost(&error))?;
+        let codec = ProstCodec::<M, A>::default();
+        let path = PathAndQuery::from_static(path);
+        let answered = grpc.unary(Request::new(message), path, codec).await;
+        Ok(answered.map_err(refused)?.into_inner())
+    }
+}
+
+/// A status as a refusal. One that did not come from the daemon, but was made here of a broken connection, has a
+/// source.
+pub(super) fn refused(status: Status) -> Refusal {
+    match status.source() {
+        Some(source) => lost(source),
+        None => status.into(),
+    }
+}
+
+/// The connection is not there, or broke: whether the call was executed, nobody knows.
+fn lost(error: &dyn Error) -> Refusal {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    let message = format!("the connection to the daemon was lost: {root}");
+    Refusal::new(Code::Unavailable, "CONNECTION_LOST", message)
+}

@@ -1,0 +1,135 @@
+//! Which calls are begun again, when, and until when.
+
+use std::time::{Duration, Instant};
+
+use amem_proto::answer::{Refusal, Result};
+use tonic::Code;
+use uuid::Uuid;
+
+use crate::limits::{RETRY_FIRST, RETRY_FOR, RETRY_PAUSE_MAX};
+
+/// How calls are begun again that were refused for the moment, or lost with their connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// After this, counted from the first attempt, none is begun; one that is under way goes on. Zero: every call is
+    /// made once.
+    pub until: Duration,
+    /// The first pause at most; each further one is at most twice as long, all of them at least half of their most.
+    pub first: Duration,
+    /// A pause at most.
+    pub most: Duration,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            until: RETRY_FOR,
+            first: RETRY_FIRST,
+            most: RETRY_PAUSE_MAX,
+        }
+    }
+}
+
+/// True if the same request may be executed, or answered, in a moment.
+pub(super) fn is_passing(refusal: &Refusal) -> bool {
+    match refusal.code {
+        Code::Unavailable => true,
+        Code::ResourceExhausted => matches!(&*refusal.reason, "QUEUE_FULL" | "LOAD"),
+        _ => false,
+    }
+}
+
+/// Attempts of one call.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    retry: Retry,
+    started: Instant,
+    pause: Duration,
+}
+
+impl Attempts {
+    pub(super) fn new(retry: &Retry) -> Self {
+        Self {
+            retry: *retry,
+            started: Instant::now(),
+            pause: retry.first,
+        }
+    }
+
+    /// Something came: the time for attempts begins anew.
+    pub(super) fn progress(&mut self) {
+        *self = Self::new(&self.retry);
+    }
+
+    /// Waits until the next attempt; gives the refusal back if there is to be none.
+    pub(super) async fn wait(&mut self, refusal: Refusal) -> Result<()> {
+        let pause = jittered(self.pause);
+        if !is_passing(&refusal) || self.started.elapsed() + pause > self.retry.until {
+            return Err(refusal);
+        }
+        self.pause = (self.pause * 2).min(self.retry.most);
+        tokio::time::sleep(pause).await;
+        Ok(())
+    }
+}
+
+/// Half of a pause and a random part of the other half, so that those who were refused together do not come back
+/// together.
+fn jittered(pause: Duration) -> Duration {
+    let random = Uuid::new_v4().as_u128() as u32;
+    pause / 2 + (pause / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_passes_is_tried_again() {
+        let rows = [
+            (Code::Unavailable, "OUTCOME_UNKNOWN", true),
+            (Code::Unavailable, "RECOVERING", true),
+            (Code::Unavailable, "CLOSED", true),
+            (Code::Unavailable, "CONNECTION_LOST", true),
+            (Code::ResourceExhausted, "QUEUE_FULL", true),
+            (Code::ResourceExhausted, "LOAD", true),
+            (Code::ResourceExhausted, "DISK_FULL", false),
+            (Code::ResourceExhausted, "MESSAGE_SIZE", false),
+            (Code::Aborted, "CONDITION", false),
+            (Code::AlreadyExists, "REQUEST_REUSED", false),
+            (Code::InvalidArgument, "INVALID", false),
+            (Code::Internal, "INTERNAL", false),
+        ];
+        for (code, reason, passes) in rows {
+            let refusal = Refusal::new(code, reason, "");
+            assert_eq!(is_passing(&refusal), passes, "{reason}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_grow_to_their_most_and_end_with_the_deadline() {
+        let retry = Retry {
+            until: Duration::from_secs(3600),
+            first: Duration::from_millis(100),
+            most: Duration::from_millis(800),
+        };
+        let mut attempts = Attempts::new(&retry);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            let before = tokio::time::Instant::now();
+            let refusal = Refusal::new(Code::Unavailable, "RECOVERING", "");
+            attempts.wait(refusal).await.unwrap();
+            pauses.push(before.elapsed().as_millis());
+        }
+        for (pause, most) in pauses.iter().zip([100, 200, 400, 800, 800, 800]) {
+            assert!((most / 2..=most + 1).contains(pause), "{pauses:?}");
+        }
+        let never = Retry {
+            until: Duration::ZERO,
+            ..retry
+        };
+        let refusal = Refusal::new(Code::Unavailable, "RECOVERING", "");
+        let refused = Attempts::new(&never).wait(refusal.clone()).await;
+        assert_eq!(refused, Err(refusal));
+    }
+}

@@ -1,0 +1,96 @@
+//! TLS to the daemon: whom we trust, and who we are.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::connect::ConnectError;
+
+/// Whom a connection trusts, and who it says we are. Certificates and keys are PEM.
+#[derive(Clone, Default)]
+pub struct Tls {
+    /// The certificates that vouch for the daemon's.
+    pub authority: Vec<u8>,
+    /// The name that the daemon's certificate must have; that of the address if it is not said.
+    pub name: Option<String>,
+    /// Our own certificate and its key, where the daemon asks for them.
+    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl fmt::Debug for Tls {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls")
+            .field("name", &self.name)
+            .field("has_identity", &self.identity.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes TLS of connections.
+#[derive(Clone)]
+pub(super) struct Connector {
+    tls: TlsConnector,
+    name: ServerName<'static>,
+}
+
+impl Connector {
+    pub(super) fn new(tls: Tls, address: &str) -> Result<Self, ConnectError> {
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let name = tls.name.unwrap_or_else(|| host.to_owned());
+        let name = ServerName::try_from(name)
+            .map_err(|e| ConnectError::invalid("the daemon's name", e))?;
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates("authority", &tls.authority)? {
+            roots
+                .add(certificate)
+                .map_err(|e| ConnectError::invalid("authority", e))?;
+        }
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|e| ConnectError::invalid("TLS", e))?
+            .with_root_certificates(roots);
+        let mut config = match tls.identity {
+            None => config.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let key = PrivateKeyDer::from_pem_slice(&key)
+                    .map_err(|e| ConnectError::invalid("our key", e))?;
+                let chain = certificates("our certificate", &certificate)?;
+                config
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|e| ConnectError::invalid("our certificate", e))?
+            }
+        };
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(Self {
+            tls: TlsConnector::from(Arc::new(config)),
+            name,
+        })
+    }
+
+    pub(super) async fn connect(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        self.tls.connect(self.name.clone(), stream).await
+    }
+}
+
+fn certificates(
+    what: &'static str,
+    pem: &[u8],
+) -> Result<Vec<CertificateDer<'static>>, ConnectError> {
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|e| ConnectError::invalid(what, e))?;
+    if certificates.is_empty() {
+        return Err(ConnectError::invalid(what, "there is no certificate in it"));
+    }
+    Ok(certificates)
+}
