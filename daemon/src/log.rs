@@ -3,7 +3,7 @@
 //! The log is the process's, as signals are: it is set up once, by `process`. Where it was not, there is nothing to
 //! change.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
 
 use tracing_subscriber::filter::EnvFilter;
@@ -30,7 +30,8 @@ fn parse(filter: &str) -> Result<EnvFilter, String> {
 pub(crate) fn install(filter: &str, format: LogFormat) -> Result<(), String> {
     let (filter, handle) = reload::Layer::new(parse(filter)?);
     let registry = tracing_subscriber::registry().with(filter);
-    let lines = fmt::layer().with_writer(io::stderr);
+    let colours = io::stderr().is_terminal();
+    let lines = fmt::layer().with_ansi(colours).with_writer(io::stderr);
     let installed = match format {
         LogFormat::Text => registry.with(lines).try_init(),
         LogFormat::Json => registry.with(lines.json()).try_init(),

@@ -9,8 +9,8 @@ use crate::access::Pace;
 use crate::config::Limits;
 use crate::refusal::{Refusal, Result};
 
-/// So much before the caller's own deadline, which tonic watches too, but without a reason in its answer.
-const AHEAD: Duration = Duration::from_millis(2);
+/// So much before the caller's own deadline, at most: tonic watches that one, too, but answers without our reason.
+const AHEAD_MAX: Duration = Duration::from_millis(2);
 
 /// How long a call may take; `None`: as long as it likes.
 pub(super) fn deadline(
@@ -18,16 +18,14 @@ pub(super) fn deadline(
     pace: Pace,
     limits: &Limits,
 ) -> Result<Option<Duration>> {
-    let said = said(headers)?;
+    let said = said(headers)?.map(|said| said - AHEAD_MAX.min(said / 4));
     let ours = match pace {
-        Pace::Stream => return Ok(said.map(|said| said.saturating_sub(AHEAD))),
+        Pace::Stream => return Ok(said),
         Pace::Long => limits.deadline_max(),
         Pace::Call if said.is_some() => limits.deadline_max(),
         Pace::Call => limits.deadline(),
     };
-    Ok(Some(
-        said.map_or(ours, |said| said.saturating_sub(AHEAD).min(ours)),
-    ))
+    Ok(Some(said.map_or(ours, |said| said.min(ours))))
 }
 
 /// The answer to a call that took too long.
@@ -88,10 +86,10 @@ mod tests {
         assert_eq!(none(Pace::Call), secs(10));
         assert_eq!(none(Pace::Long), secs(100));
         assert_eq!(none(Pace::Stream), None);
-        assert_eq!(of("50S", Pace::Call), secs(50).map(|d| d - AHEAD));
+        assert_eq!(of("50S", Pace::Call), secs(50).map(|d| d - AHEAD_MAX));
         assert_eq!(of("99999999H", Pace::Call), secs(100));
-        assert_eq!(of("1n", Pace::Call), secs(0));
-        assert_eq!(of("50M", Pace::Stream), secs(3000).map(|d| d - AHEAD));
+        assert_eq!(of("4n", Pace::Call), Some(Duration::from_nanos(3)));
+        assert_eq!(of("50M", Pace::Stream), secs(3000).map(|d| d - AHEAD_MAX));
         for wrong in ["", "S", "1", "1s", "-1S", "123456789S", "1 S"] {
             let refusal = deadline(&headers(wrong), Pace::Call, &limits).unwrap_err();
             assert_eq!(refusal.code, Code::InvalidArgument, "{wrong:?}");

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
@@ -36,6 +36,7 @@ impl Enter {
 
     /// Lets a call in: it gets its caller and its place.
     fn admit(&self, request: Request<Body>) -> Result<(Request<Body>, Entered)> {
+        let began = Instant::now();
         let live = self.control.live();
         let (mut parts, body) = request.into_parts();
         let path = parts.uri.path();
@@ -48,6 +49,9 @@ impl Enter {
         })?;
         check_role(&caller, needs, path)?;
         let deadline = deadline(&parts.headers, needs.pace, &live.limits)?;
+        if let Some(within) = deadline.filter(|within| began.elapsed() >= *within) {
+            return Err(exceeded(within));
+        }
         let (call, held) = self.load.enter(&parts.headers, &live.limits)?;
         parts.extensions.insert(caller);
         let body = Metered::wrap(body, held.clone());
@@ -128,5 +132,117 @@ where
             drop(places);
             answer
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Flags};
+    use std::convert::Infallible;
+    use std::future::pending;
+    use tonic_types::StatusExt;
+
+    const ASK: &str = "/amem.v1.AdminService/GetStatus";
+
+    fn enter() -> Enter {
+        let flags = Flags {
+            folder: Some("/b".into()),
+            socket: Some("/s".into()),
+            set: vec!["limits.deadline_secs=1".into()],
+            ..Flags::default()
+        };
+        let config = Config::load(flags, Arc::new(|_| None)).unwrap();
+        Enter::new(Control::new(&config).unwrap())
+    }
+
+    /// A call of our own user, or of another.
+    fn request(path: &str, uid: u32, timeout: Option<&str>) -> Request<Body> {
+        let mut request = Request::builder().uri(path);
+        if let Some(timeout) = timeout {
+            request = request.header("grpc-timeout", timeout);
+        }
+        let mut request = request.body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Peer::Unix { uid, gid: 0 });
+        request
+    }
+
+    fn refused(answer: &Response<Body>) -> Option<(Code, String)> {
+        let status = Status::from_header_map(answer.headers())?;
+        let reason = status.get_details_error_info().map(|info| info.reason);
+        Some((status.code(), reason.unwrap_or_default()))
+    }
+
+    #[tokio::test]
+    async fn a_call_is_served_with_its_caller_or_refused_before_it_begins() {
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let caller = request.extensions().get::<Caller>();
+            assert!(caller.is_some_and(|caller| caller.principal.starts_with("uid:")));
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let mut service = enter().layer(service);
+        let ours = rustix::process::geteuid().as_raw();
+        for (path, uid, timeout, wanted) in [
+            (ASK, ours, None, None),
+            (ASK, ours, Some("1H"), None),
+            (
+                ASK,
+                ours,
+                Some("1n"),
+                Some((Code::DeadlineExceeded, "DEADLINE")),
+            ),
+            (
+                ASK,
+                ours,
+                Some("x"),
+                Some((Code::InvalidArgument, "INVALID")),
+            ),
+            (
+                ASK,
+                ours + 1,
+                None,
+                Some((Code::Unauthenticated, "PRINCIPAL")),
+            ),
+            (
+                "/no/Such",
+                ours,
+                None,
+                Some((Code::Unimplemented, "UNKNOWN_CALL")),
+            ),
+        ] {
+            let answer = service.call(request(path, uid, timeout)).await.unwrap();
+            let wanted = wanted.map(|(code, reason)| (code, reason.to_owned()));
+            assert_eq!(refused(&answer), wanted, "{path} {uid} {timeout:?}");
+        }
+        let nobody = Request::builder().uri(ASK).body(Body::empty()).unwrap();
+        let answer = service.call(nobody).await.unwrap();
+        assert_eq!(refused(&answer).unwrap().1, "PRINCIPAL");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load() {
+        struct Work(tokio::sync::mpsc::Sender<()>);
+        let (dropped, mut drops) = tokio::sync::mpsc::channel(1);
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let work = Work(dropped.clone());
+            async move {
+                let answer = pending::<Result<Response<Body>, Infallible>>().await;
+                drop(work.0);
+                answer
+            }
+        });
+        let enter = enter();
+        let mut service = enter.layer(service);
+        let ours = rustix::process::geteuid().as_raw();
+        let answer = service.call(request(ASK, ours, Some("20m"))).await.unwrap();
+        let wanted = (Code::DeadlineExceeded, "DEADLINE".to_owned());
+        assert_eq!(refused(&answer), Some(wanted));
+        drop(service);
+        assert_eq!(drops.recv().await, None, "the work goes on");
+        assert_eq!(
+            Arc::strong_count(&enter.load),
+            1,
+            "it still counts as under way"
+        );
     }
 }

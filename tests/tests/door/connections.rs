@@ -1,0 +1,114 @@
+//! Connections that say nothing, say nonsense, or are too many.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+
+use crate::process::{Place, ask};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+/// Reads until the other end closes.
+async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
+    let mut said = Vec::new();
+    let reading = timeout(Duration::from_secs(20), stream.read_to_end(&mut said));
+    // A reset is an end as well.
+    drop(reading.await.expect("the connection stays open"));
+    said
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed_and_one_that_speaks_stays() {
+    let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
+                    token_file = \"token\"\n";
+    let daemon = Place::new(settings).start();
+    let socket = daemon.place.socket();
+    let mut speaks = UnixStream::connect(&socket).await.unwrap();
+    speaks.write_all(PREFACE).await.unwrap();
+    speaks.write_all(SETTINGS).await.unwrap();
+    let mut answer = [0; 9];
+    speaks.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer[3], 4, "the server begins with its settings");
+
+    let mut silent = UnixStream::connect(&socket).await.unwrap();
+    let mut slow = UnixStream::connect(&socket).await.unwrap();
+    slow.write_all(&PREFACE[..23]).await.unwrap();
+    let mut by_tcp = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
+    let mut other = UnixStream::connect(&socket).await.unwrap();
+    other
+        .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .unwrap();
+    assert!(until_closed(&mut silent).await.is_empty());
+    assert!(until_closed(&mut slow).await.is_empty());
+    assert!(until_closed(&mut by_tcp).await.is_empty());
+    assert!(until_closed(&mut other).await.is_empty());
+
+    // The one that spoke is served long after: it gets an answer to a ping.
+    let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], b"12345678"].concat();
+    speaks.write_all(&ping).await.unwrap();
+    let mut said = Vec::new();
+    while !said.windows(8).any(|part| part == b"12345678") {
+        let mut part = [0; 64];
+        let bytes = timeout(Duration::from_secs(20), speaks.read(&mut part)).await;
+        let bytes = bytes.expect("no answer").unwrap();
+        assert!(bytes > 0, "it was closed");
+        said.extend_from_slice(&part[..bytes]);
+    }
+}
+
+#[tokio::test]
+async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other() {
+    let daemon = Place::new("").start();
+    let client = daemon.client().await;
+    let header_frame = |kind: u8, flags: u8, payload: &[u8]| {
+        let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+        [&[a, b, c, kind, flags, 0, 0, 0, 1][..], payload].concat()
+    };
+    let mut endless = header_frame(1, 0, &[0x10; 16_000]);
+    for _ in 0..6 {
+        endless.extend(header_frame(9, 0, &[0x10; 16_000]));
+    }
+    for bytes in [
+        header_frame(1, 4, &[0xff; 40]),
+        header_frame(9, 4, b"x"),
+        endless,
+    ] {
+        let mut stream = UnixStream::connect(daemon.place.socket()).await.unwrap();
+        stream.write_all(PREFACE).await.unwrap();
+        stream.write_all(SETTINGS).await.unwrap();
+        // It may be closed before it has all.
+        drop(stream.write_all(&bytes).await);
+        until_closed(&mut stream).await;
+        ask(client.channel(), &[]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn connections_above_the_limit_are_closed_and_places_come_free() {
+    let daemon = Place::new("[limits]\nconnections_per_user = 2\n").start();
+    let socket = daemon.place.socket();
+    let first = UnixStream::connect(&socket).await.unwrap();
+    let _second = UnixStream::connect(&socket).await.unwrap();
+    let mut third = UnixStream::connect(&socket).await.unwrap();
+    assert!(until_closed(&mut third).await.is_empty());
+    daemon.says("limits.connections_per_user");
+    drop(first);
+    // The daemon sees the end of the first when it sees it: until then there is no place.
+    let served = async {
+        loop {
+            let client = amem_client::Client::connect_unix(&socket).await;
+            if let Ok(client) = client
+                && ask(client.channel(), &[]).await.is_ok()
+            {
+                return;
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), served)
+        .await
+        .expect("no place came free");
+}

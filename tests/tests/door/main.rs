@@ -1,0 +1,17 @@
+//! The door of the real daemon: how it is configured, who comes in, what becomes of who must not.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod process;
+
+mod calls;
+mod connections;
+mod python;
+mod reload;
+mod start;
+mod tcp;
+mod tls;

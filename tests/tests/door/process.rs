@@ -1,0 +1,185 @@
+//! A daemon with settings of its own, and what it says.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use amem_client::v1;
+use amem_client::v1::admin_service_client::AdminServiceClient;
+use tempfile::TempDir;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+use tonic_types::StatusExt;
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A folder for brains with a file of settings.
+pub(crate) struct Place {
+    pub(crate) folder: TempDir,
+    /// The path of a socket is short: it lies among the temporary files.
+    sockets: TempDir,
+}
+
+impl Place {
+    /// Settings that follow those of folder and socket.
+    pub(crate) fn new(settings: &str) -> Self {
+        let place = Self {
+            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+            sockets: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir(place.path("brains")).unwrap();
+        place.configure(settings);
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.sockets.path().join("s")
+    }
+
+    /// Writes the file of settings.
+    pub(crate) fn configure(&self, settings: &str) {
+        let socket = self.socket();
+        let text = format!("folder = \"brains\"\nsocket = {socket:?}\n{settings}\n");
+        fs::write(self.path("amemd.toml"), text).unwrap();
+    }
+
+    /// A daemon that is about to start with these settings.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_amem-tested-daemon"));
+        command.env_clear().stderr(Stdio::piped());
+        command.arg("--config").arg(self.path("amemd.toml"));
+        command
+    }
+
+    /// What becomes of a daemon that does not start.
+    pub(crate) fn refused(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output: Output = self.command().args(arguments).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), told)
+    }
+
+    pub(crate) fn start(self) -> Daemon {
+        let command = self.command();
+        Daemon::start(self, command)
+    }
+}
+
+/// A running daemon; it is killed when it is dropped.
+pub(crate) struct Daemon {
+    child: Child,
+    log: Receiver<String>,
+    pub(crate) place: Place,
+    /// Where it listens by TCP.
+    pub(crate) tcp: Option<SocketAddr>,
+}
+
+impl Daemon {
+    /// Starts one and waits until it is ready.
+    pub(crate) fn start(place: Place, mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (send, log) = channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                drop(send.send(line));
+            }
+        });
+        let mut daemon = Self {
+            child,
+            log,
+            place,
+            tcp: None,
+        };
+        let ready = daemon.says("ready");
+        let tcp = ready.split_once("tcp=\"").map(|(_, rest)| rest);
+        daemon.tcp = tcp.and_then(|rest| rest.split('"').next()?.parse().ok());
+        daemon
+    }
+
+    /// Waits for a line of the log with these words.
+    pub(crate) fn says(&self, words: &str) -> String {
+        let mut said = Vec::new();
+        loop {
+            match self.log.recv_timeout(PATIENCE) {
+                Ok(line) if line.contains(words) => return line,
+                Ok(line) => said.push(line),
+                Err(error) => panic!("{error}; it never said {words:?}, but: {said:#?}"),
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").arg(name).arg(pid).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Ends it by SIGTERM.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        self.signal("-TERM");
+        self.child.wait().unwrap()
+    }
+
+    /// A client by its socket.
+    pub(crate) async fn client(&self) -> amem_client::Client {
+        amem_client::Client::connect_unix(self.place.socket())
+            .await
+            .unwrap()
+    }
+
+    pub(crate) fn token(&self) -> String {
+        let text = fs::read_to_string(self.place.path("token")).unwrap();
+        text.trim().to_owned()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Asks how the daemon is, with these headers.
+pub(crate) async fn ask(
+    channel: Channel,
+    headers: &[(&'static str, &str)],
+) -> Result<tonic::Response<v1::GetStatusResponse>, Status> {
+    let mut request = Request::new(v1::GetStatusRequest {});
+    for (name, value) in headers {
+        request.metadata_mut().insert(*name, value.parse().unwrap());
+    }
+    AdminServiceClient::new(channel).get_status(request).await
+}
+
+/// A refusal must have this code, this reason, and these words.
+pub(crate) fn check_refused<T: std::fmt::Debug>(
+    answer: Result<T, Status>,
+    code: Code,
+    reason: &str,
+    words: &[&str],
+) {
+    let status = answer.expect_err(reason);
+    assert_eq!(status.code(), code, "{status}");
+    let found = status.get_details_error_info().map(|info| info.reason);
+    assert_eq!(found.as_deref(), Some(reason), "{status}");
+    for word in words {
+        assert!(status.message().contains(word), "{word}: {status}");
+    }
+}
+
+/// Makes a file that only we may read.
+pub(crate) fn write_private(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}

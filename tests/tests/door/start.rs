@@ -1,0 +1,169 @@
+//! Starting: settings shown and refused, sockets that are taken or stale, what the service manager is told.
+
+use std::fs;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::time::Duration;
+
+use crate::process::{Daemon, Place, ask};
+
+#[test]
+fn the_settings_are_shown_with_their_sources_and_nothing_is_started() {
+    let place = Place::new("[limits]\nconnections = 9\n");
+    let mut command = place.command();
+    command
+        .env("AMEMD_LOG", "warn")
+        .args(["--check-config", "--set", "limits.deadline_secs=7"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let file = place.path("amemd.toml");
+    for line in [
+        format!("limits.connections = 9  # {}:4", file.display()),
+        "limits.deadline_secs = 7  # --set".into(),
+        "log.filter = warn  # AMEMD_LOG".into(),
+        "limits.preface_millis = 5000  # default".into(),
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}:\n{shown}");
+    }
+    assert!(!place.socket().exists());
+    assert!(!place.path("brains/.amemd").exists());
+}
+
+#[test]
+fn a_configuration_that_does_not_do_is_refused_checked_or_started() {
+    for (settings, words) in [
+        (
+            "[limits]\nconections = 9",
+            &["amemd.toml:4", "conections", "limits.connections"][..],
+        ),
+        (
+            "[limits]\nconnections = 0",
+            &["amemd.toml:4", "limits.connections"],
+        ),
+        (
+            "[tcp]\nlisten = \"0.0.0.0:0\"",
+            &["tcp.listen", "tcp.tls_certificate"],
+        ),
+        (
+            "[tcp]\nlisten = \"10.0.0.1:0\"\ntoken_file = \"t\"",
+            &["other machines"],
+        ),
+        ("[tcp", &["amemd.toml:3"]),
+        (
+            "[access]\nusers = { 7 = \"read\" }",
+            &["access.socket_group"],
+        ),
+    ] {
+        let place = Place::new(settings);
+        for arguments in [&["--check-config"][..], &[]] {
+            let (code, told) = place.refused(arguments);
+            assert_eq!(code, Some(1), "{told}");
+            for word in words {
+                assert!(told.contains(word), "{word}: {told}");
+            }
+        }
+        assert!(!place.socket().exists());
+    }
+    let (code, told) = Place::new("").refused(&["--no-such-flag"]);
+    assert_eq!(code, Some(2), "{told}");
+}
+
+#[test]
+fn a_second_daemon_takes_nothing_and_a_path_too_long_is_told() {
+    let first = Place::new("").start();
+    let socket = first.place.socket();
+    let rows = [
+        (
+            first.place.path("brains"),
+            socket.with_file_name("t"),
+            "holds",
+        ),
+        (first.place.path("other"), socket.clone(), "listening on"),
+        (
+            first.place.path("other"),
+            socket.with_file_name("s".repeat(108)),
+            "at most 107 fit",
+        ),
+    ];
+    fs::create_dir(first.place.path("other")).unwrap();
+    for (folder, socket, words) in rows {
+        let mut command = first.place.command();
+        command
+            .arg("--folder")
+            .arg(folder)
+            .arg("--socket")
+            .arg(socket);
+        let output = command.output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(
+            told.contains(words) || told.contains("process"),
+            "{words}: {told}"
+        );
+    }
+    assert!(first.stop().success());
+    assert!(!socket.exists(), "a socket goes with its daemon");
+}
+
+#[tokio::test]
+async fn a_socket_that_a_dead_daemon_left_is_taken_over() {
+    let place = Place::new("");
+    drop(UnixListener::bind(place.socket()).unwrap());
+    assert!(place.socket().exists());
+    let daemon = place.start();
+    let client = daemon.client().await;
+    ask(client.channel(), &[]).await.unwrap();
+}
+
+/// What a manager hears next of these.
+fn hears(manager: &UnixDatagram, wanted: &str) {
+    let mut buffer = [0; 512];
+    loop {
+        let bytes = manager.recv(&mut buffer).unwrap();
+        let said = String::from_utf8_lossy(&buffer[..bytes]);
+        if said.lines().any(|line| line == wanted) {
+            return;
+        }
+        assert!(said.contains("WATCHDOG=1"), "{said} instead of {wanted}");
+    }
+}
+
+#[test]
+fn the_service_manager_hears_of_ready_alive_reloading_and_stopping() {
+    let place = Place::new("");
+    let path = place.socket().with_file_name("manager");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let mut command = place.command();
+    command
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "100000");
+    let daemon = Daemon::start(place, command);
+    hears(&manager, "READY=1");
+    hears(&manager, "WATCHDOG=1");
+    daemon.signal("-HUP");
+    hears(&manager, "RELOADING=1");
+    hears(&manager, "READY=1");
+    hears(&manager, "WATCHDOG=1");
+    assert!(daemon.stop().success());
+    hears(&manager, "STOPPING=1");
+}
+
+#[test]
+fn the_log_can_be_json() {
+    let place = Place::new("[log]\nformat = \"json\"\n");
+    let mut command = place.command();
+    let mut child = command.spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
+    let line = lines
+        .find(|line| line.as_ref().unwrap().contains("ready"))
+        .unwrap()
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(line["fields"]["message"], "ready");
+    assert_eq!(line["fields"]["tcp"], "off");
+}

@@ -1,0 +1,84 @@
+//! TCP on this machine: the token, the host, the role.
+
+use amem_client::v1;
+use amem_client::v1::brain_service_client::BrainServiceClient;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request};
+
+use crate::process::{Daemon, Place, ask, check_refused};
+
+const SETTINGS: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntoken_file = \"token\"\nrole = \"read\"\n";
+
+async fn connect(daemon: &Daemon, host: &str) -> Channel {
+    let address = daemon.tcp.unwrap();
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let origin = format!("http://{host}:{}", address.port());
+    endpoint
+        .origin(origin.parse().unwrap())
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_caller_by_tcp_shows_the_token_and_means_this_machine() {
+    let daemon = Place::new(SETTINGS).start();
+    let bearer = format!("Bearer {}", daemon.token());
+    let wrong = format!("Bearer {}", "0".repeat(64));
+    for host in ["127.0.0.1", "localhost"] {
+        let channel = connect(&daemon, host).await;
+        ask(channel.clone(), &[("authorization", &bearer)])
+            .await
+            .unwrap();
+        for headers in [
+            &[][..],
+            &[("authorization", wrong.as_str())],
+            &[("authorization", &bearer[7..])],
+        ] {
+            let answer = ask(channel.clone(), headers).await;
+            check_refused(
+                answer,
+                Code::Unauthenticated,
+                "TOKEN",
+                &["authorization: Bearer"],
+            );
+        }
+    }
+    let channel = connect(&daemon, "evil.example").await;
+    let answer = ask(channel, &[("authorization", &bearer)]).await;
+    check_refused(answer, Code::PermissionDenied, "HOST", &["localhost"]);
+}
+
+#[tokio::test]
+async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
+    let daemon = Place::new(SETTINGS).start();
+    let channel = connect(&daemon, "localhost").await;
+    let bearer = format!("Bearer {}", daemon.token());
+    let create = v1::CreateBrainRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    let mut request = Request::new(create.clone());
+    request
+        .metadata_mut()
+        .insert("authorization", bearer.parse().unwrap());
+    let answer = BrainServiceClient::new(channel.clone())
+        .create_brain(request)
+        .await;
+    let words = ["token has the role read", "needs the role write"];
+    check_refused(answer, Code::PermissionDenied, "ROLE", &words);
+    // Our own user may.
+    daemon
+        .client()
+        .await
+        .brains()
+        .create_brain(create)
+        .await
+        .unwrap();
+    let mut request = Request::new(v1::ListBrainsRequest::default());
+    request
+        .metadata_mut()
+        .insert("authorization", bearer.parse().unwrap());
+    let listed = BrainServiceClient::new(channel).list_brains(request).await;
+    assert_eq!(listed.unwrap().into_inner().brains[0].brain, "b");
+}

@@ -1,0 +1,140 @@
+//! TCP by TLS: with a token, and with certificates of callers.
+
+use std::sync::Arc;
+
+use hyper_util::rt::TokioIo;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tonic::Code;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+use crate::process::{Daemon, Place, ask, check_refused, write_private};
+
+/// An authority.
+struct Authority {
+    pem: String,
+    certificate: CertificateDer<'static>,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate with its key.
+struct Identity {
+    pem: String,
+    certificate: CertificateDer<'static>,
+    key: KeyPair,
+}
+
+fn authority() -> Authority {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let made = params.self_signed(&key).unwrap();
+    Authority {
+        pem: made.pem(),
+        certificate: made.der().clone(),
+        issuer: Issuer::new(params, key),
+    }
+}
+
+impl Authority {
+    fn identity(&self) -> Identity {
+        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let made = params.signed_by(&key, &self.issuer).unwrap();
+        Identity {
+            pem: made.pem(),
+            certificate: made.der().clone(),
+            key,
+        }
+    }
+}
+
+/// Settings of a daemon that shows a certificate of the authority.
+fn place(authority: &Authority, more: &str) -> Place {
+    let place = Place::new(&format!(
+        "[tcp]\nlisten = \"0.0.0.0:0\"\ntls_certificate = \"cert\"\ntls_key = \"key\"\n{more}"
+    ));
+    let ours = authority.identity();
+    write_private(&place.path("cert"), &ours.pem);
+    write_private(&place.path("key"), &ours.key.serialize_pem());
+    write_private(&place.path("ca"), &authority.pem);
+    place
+}
+
+/// Connects as somebody who trusts the authority, and may have a certificate.
+async fn connect(
+    daemon: &Daemon,
+    authority: &Authority,
+    identity: Option<&Identity>,
+) -> Result<Channel, tonic::transport::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(authority.certificate.clone()).unwrap();
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    let mut config = match identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => {
+            let key = PrivateKeyDer::try_from(identity.key.serialize_der()).unwrap();
+            let chain = vec![identity.certificate.clone()];
+            builder.with_client_auth_cert(chain, key).unwrap()
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let connector = TlsConnector::from(Arc::new(config));
+    let port = daemon.tcp.unwrap().port();
+    let dial = tower::service_fn(move |_: Uri| {
+        let connector = connector.clone();
+        async move {
+            let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+            let name = ServerName::try_from("localhost").unwrap();
+            connector.connect(name, stream).await.map(TokioIo::new)
+        }
+    });
+    let endpoint = Endpoint::from_shared(format!("http://localhost:{port}")).unwrap();
+    endpoint.connect_with_connector(dial).await
+}
+
+#[tokio::test]
+async fn by_tls_a_caller_shows_the_token() {
+    let authority = authority();
+    let daemon = place(&authority, "token_file = \"token\"\n").start();
+    let channel = connect(&daemon, &authority, None).await.unwrap();
+    let bearer = format!("Bearer {}", daemon.token());
+    ask(channel.clone(), &[("authorization", &bearer)])
+        .await
+        .unwrap();
+    let answer = ask(channel, &[]).await;
+    check_refused(answer, Code::Unauthenticated, "TOKEN", &[]);
+    // Without TLS nobody comes in at all.
+    let port = daemon.tcp.unwrap().port();
+    let bare = Endpoint::from_shared(format!("http://127.0.0.1:{port}")).unwrap();
+    let answer = match bare.connect().await {
+        Ok(channel) => ask(channel, &[("authorization", &bearer)]).await.is_ok(),
+        Err(_) => false,
+    };
+    assert!(!answer);
+}
+
+#[tokio::test]
+async fn a_certificate_of_the_right_authority_says_who_calls() {
+    let (authority, other) = (authority(), self::authority());
+    let daemon = place(&authority, "tls_client_ca = \"ca\"\n").start();
+    let identity = authority.identity();
+    let channel = connect(&daemon, &authority, Some(&identity)).await.unwrap();
+    ask(channel, &[]).await.unwrap();
+    let stranger = other.identity();
+    for identity in [None, Some(&stranger)] {
+        // By TLS 1.3 the refusal comes with the first answer.
+        let served = match connect(&daemon, &authority, identity).await {
+            Ok(channel) => ask(channel, &[]).await.is_ok(),
+            Err(_) => false,
+        };
+        assert!(!served);
+    }
+}
