@@ -49,13 +49,8 @@ pub(crate) struct Caller {
     pub(crate) principal: String,
     /// What it may do.
     pub(crate) role: Role,
-}
-
-impl Caller {
-    /// True if it is a process of the user that the daemon is, on this machine.
-    pub(crate) fn is_our_user(&self) -> bool {
-        self.principal == format!("uid:{}", rustix::process::geteuid().as_raw())
-    }
+    /// True if it is our own user on this machine, who may read our files.
+    pub(crate) own_user: bool,
 }
 
 /// What others than our own user may do through the Unix socket.
@@ -88,7 +83,7 @@ impl Access {
 
     /// What a user may do whose first group is this one; `None` if nothing.
     pub(crate) fn role(&self, uid: u32, gid: u32) -> Option<Role> {
-        if uid == rustix::process::geteuid().as_raw() {
+        if is_own(uid) {
             return Some(Role::Admin);
         }
         [
@@ -101,6 +96,11 @@ impl Access {
         .max()
         .copied()
     }
+}
+
+/// True if this is the user that the daemon runs as.
+pub(crate) fn is_own(uid: u32) -> bool {
+    uid == rustix::process::geteuid().as_raw()
 }
 
 /// The users that the table of groups puts into granted groups.

@@ -37,6 +37,8 @@ impl Daemon {
         fs::create_dir_all(&folder).map_err(DemoError::io("make a folder for brains"))?;
         let output = fs::File::create(&log).map_err(DemoError::io("make the daemon's log"))?;
         let child = Command::new(&program)
+            // The user's own settings are not the demo's.
+            .args(["--config", "/dev/null"])
             .arg("--folder")
             .arg(&folder)
             .arg("--socket")

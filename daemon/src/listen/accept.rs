@@ -1,8 +1,9 @@
 //! Letting callers in: places, handshakes and first words, each with its deadline.
 
+use std::fmt::Display;
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::mpsc;
@@ -19,6 +20,9 @@ use crate::secrets::certificate_name;
 /// How long nobody is let in after that failed: out of descriptors, most likely, and some will come free.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
+/// How long nothing is said of those who are turned away after one was told.
+const TELL_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// Where connections go that are let in.
 pub(crate) type Incoming = mpsc::Sender<io::Result<Connection>>;
 
@@ -28,6 +32,7 @@ pub(crate) async fn accept(listeners: Listeners, control: Control, incoming: Inc
         control,
         crowd: Crowd::default(),
         incoming,
+        told: Mutex::default(),
     });
     let Listeners { unix, tcp } = listeners;
     let by_unix = async {
@@ -66,6 +71,8 @@ struct Door {
     control: Control,
     crowd: Crowd,
     incoming: Incoming,
+    /// When it was last told that somebody was turned away.
+    told: Mutex<Option<Instant>>,
 }
 
 impl Door {
@@ -74,13 +81,12 @@ impl Door {
         let (uid, gid) = match stream.peer_cred() {
             Ok(peer) => (peer.uid(), peer.gid()),
             Err(error) => {
-                tracing::warn!(%error, "turned away a caller that nobody knows");
-                return;
+                return self.turned_away("a caller that nobody knows", &error);
             }
         };
         if live.access.role(uid, gid).is_none() {
-            tracing::warn!(uid, gid, "turned away a caller of another user");
-            return;
+            let party = Peer::Unix { uid, gid }.party();
+            return self.turned_away("a caller whom the configuration grants nothing", &party);
         }
         let peer = Peer::Unix { uid, gid };
         if let Some(place) = self.place(&peer) {
@@ -115,9 +121,18 @@ impl Door {
         match self.crowd.enter(party.clone(), &self.control.live().limits) {
             Ok(place) => Some(place),
             Err(why) => {
-                tracing::warn!(%party, %why, "turned away a connection");
+                self.turned_away("a connection", &format_args!("{party}: {why}"));
                 None
             }
+        }
+    }
+
+    /// Writes it into the log, but not so often that whoever comes again and again fills it.
+    fn turned_away(&self, whom: &str, why: &dyn Display) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN_AFTER) {
+            *told = Some(Instant::now());
+            tracing::warn!(%why, "turned away {whom}");
         }
     }
 

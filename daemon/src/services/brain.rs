@@ -98,7 +98,7 @@ impl BrainService for Service {
             info: Some(info(&brain.name, &view)),
             path: path.to_owned(),
             // Our files can be read by our own user only.
-            direct_read: caller.is_our_user(),
+            direct_read: caller.own_user,
             permission: match caller.role {
                 Role::Read => v1::Permission::Read,
                 Role::Write => v1::Permission::Write,

@@ -11,6 +11,8 @@ use std::time::Duration;
 use amem_client::v1;
 use amem_client::v1::admin_service_client::AdminServiceClient;
 use tempfile::TempDir;
+use tonic::body::Body;
+use tonic::client::GrpcService;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
@@ -150,10 +152,14 @@ impl Drop for Daemon {
 }
 
 /// Asks how the daemon is, with these headers.
-pub(crate) async fn ask(
-    channel: Channel,
+pub(crate) async fn ask<S>(
+    channel: S,
     headers: &[(&'static str, &str)],
-) -> Result<tonic::Response<v1::GetStatusResponse>, Status> {
+) -> Result<tonic::Response<v1::GetStatusResponse>, Status>
+where
+    S: GrpcService<Body, ResponseBody = Body>,
+    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let mut request = Request::new(v1::GetStatusRequest {});
     for (name, value) in headers {
         request.metadata_mut().insert(*name, value.parse().unwrap());

@@ -1,7 +1,10 @@
 //! Starting: settings shown and refused, sockets that are taken or stale, what the service manager is told.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{Daemon, Place, ask};
@@ -113,6 +116,50 @@ async fn a_socket_that_a_dead_daemon_left_is_taken_over() {
     let daemon = place.start();
     let client = daemon.client().await;
     ask(client.channel(), &[]).await.unwrap();
+}
+
+/// Says the first words of HTTP/2 as another user; prints how many bytes it is answered.
+const STRANGER: &str = r#"
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(20)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    print(len(s.recv(9)))
+except (BrokenPipeError, ConnectionResetError):
+    print(0)
+"#;
+
+#[test]
+fn another_user_comes_in_only_if_it_is_granted_something() {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root || Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: only root can be other users, and python3 is needed");
+        return;
+    }
+    let (granted, stranger, group) = (65_531, 65_532, 65_533);
+    let settings =
+        format!("[access]\nsocket_group = {group}\nusers = {{ {granted} = \"read\" }}\n");
+    let daemon = Place::new(&settings).start();
+    let socket = daemon.place.socket();
+    let everybody = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(socket.parent().unwrap(), everybody).unwrap();
+    let answered = |uid, gid| {
+        let mut command = Command::new("python3");
+        command.args(["-c", STRANGER]).arg(&socket);
+        let output = command.uid(uid).gid(gid).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        (output.status.success(), said)
+    };
+    assert_eq!(answered(granted, group), (true, "9".to_owned()));
+    assert_eq!(answered(stranger, group), (true, "0".to_owned()));
+    daemon.says("user 65532");
+    let (connected, _) = answered(granted, granted);
+    assert!(
+        !connected,
+        "the socket's mode lets the group in, and nobody else"
+    );
 }
 
 /// What a manager hears next of these.
