@@ -14,7 +14,7 @@ use tower::{Layer, Service};
 use super::caller::caller;
 use super::deadline::{deadline, exceeded};
 use super::load::{Call, Load, Metered};
-use crate::access::{Caller, Needs, needs};
+use crate::access::{Caller, Needs, Pace, needs};
 use crate::control::Control;
 use crate::listen::Peer;
 use crate::refusal::{Refusal, Result};
@@ -54,7 +54,7 @@ impl Enter {
         }
         let (call, held) = self.load.enter(&parts.headers, &live.limits)?;
         parts.extensions.insert(caller);
-        let body = Metered::wrap(body, held.clone());
+        let body = Metered::wrap(body, held.clone(), needs.pace == Pace::Stream);
         let entered = Entered {
             deadline,
             places: (call, held),

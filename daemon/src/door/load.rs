@@ -1,7 +1,7 @@
 //! How much is under way: calls, and bytes of their requests. What is too much is refused before it is read.
 //!
 //! Promises: what was taken comes back, however a call ends. A request's bytes are held until it is answered; a
-//! stream holds those of one message at most, as it is served one by one.
+//! stream holds those of the message that is on its way, as the queues count those that have come.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -100,19 +100,57 @@ fn announced(headers: &HeaderMap) -> u64 {
 }
 
 impl Held {
-    /// Holds so many bytes in all, but no more than a message has.
+    /// Holds so many bytes from now on, but no more than a message has.
     fn hold(&self, bytes: u64) -> Result<()> {
         let wanted = bytes.min(BATCH_BYTES_MAX as u64);
-        let more = wanted.saturating_sub(self.bytes.load(Ordering::Relaxed));
-        if more == 0 {
-            return Ok(());
-        }
-        if !add(&self.load.bytes, more, self.most) {
+        let had = self.bytes.load(Ordering::Relaxed);
+        if let Some(less) = had.checked_sub(wanted) {
+            self.load.bytes.fetch_sub(less, Ordering::Relaxed);
+        } else if !add(&self.load.bytes, wanted - had, self.most) {
             let what = "too many bytes of requests are under way";
             return Err(busy(what, self.most, "request_bytes_in_flight"));
         }
-        self.bytes.fetch_add(more, Ordering::Relaxed);
+        // Nobody else changes it: a body is read by one.
+        self.bytes.store(wanted, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+/// Where in the messages of a body we are: each is a byte, its length in four, and itself (PROTOCOL-HTTP2 of gRPC).
+#[derive(Debug, Default)]
+struct Messages {
+    head: [u8; 5],
+    /// Bytes of the head that are here.
+    have: usize,
+    /// Bytes of the message that are here, and still to come.
+    here: u64,
+    left: u64,
+}
+
+impl Messages {
+    /// Goes on by these bytes; gives those that are here of the message that is not whole.
+    fn take(&mut self, mut data: &[u8]) -> u64 {
+        while !data.is_empty() {
+            if self.have < self.head.len() {
+                let part = data.len().min(self.head.len() - self.have);
+                self.head[self.have..self.have + part].copy_from_slice(&data[..part]);
+                self.have += part;
+                data = &data[part..];
+                let [_, length @ ..] = self.head;
+                (self.here, self.left) = (0, u64::from(u32::from_be_bytes(length)));
+            } else {
+                let part = data
+                    .len()
+                    .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+                self.here += part as u64;
+                self.left -= part as u64;
+                data = &data[part..];
+            }
+            if self.have == self.head.len() && self.left == 0 {
+                *self = Self::default();
+            }
+        }
+        self.here
     }
 }
 
@@ -121,17 +159,29 @@ pub(super) struct Metered {
     inner: Body,
     held: Arc<Held>,
     seen: u64,
+    /// Of a stream.
+    messages: Option<Messages>,
     refused: bool,
 }
 
 impl Metered {
-    pub(super) fn wrap(inner: Body, held: Arc<Held>) -> Body {
+    pub(super) fn wrap(inner: Body, held: Arc<Held>, is_stream: bool) -> Body {
         Body::new(Self {
             inner,
             held,
             seen: 0,
+            messages: is_stream.then(Messages::default),
             refused: false,
         })
+    }
+
+    /// The bytes to hold once these have come.
+    fn see(&mut self, data: &[u8]) -> u64 {
+        if let Some(messages) = &mut self.messages {
+            return messages.take(data);
+        }
+        self.seen = self.seen.saturating_add(data.len() as u64);
+        self.seen
     }
 }
 
@@ -151,8 +201,8 @@ impl HttpBody for Metered {
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
-            this.seen = this.seen.saturating_add(data.len() as u64);
-            if let Err(refusal) = this.held.hold(this.seen) {
+            let bytes = this.see(data);
+            if let Err(refusal) = this.held.hold(bytes) {
                 this.refused = true;
                 return Poll::Ready(Some(Err(refusal.into())));
             }
@@ -213,18 +263,37 @@ mod tests {
     async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
         let load = Arc::new(Load::default());
         let (call, held) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
-        let mut body = Metered::wrap(Body::new(text(80)), held.clone());
+        let mut body = Metered::wrap(Body::new(text(80)), held.clone(), false);
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
         assert!(next.unwrap().is_ok());
         assert_eq!(load.bytes.load(Ordering::Relaxed), 80);
 
         let (_call, other) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
-        let mut refused = Metered::wrap(Body::new(text(80)), other.clone());
+        let mut refused = Metered::wrap(Body::new(text(80)), other.clone(), false);
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
         drop((body, call, held));
         assert_eq!(load.bytes.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn of_a_stream_only_the_message_that_is_not_whole_counts() {
+        let message = |bytes: usize| {
+            let head = [&[0][..], &(bytes as u32).to_be_bytes()].concat();
+            [head, vec![7; bytes]].concat()
+        };
+        let all = [message(10), message(0), message(70_000), message(3)].concat();
+        for step in [1, 2, 5, 7, 1000, all.len()] {
+            let mut messages = Messages::default();
+            let here: Vec<_> = all.chunks(step).map(|part| messages.take(part)).collect();
+            assert!(here.iter().all(|bytes| *bytes < 70_000), "{step}");
+            assert_eq!(here.last(), Some(&0), "{step}");
+            assert!(
+                step > 1000 || here.iter().any(|bytes| *bytes > 60_000),
+                "{step}"
+            );
+        }
     }
 
     /// A body of so many bytes.

@@ -105,6 +105,7 @@ impl Door {
         let peer = Peer::Tcp {
             from,
             to,
+            tls: false,
             certificate: None,
         };
         if let Some(place) = self.place(&peer) {
@@ -162,6 +163,7 @@ impl Door {
             Peer::Tcp { from, to, .. } => Peer::Tcp {
                 from,
                 to,
+                tls: true,
                 certificate,
             },
             unix => unix,

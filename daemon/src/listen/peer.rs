@@ -19,6 +19,8 @@ pub(crate) enum Peer {
         from: SocketAddr,
         /// Our end.
         to: SocketAddr,
+        /// True if nobody in between can read or change what is said.
+        tls: bool,
         /// The name of the certificate that was shown.
         certificate: Option<String>,
     },

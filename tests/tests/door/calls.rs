@@ -102,6 +102,18 @@ async fn a_request_for_which_there_is_no_room_is_refused_with_the_limit() {
     for _ in 0..20 {
         client.memory().ingest(batch(50_000)).await.unwrap();
     }
+    // A stream may be longer than what fits at once.
+    let batches = (0..20).map(move |_| v1::IngestStreamRequest {
+        batch: Some(batch(50_000)),
+    });
+    let answers = client
+        .memory()
+        .ingest_stream(tokio_stream::iter(batches))
+        .await;
+    let mut answers = answers.unwrap().into_inner();
+    for _ in 0..20 {
+        answers.message().await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]
