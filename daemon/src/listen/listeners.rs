@@ -37,9 +37,3 @@ impl Listeners {
         self.tcp.as_ref()?.local_addr().ok()
     }
 }
-
-impl From<Socket> for Listeners {
-    fn from(unix: Socket) -> Self {
-        Self { unix, tcp: None }
-    }
-}
