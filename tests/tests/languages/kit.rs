@@ -52,7 +52,7 @@ pub(crate) fn say(line: &str) {
 
 /// Python with grpcio, and stubs of our protos; none where that can't be had.
 pub(crate) fn python() -> Option<Kit> {
-    kept("python", "requirements.txt", |kit| {
+    kept("python", "python3", "requirements.txt", |kit| {
         let scripts = sources().join("python");
         run(Command::new("python3").args(["-m", "venv"]).arg(kit))?;
         let python = kit.join("bin/python");
@@ -89,8 +89,7 @@ pub(crate) fn python() -> Option<Kit> {
 
 /// Node with @grpc/grpc-js, which reads our protos itself; none where that can't be had.
 pub(crate) fn node() -> Option<Kit> {
-    kept("node", "package-lock.json", |kit| {
-        run(Command::new("node").arg("--version"))?;
+    kept("node", "node", "package-lock.json", |kit| {
         for file in ["package.json", "package-lock.json"] {
             let from = sources().join("node").join(file);
             fs::copy(from, kit.join(file)).unwrap();
@@ -111,6 +110,7 @@ pub(crate) fn node() -> Option<Kit> {
 /// A kit in the target folder, made if it is not there yet.
 fn kept(
     language: &str,
+    program: &str,
     pins: &str,
     make: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Option<PathBuf> {
@@ -123,19 +123,22 @@ fn kept(
     let kit = all.join(format!("{language}-{hash}"));
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
     let whole = kit.join("whole");
-    if !whole.exists() {
+    let had = run(Command::new(program).arg("--version")).and_then(|()| {
+        if whole.exists() {
+            return Ok(());
+        }
         drop(fs::remove_dir_all(&kit));
         fs::create_dir_all(&kit).unwrap();
-        if let Err(why) = make(&kit) {
-            let message = format!("{language} can't be had here, so nothing is checked: {why}");
-            assert!(
-                env::var_os("AMEM_LANGUAGES").is_none_or(|wanted| wanted != "required"),
-                "{message}"
-            );
-            say(&format!("SKIPPED: {message}"));
-            return None;
-        }
-        File::create(whole).unwrap();
+        make(&kit)?;
+        File::create(&whole).unwrap();
+        Ok(())
+    });
+    if let Err(why) = had {
+        let message = format!("{language} can't be had here, so nothing is checked: {why}");
+        let is_required = env::var_os("AMEM_LANGUAGES").is_some_and(|wanted| wanted == "required");
+        assert!(!is_required, "{message}");
+        say(&format!("SKIPPED: {message}"));
+        return None;
     }
     Some(kit)
 }
@@ -150,7 +153,9 @@ fn run(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    // The last line of npm only names its log.
+    let mut lines = said.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.rfind(|line| !line.contains("complete log"));
     let arguments: Vec<_> = command.get_args().map(|a| a.to_string_lossy()).collect();
     Err(format!(
         "{program} {}: {}",
