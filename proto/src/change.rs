@@ -1,13 +1,15 @@
 //! What every change has in common: the brain, who writes and under which conditions, the call, the commit.
 
+use std::fmt::Debug;
+
 use prost::Message;
 
 use crate::v1;
 
 /// A request of `MemoryService` that is answered by one commit.
-pub trait Change: Message + Default + Clone + 'static {
+pub trait Change: Message + Clone + Debug + Default + 'static {
     /// The message that answers it.
-    type Answer: Message + Default + 'static;
+    type Answer: Message + Debug + Default + PartialEq + 'static;
     /// The path of its call.
     const PATH: &'static str;
 

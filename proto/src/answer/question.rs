@@ -1,5 +1,7 @@
 //! What every question has in common: the brain, the moment, the answer, and which events it used.
 
+use std::fmt::Debug;
+
 use amem_core::NodeId;
 use amem_core::view::{AsOf, View};
 use prost::Message;
@@ -20,9 +22,9 @@ pub struct Answered<A> {
 }
 
 /// A request of `QueryService`.
-pub trait Question: Message + Default + Clone + 'static {
+pub trait Question: Message + Clone + Debug + Default + 'static {
     /// The message that answers it.
-    type Answer: Message + Default + 'static;
+    type Answer: Message + Debug + Default + PartialEq + 'static;
     /// The path of its call.
     const PATH: &'static str;
     /// True if it may cost in proportion to the brain: it is for a thread that may be kept busy.

@@ -1,0 +1,121 @@
+//! What was answered is in every view taken after; uses are counted once, however they travel.
+
+use amem_client::v1;
+
+use crate::kit::{Kit, fact};
+
+async fn accesses(brain: &amem_client::Brain, event_id: u64) -> u32 {
+    let get = v1::GetEventsRequest {
+        event_ids: vec![event_id],
+        touch: Some(false),
+        ..Default::default()
+    };
+    brain.ask(get).await.unwrap().events[0].access_count
+}
+
+#[tokio::test]
+async fn a_direct_read_sees_every_change_that_was_answered_also_after_a_crash() {
+    let mut kit = Kit::new();
+    let brain = kit.brain("b").await;
+    let other = kit.client().await.brain("b").await.unwrap();
+    for round in 0..4 {
+        for n in 0..20 {
+            let text = format!("round {round} event {n}");
+            let done = brain.ingest(vec![fact(&text)]).await.unwrap();
+            let got = brain.get(&done.event_ids).await.unwrap();
+            assert_eq!(got[0].text, text);
+            let by_other = other.by_call().get(&done.event_ids).await.unwrap();
+            assert_eq!(by_other[0].text, text);
+            // What it was answered by call, it sees directly.
+            assert_eq!(other.get(&done.event_ids).await.unwrap()[0].text, text);
+        }
+        match round {
+            0 => {
+                let request = v1::CheckpointBrainRequest { brain: "b".into() };
+                let client = kit.client().await;
+                client.brains().checkpoint_brain(request).await.unwrap();
+            }
+            _ => {
+                kit.kill();
+                kit.restart();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn uses_by_direct_reads_are_sent_together_and_once() {
+    let mut kit = Kit::new();
+    let brain = kit.brain("b").await;
+    brain.ingest(vec![fact("one"), fact("two")]).await.unwrap();
+    for _ in 0..5 {
+        brain.get(&[0]).await.unwrap();
+    }
+    brain.search("two", 5).await.unwrap();
+    let before = brain
+        .by_call()
+        .ask(v1::WhyRequest::default())
+        .await
+        .unwrap();
+    brain.flush().await.unwrap();
+    let after = brain
+        .by_call()
+        .ask(v1::WhyRequest::default())
+        .await
+        .unwrap();
+    let lsn = |answer: &v1::WhyResponse| answer.moment.as_ref().unwrap().lsn;
+    // One commit for all of them, of a frame or two; a search does not touch.
+    let frames = lsn(&after) - lsn(&before);
+    assert!((1..=2).contains(&frames), "{frames}");
+    assert_eq!(
+        (accesses(&brain, 0).await, accesses(&brain, 1).await),
+        (5, 0)
+    );
+    brain.flush().await.unwrap();
+    let later = brain
+        .by_call()
+        .ask(v1::WhyRequest::default())
+        .await
+        .unwrap();
+    assert_eq!(lsn(&later), lsn(&after));
+
+    // A daemon that dies with uses waiting here: they arrive at the next one, once.
+    brain.get(&[0, 1]).await.unwrap();
+    kit.kill();
+    let flushing = tokio::spawn({
+        let brain = brain.clone();
+        async move { brain.flush().await }
+    });
+    kit.restart();
+    flushing.await.unwrap().unwrap();
+    assert_eq!(
+        (accesses(&brain, 0).await, accesses(&brain, 1).await),
+        (6, 1)
+    );
+
+    // Whoever drops the brain sends what waits.
+    let other = kit.client().await.brain("b").await.unwrap();
+    brain.get(&[1]).await.unwrap();
+    drop(brain);
+    while accesses(&other, 1).await < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(accesses(&other, 1).await, 2);
+}
+
+#[tokio::test]
+async fn a_thousand_used_events_are_sent_without_being_asked() {
+    let kit = Kit::new();
+    let brain = kit.brain("b").await;
+    let events = (0..1_000).map(|n| fact(format!("event {n}"))).collect();
+    let ids = brain.ingest(events).await.unwrap().event_ids;
+    let began = std::time::Instant::now();
+    brain.get(&ids).await.unwrap();
+    while accesses(&brain, 999).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        began.elapsed() < amem_client::limits::TOUCH_AFTER,
+        "it waited"
+    );
+}

@@ -1,0 +1,15 @@
+//! The client's library against the real daemon: read directly or by call, refused, lost and begun again.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod alike;
+mod connect;
+mod kit;
+mod live;
+mod refused;
+mod retried;
+mod tree;
