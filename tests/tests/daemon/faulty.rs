@@ -10,7 +10,7 @@ use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
-use amemd::{Config, Flags, Socket};
+use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
@@ -39,7 +39,10 @@ impl Served {
         };
         let config = Config::load(flags, Arc::new(|_| None)).unwrap();
         let brains = Folder::open(disk, "a test").unwrap();
-        let listening = Socket::bind(&socket, None).unwrap().into();
+        let listening = Listeners {
+            unix: Socket::bind(&socket, None).unwrap(),
+            tcp: None,
+        };
         let (stop, stopped) = oneshot::channel::<()>();
         let ended = tokio::spawn(amemd::run(config, brains, listening, async {
             drop(stopped.await);

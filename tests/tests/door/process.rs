@@ -13,7 +13,7 @@ use amem_client::v1::admin_service_client::AdminServiceClient;
 use tempfile::TempDir;
 use tonic::body::Body;
 use tonic::client::GrpcService;
-use tonic::transport::Channel;
+use tonic::codegen::{Body as HttpBody, Bytes, StdError};
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
 
@@ -157,8 +157,10 @@ pub(crate) async fn ask<S>(
     headers: &[(&'static str, &str)],
 ) -> Result<tonic::Response<v1::GetStatusResponse>, Status>
 where
-    S: GrpcService<Body, ResponseBody = Body>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    S: GrpcService<Body>,
+    S::Error: Into<StdError>,
+    S::ResponseBody: HttpBody<Data = Bytes> + Send + 'static,
+    <S::ResponseBody as HttpBody>::Error: Into<StdError> + Send,
 {
     let mut request = Request::new(v1::GetStatusRequest {});
     for (name, value) in headers {
