@@ -33,7 +33,7 @@ impl Client {
         M: Message + 'static,
         A: Message + Default + 'static,
     {
-        let mut grpc = Grpc::new(self.channel());
+        let mut grpc = Grpc::new(self.link());
         grpc.ready().await.map_err(|error| lost(&error))?;
         let codec = ProstCodec::<M, A>::default();
         let path = PathAndQuery::from_static(path);

@@ -41,6 +41,7 @@ impl Interceptor for Authorization {
 /// A connection to a daemon. Cloning it is cheap and shares the connection, which is made again if it is lost.
 #[derive(Debug, Clone)]
 pub struct Client {
+    channel: Channel,
     link: Link,
     is_local: bool,
     retry: Retry,
@@ -86,7 +87,8 @@ impl Client {
 
     fn new(channel: Channel, authorization: Authorization, is_local: bool) -> Self {
         Self {
-            link: InterceptedService::new(channel, authorization),
+            link: InterceptedService::new(channel.clone(), authorization),
+            channel,
             is_local,
             retry: Retry::default(),
         }
@@ -123,9 +125,14 @@ impl Client {
         AdminServiceClient::new(self.link.clone())
     }
 
-    /// The bare connection, for other services such as grpc.health.v1.
-    pub fn channel(&self) -> Link {
+    /// The connection, for other services such as grpc.health.v1.
+    pub fn link(&self) -> Link {
         self.link.clone()
+    }
+
+    /// The bare connection: calls by it carry no token.
+    pub fn channel(&self) -> Channel {
+        self.channel.clone()
     }
 
     /// Opens a brain, and its file if the daemon allows that and is on this machine: views of it then cost no call.

@@ -31,7 +31,7 @@ async fn a_connection_over_tcp_carries_its_token_in_every_call() {
         (None, Code::Unauthenticated),
     ] {
         let client = Client::connect_tcp(&address, token, None).await.unwrap();
-        let mut health = HealthClient::new(client.channel());
+        let mut health = HealthClient::new(client.link());
         let answer = health.check(HealthCheckRequest::default()).await;
         let found = answer.map_or_else(|status| status.code(), |_| Code::Ok);
         assert_eq!(found, code, "{token:?}");
