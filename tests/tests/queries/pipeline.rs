@@ -92,7 +92,7 @@ fn stage(world: &mut World, view: &View) -> Stage {
 }
 
 /// What a source gives, and what each is worth over the best.
-fn begin(view: &View, source: &Source) -> Result<Vec<(NodeId, f32)>, Error> {
+fn begin(view: &View, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>, Error> {
     let ones = |ids: Vec<NodeId>| ids.into_iter().map(|id| (id, 1.0)).collect();
     let mut found: Vec<(NodeId, f32)> = match source {
         Source::Events(ids) => ones(ids.clone()),
@@ -104,7 +104,6 @@ fn begin(view: &View, source: &Source) -> Result<Vec<(NodeId, f32)>, Error> {
         }
         Source::Pattern(pattern) => ones(pattern.run(view)?.ids),
     };
-    let sight = Sight::new(&Default::default(), false)?;
     found.retain(|(id, _)| sight.of(&view.node(*id).unwrap()).unwrap() == Seen::Shown);
     let most = found.iter().map(|row| row.1).fold(0.0, f32::max);
     for row in &mut found {
@@ -131,11 +130,11 @@ fn ranked(by: &RankBy, view: &View, known: &Known, row: &Expected) -> f32 {
         + by.weights.nearness / (1 + row.depth) as f32
 }
 
-fn behind(known: &Known, reach: &Reach, rows: &mut Vec<Expected>) {
+fn behind(known: &Known, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<Expected>) {
     let starts: Vec<u64> = rows.iter().map(|row| row.id.0).collect();
-    let scope = Default::default();
+    let (scope, all) = (&pipeline.scope, pipeline.include_forgotten);
     let (follow, depth) = (reach.follow, reach.depth);
-    let reached = forest(known, &starts, follow, &reach.types, depth, &scope, false);
+    let reached = forest(known, &starts, follow, &reach.types, depth, scope, all);
     // The way to each step, stubs included.
     let mut ways: Vec<Expected> = rows.clone();
     for (id, _, via, is_stub) in reached.into_iter().skip(starts.len()) {
@@ -144,9 +143,8 @@ fn behind(known: &Known, reach: &Reach, rows: &mut Vec<Expected>) {
         }
         let parent = via.unwrap().0;
         let parent = ways.iter().find(|row| row.id == parent).unwrap();
-        let parent_is_stub = known.state.events[parent.id.0 as usize]
-            .flags
-            .has(amem_core::Flags::FORGOTTEN);
+        let flags = known.state.events[parent.id.0 as usize].flags;
+        let parent_is_stub = flags.has(amem_core::Flags::FORGOTTEN) && !all;
         let mut from = vec![(parent.id, parent_is_stub)];
         from.extend(&parent.from);
         let row = Expected {
@@ -164,9 +162,11 @@ fn behind(known: &Known, reach: &Reach, rows: &mut Vec<Expected>) {
 }
 
 fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expected>, Error> {
+    let (scope, all) = (&pipeline.scope, pipeline.include_forgotten);
+    let sight = Sight::new(scope, all)?;
     let mut rows: Vec<Expected> = Vec::new();
     for source in &pipeline.sources {
-        for (id, worth) in begin(view, source)? {
+        for (id, worth) in begin(view, source, &sight)? {
             match rows.iter_mut().find(|row| row.id == id) {
                 Some(row) => {
                     row.found = row.found.max(worth);
@@ -184,13 +184,13 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expect
     }
     for stage in &pipeline.stages {
         match stage {
-            Stage::Traverse(reach) => behind(known, reach, &mut rows),
+            Stage::Traverse(reach) => behind(known, pipeline, reach, &mut rows),
             Stage::Resolve => {
                 let mut heads = BTreeSet::new();
                 rows = rows
                     .into_iter()
                     .filter_map(|row| {
-                        let head = resolve(known, row.id.0, &Default::default(), false)?.heads[0];
+                        let head = resolve(known, row.id.0, scope, all)?.heads[0];
                         if !heads.insert(head) {
                             return None;
                         }
@@ -237,7 +237,8 @@ fn a_pipeline_is_its_stages_run_by_hand() {
         let pipeline = Pipeline {
             sources: (0..sources).map(|_| source(world, view)).collect(),
             stages: (0..stages).map(|_| stage(world, view)).collect(),
-            ..Pipeline::default()
+            scope: Requests(world).scope(),
+            include_forgotten: world.random.below(3) == 0,
         };
         let found = match pipeline.run(view) {
             Ok(found) => found,
