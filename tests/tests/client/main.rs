@@ -8,6 +8,7 @@
 
 mod alike;
 mod connect;
+mod follow;
 mod kit;
 mod live;
 mod refused;
