@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use amem_client::{Client, Tls};
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tokio::net::TcpStream;
@@ -136,5 +137,51 @@ async fn a_certificate_of_the_right_authority_says_who_calls() {
             Err(_) => false,
         };
         assert!(!served);
+    }
+}
+
+#[tokio::test]
+async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
+    let (authority, other) = (authority(), self::authority());
+    let more = "token_file = \"token\"\ntls_client_ca = \"ca\"\n";
+    let daemon = place(&authority, more).start();
+    let here = daemon.client().await;
+    let create = amem_client::v1::CreateBrainRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    here.brains().create_brain(create).await.unwrap();
+    let text = "told over the socket".to_owned();
+    let event = amem_client::v1::NewEvent {
+        text: text.clone(),
+        ..Default::default()
+    };
+    let brain = here.brain("b").await.unwrap();
+    brain.ingest(vec![event]).await.unwrap();
+
+    let (port, token) = (daemon.tcp.unwrap().port(), daemon.token());
+    let address = format!("127.0.0.1:{port}");
+    let identity = authority.identity();
+    let tls = |trusted: &Authority, name: &str| Tls {
+        authority: trusted.pem.clone().into_bytes(),
+        name: Some(name.into()),
+        identity: Some((
+            identity.pem.clone().into(),
+            identity.key.serialize_pem().into(),
+        )),
+    };
+    let trusted = tls(&authority, "localhost");
+    let there = Client::connect_tcp(&address, Some(&token), Some(trusted)).await;
+    let brain = there.unwrap().brain("b").await.unwrap();
+    assert!(brain.reader().is_none());
+    let got = amem_client::v1::GetEventsRequest {
+        event_ids: vec![0],
+        touch: Some(false),
+        ..Default::default()
+    };
+    assert_eq!(brain.ask(got).await.unwrap().events[0].text, text);
+    for stranger in [tls(&other, "localhost"), tls(&authority, "elsewhere")] {
+        let connected = Client::connect_tcp(&address, Some(&token), Some(stranger)).await;
+        assert!(connected.is_err());
     }
 }
