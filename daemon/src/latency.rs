@@ -236,13 +236,28 @@ mod tests {
         latencies.layer(service).call(request).await.unwrap()
     }
 
+    /// An answer that does not come.
+    struct Endless;
+
+    impl HttpBody for Endless {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+            Poll::Pending
+        }
+    }
+
     #[tokio::test]
     async fn calls_are_counted_when_their_answers_end_and_unknown_paths_are_not() {
         let latencies = latencies();
         let refused = || Status::not_found("no").into_http();
         drop(call(&latencies, "/a/One", refused).await);
         drop(call(&latencies, "/a/Else", refused).await);
-        let held = call(&latencies, "/a/Two", refused).await;
+        let held = call(&latencies, "/a/Two", || Response::new(Body::new(Endless))).await;
         let (page, more) = latencies.page("", 10);
         let told: Vec<_> = page
             .iter()
@@ -251,6 +266,12 @@ mod tests {
         assert_eq!(told, [("/a/One", 1, 1, 0), ("/a/Two", 0, 0, 1)]);
         assert!(!more);
         drop(held);
+        let (page, _) = latencies.page("/a/One", 10);
+        assert_eq!(
+            (page[0].1.errors, page[0].1.in_flight),
+            (1, 0),
+            "its caller has gone"
+        );
         assert!(latencies.page("", 1).1);
         assert_eq!(latencies.page("/a/One", 10).0.len(), 1);
     }

@@ -10,7 +10,6 @@ use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use amem_client::Link;
 use amem_client::v1::GetEventsResponse;
 use amemd::limits::{CONNECTION_STREAMS_MAX, HEADER_BYTES_MAX};
 use tokio::net::UnixListener;
@@ -18,7 +17,7 @@ use tokio_stream::wrappers::UnixListenerStream;
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::server::{Grpc, NamedService, UnaryService};
-use tonic::transport::Server;
+use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 
@@ -38,7 +37,7 @@ pub(crate) async fn serve(socket: &Path) -> Result<(), Box<dyn Error>> {
 
 /// One call.
 pub(super) async fn call(
-    channel: Link,
+    channel: Channel,
     message: GetEventsResponse,
 ) -> Result<GetEventsResponse, Status> {
     let mut grpc = tonic::client::Grpc::new(channel);
