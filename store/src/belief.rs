@@ -106,28 +106,24 @@ pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Resul
     Ok(())
 }
 
-/// Refuses if anything but uses of events was committed after an LSN: readers cause those, and they change nothing
-/// that a writer could have read.
-pub(crate) fn refuse_unless_at(view: &View, expected: Lsn) -> Result<()> {
-    if expected < view.lsn() && !only_touches_after(view, expected)? {
-        return Err(Error::Aborted {
-            what: "the newest LSN",
-            expected: expected.to_string(),
-            found: view.lsn().to_string(),
-        });
+/// The newest commit that is more than a count of uses: what `expected_lsn` is held against, as readers cause those,
+/// and they change nothing that a writer could have read.
+pub(crate) fn newest_change(view: &View) -> Result<Lsn> {
+    let log = &view.brain().delta().log;
+    let newest = (0..view.delta_commits())
+        .rev()
+        .filter_map(|at| log.get(at))
+        .find(|entry| entry.commit.kind != Kind::Touch);
+    if let Some(entry) = newest {
+        return Ok(entry.commit.lsn);
     }
-    Ok(())
-}
-
-fn only_touches_after(view: &View, mut lsn: Lsn) -> Result<bool> {
-    if lsn < view.commits_held_after()? {
-        return Ok(false);
-    }
-    while let Some(next) = view.commit_after(lsn)? {
-        if next.commit.kind != Kind::Touch {
-            return Ok(false);
+    let kept = view.brain().base().commits()?;
+    for at in (0..kept.len()).rev() {
+        let header = kept.at(at)?.header;
+        if header.kind != Kind::Touch {
+            return Ok(header.lsn);
         }
-        lsn = next.commit.lsn;
     }
-    Ok(true)
+    // What stood before is not known one by one: it may have been anything.
+    Ok(view.commits_held_after()?)
 }

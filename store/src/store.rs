@@ -51,6 +51,8 @@ pub struct Store {
     pub(crate) poison: Option<String>,
     /// It had not been closed in order.
     pub(crate) recovered: bool,
+    /// The newest commit that is more than a count of uses, once somebody has asked.
+    newest_change: Option<Lsn>,
 }
 
 impl Store {
@@ -80,6 +82,7 @@ impl Store {
             actors,
             poison,
             recovered: false,
+            newest_change: None,
         }
     }
 
@@ -209,9 +212,19 @@ impl Store {
         Ok(answer)
     }
 
-    fn check_conditions(&self, view: &View, request: &Request) -> Result<()> {
+    fn check_conditions(&mut self, view: &View, request: &Request) -> Result<()> {
         if let Some(expected) = request.expected_lsn {
-            belief::refuse_unless_at(view, expected)?;
+            let newest = match self.newest_change {
+                Some(newest) => newest,
+                None => *self.newest_change.insert(belief::newest_change(view)?),
+            };
+            if expected < newest {
+                return Err(Error::Aborted {
+                    what: "the newest LSN",
+                    expected: expected.to_string(),
+                    found: view.lsn().to_string(),
+                });
+            }
         }
         if let Some((event, expected)) = request.expected_head {
             view.node(event)?;
@@ -347,6 +360,9 @@ impl Store {
                 self.brain
                     .apply(commit, at, &frames, end)
                     .map_err(|e| e.to_string())?;
+                if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
+                    self.newest_change = Some(commit.lsn);
+                }
                 self.position = after;
                 Ok(())
             }

@@ -57,8 +57,12 @@ impl Planning<'_> {
 
     pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
         limit("the events in a touch", entries.len(), TOUCHES_MAX)?;
+        let mut shown = Vec::with_capacity(entries.len());
         for &(id, times) in entries {
-            self.visible(id)?;
+            // A reader may have seen what was hidden since: that is no reason to lose its other uses.
+            if !self.view.node(id)?.is_forgotten() {
+                shown.push((id, times));
+            }
             if times == 0 {
                 return Err(Error::invalid(
                     "touch",
@@ -66,8 +70,8 @@ impl Planning<'_> {
                 ));
             }
         }
-        if !entries.is_empty() {
-            let encoded = Touches::encode(entries);
+        if !shown.is_empty() {
+            let encoded = Touches::encode(&shown);
             if let Some(entries) = Touches::from_bytes(&encoded) {
                 self.push(&Op::Touch {
                     at: self.next_time,
