@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use amem_proto::v1::JobKind;
 use amem_store::create::{self, Create};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::health::Health;
 use crate::jobs::Jobs;
-use crate::limits::OPENINGS_MAX;
+use crate::limits::{OPEN_AGAIN_AFTER, OPENINGS_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
@@ -38,6 +38,8 @@ struct Inner {
     jobs: Jobs,
     places: Mutex<HashMap<String, Place>>,
     problems: Mutex<BTreeMap<String, Problem>>,
+    /// Turns of opening a brain.
+    openings: Semaphore,
 }
 
 /// Why a brain can't be opened.
@@ -45,6 +47,7 @@ struct Inner {
 pub(crate) struct Problem {
     pub(crate) refusal: Refusal,
     pub(crate) since: SystemTime,
+    tried: Instant,
 }
 
 impl Brains {
@@ -56,6 +59,7 @@ impl Brains {
             jobs,
             places: Mutex::default(),
             problems: Mutex::default(),
+            openings: Semaphore::new(OPENINGS_MAX),
         }))
     }
 
@@ -75,6 +79,10 @@ impl Brains {
         if let Some(open) = place.as_ref().filter(|open| !open.is_closed()) {
             open.use_now();
             return Ok(open.clone());
+        }
+        if let Some(refusal) = self.failed_just_now(name) {
+            self.leave(name, place);
+            return Err(refusal);
         }
         let (brains, name) = (self.clone(), name.to_owned());
         to_its_end(async move { brains.open_at(&name, place).await }).await
@@ -136,14 +144,13 @@ impl Brains {
     /// Opens every brain of the folder once, which recovers those that were not closed in order, and closes them
     /// again. Those that can't be opened are told.
     pub(crate) async fn recover_all(&self) -> Result<()> {
-        let turns = Arc::new(Semaphore::new(OPENINGS_MAX));
         let mut openings = JoinSet::new();
         for name in self.names().await? {
-            let (brains, turns) = (self.clone(), turns.clone());
+            let brains = self.clone();
             openings.spawn(async move {
-                let _turn = turns.acquire().await;
-                match brains.get(&name).await {
-                    Ok(_) => brains.close_if(&name, |_| true).await,
+                // What was opened is let go of before it is closed.
+                match brains.get(&name).await.map(drop) {
+                    Ok(()) => brains.close_if(&name, |_| true).await,
                     Err(refusal) => {
                         tracing::error!(brain = name, why = refusal.message, "can't be opened");
                     }
@@ -229,11 +236,7 @@ impl Brains {
                 if refusal.code == Code::NotFound {
                     self.forget(name).await;
                 } else {
-                    let problem = Problem {
-                        refusal: refusal.clone(),
-                        since: SystemTime::now(),
-                    };
-                    self.problem_list().insert(name.to_owned(), problem);
+                    self.note_problem(name, &refusal);
                     self.0.health.brain(name, false).await;
                 }
                 Err(refusal)
@@ -241,8 +244,27 @@ impl Brains {
         }
     }
 
+    /// Why a brain could not be opened a moment ago: looking again at once would find the same.
+    fn failed_just_now(&self, name: &str) -> Option<Refusal> {
+        let problems = self.problem_list();
+        let problem = problems.get(name)?;
+        (problem.tried.elapsed() < OPEN_AGAIN_AFTER).then(|| problem.refusal.clone())
+    }
+
+    fn note_problem(&self, name: &str, refusal: &Refusal) {
+        let mut problems = self.problem_list();
+        let same = problems.get(name).filter(|known| known.refusal == *refusal);
+        let problem = Problem {
+            refusal: refusal.clone(),
+            since: same.map_or_else(SystemTime::now, |known| known.since),
+            tried: Instant::now(),
+        };
+        problems.insert(name.to_owned(), problem);
+    }
+
     async fn start(&self, name: &str) -> Result<Arc<OpenBrain>> {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
+        let _turn = self.0.openings.acquire().await;
         let job = self.0.jobs.begin(JobKind::Recovery, name);
         let store = match blocking(move || Store::open(&folder, &of)).await? {
             Ok(store) if store.was_recovered() => {
@@ -258,8 +280,17 @@ impl Brains {
                 return Err(error.into());
             }
             Err(error) => {
-                job.failed(&error);
-                return Err(error.into());
+                let refusal = Refusal::from(error);
+                // What has been told once is not told again with every call.
+                match self
+                    .problem_list()
+                    .get(name)
+                    .is_some_and(|known| known.refusal == refusal)
+                {
+                    true => job.forget(),
+                    false => job.failed(&refusal.message),
+                }
+                return Err(refusal);
             }
         };
         tracing::info!(
@@ -286,6 +317,8 @@ impl Brains {
         };
         let unused = |brain: &Arc<OpenBrain>| Arc::strong_count(brain) == 1 && wanted(brain);
         let Some(brain) = place.take_if(|brain| unused(brain)) else {
+            // Whoever asked for a brain that is not there may have left its place behind.
+            self.leave(name, place);
             return;
         };
         let (brains, name) = (self.clone(), name.to_owned());
@@ -313,7 +346,7 @@ impl Brains {
 }
 
 /// Runs what must not end half done when its caller gives up.
-async fn to_its_end<T: Send + 'static>(
+pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
     let ended = tokio::spawn(work).await;

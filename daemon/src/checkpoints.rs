@@ -89,6 +89,8 @@ pub(crate) struct Checkpoints {
     current: Vec<Waiting>,
     /// They wait for the one after it.
     next: Vec<Waiting>,
+    /// Something was erased whose bytes are still in the file, and nobody waits for them to go.
+    erased: bool,
     not_before: Option<Instant>,
 }
 
@@ -102,8 +104,14 @@ impl Checkpoints {
             jobs: jobs.clone(),
             current: Vec::new(),
             next: Vec::new(),
+            erased: false,
             not_before: None,
         }
+    }
+
+    /// Whether a store was opened with content in its file that was erased.
+    pub(crate) fn note_erased(&mut self, is_pending: bool) {
+        self.erased = is_pending;
     }
 
     /// Somebody waits for a generation that is begun from now on.
@@ -128,6 +136,7 @@ impl Checkpoints {
     /// The new generation is in place.
     pub(crate) fn done(&mut self, generation: Generation) {
         self.not_before = None;
+        self.erased = false;
         if let Some(job) = self.job.take() {
             job.done(format_args!("generation {generation}"));
         }
@@ -143,6 +152,7 @@ impl Checkpoints {
             job.failed(&refusal.message);
         }
         for waiting in self.current.drain(..).chain(self.next.drain(..)) {
+            self.erased |= matches!(waiting, Waiting::Erased(..));
             waiting.failed(refusal.clone());
         }
     }
@@ -162,6 +172,9 @@ impl Checkpoints {
     fn is_due(&self, store: &Store, idle: bool) -> bool {
         if self.not_before.is_some_and(|at| Instant::now() < at) {
             return false;
+        }
+        if self.erased {
+            return true;
         }
         let (journal, base) = (store.journal_bytes(), base_bytes(store.brain()));
         let most = if idle {

@@ -20,7 +20,8 @@ struct List {
     /// Ascending by number.
     entries: VecDeque<Entry>,
     last: u64,
-    ended: usize,
+    /// Those that ended, in the order in which they did.
+    ended: VecDeque<u64>,
 }
 
 /// A job as it is told.
@@ -82,13 +83,11 @@ impl Jobs {
             return;
         }
         list.entries[at].ended = Some((SystemTime::now(), outcome));
-        list.ended += 1;
-        if list.ended > JOBS_KEPT_MAX {
-            let oldest = list.entries.iter().position(|entry| entry.ended.is_some());
-            if let Some(oldest) = oldest {
-                list.entries.remove(oldest);
-                list.ended -= 1;
-            }
+        list.ended.push_back(id);
+        if list.ended.len() > JOBS_KEPT_MAX
+            && let Some(oldest) = list.ended.pop_front()
+        {
+            list.entries.retain(|entry| entry.id != oldest);
         }
     }
 }
@@ -139,7 +138,15 @@ mod tests {
         assert_eq!(jobs.page(u64::MAX, true, 10).0.len(), 1);
         drop(running);
         let (all, _) = jobs.page(u64::MAX, false, 1000);
-        let ended = all.last().unwrap().ended.as_ref();
-        assert!(ended.is_some_and(|(_, outcome)| outcome.is_err()) || all.len() == JOBS_KEPT_MAX);
+        assert_eq!(all.len(), JOBS_KEPT_MAX);
+        // The one that ran longest has ended last: it is kept, and has failed, as nobody said otherwise.
+        let ended = all.last().unwrap();
+        assert_eq!(ended.brain, "long");
+        assert!(
+            ended
+                .ended
+                .as_ref()
+                .is_some_and(|(_, outcome)| outcome.is_err())
+        );
     }
 }

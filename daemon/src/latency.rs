@@ -1,7 +1,7 @@
 //! How long calls take, by RPC: one HDR histogram each.
 //!
-//! A call begins when its head has arrived and ends with its answer: with the trailers, or, if it streams, with
-//! the first message (the length of a stream says nothing of the daemon). Promises: the number of histograms is
+//! A call's latency is from the arrival of its head to the end of its answer, or, if that streams, to the first
+//! message: the length of a stream says nothing of the daemon. It is under way until its answer has ended. Promises: the number of histograms is
 //! that of the RPCs that exist, whatever paths are called. Not here: telling them (`services::admin`).
 
 use std::collections::BTreeMap;
@@ -66,6 +66,11 @@ impl Latencies {
         });
         let page = called.by_ref().take(size).collect();
         (page, called.next().is_some())
+    }
+
+    /// True if there is an RPC with this path.
+    pub(crate) fn knows(&self, path: &str) -> bool {
+        self.0.contains_key(path)
     }
 
     fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {
@@ -135,6 +140,7 @@ struct Call {
     path: String,
     streams: bool,
     began: Instant,
+    timed: bool,
     ended: bool,
 }
 
@@ -150,20 +156,30 @@ impl Call {
             path: path.to_owned(),
             streams,
             began: Instant::now(),
+            timed: false,
             ended: false,
         }
+    }
+
+    /// It has its latency, once.
+    fn time(&mut self) {
+        if std::mem::replace(&mut self.timed, true) {
+            return;
+        }
+        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.latencies.change(&self.path, |rpc| {
+            rpc.micros.saturating_record(micros.max(1));
+        });
     }
 
     fn end(&mut self, is_error: bool) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let micros = self.began.elapsed().as_micros();
+        self.time();
         self.latencies.change(&self.path, |rpc| {
             rpc.in_flight -= 1;
             rpc.errors += u64::from(is_error);
-            let micros = u64::try_from(micros).unwrap_or(u64::MAX);
-            rpc.micros.saturating_record(micros.max(1));
         });
     }
 }
@@ -196,7 +212,7 @@ impl HttpBody for Measured {
             Some(Err(_)) => this.call.end(true),
             Some(Ok(frame)) => match frame.trailers_ref() {
                 Some(trailers) => this.call.end(failed(trailers)),
-                None if this.call.streams => this.call.end(false),
+                None if this.call.streams => this.call.time(),
                 None => {}
             },
         }

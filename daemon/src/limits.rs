@@ -36,6 +36,16 @@ pub const RECOVER_AGAIN_AFTER: Duration = Duration::from_secs(1);
 pub const CHECKPOINT_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How long a brain has no writes before it is idle.
 pub const IDLE_AFTER: Duration = Duration::from_secs(30);
+/// Streams of batches that are open at the same time: each may hold one batch that waits for its brain's queue.
+pub const INGEST_STREAMS_MAX: usize = 32;
+/// Whole files that are gone through at the same time, to verify, import or convert them.
+pub const SCANS_MAX: usize = 2;
+/// Brains that are sent as files at the same time.
+pub const EXPORTS_MAX: usize = 8;
+/// How long a brain that could not be opened is not tried again.
+pub const OPEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long a request waits for room in its brain's queue.
+pub const QUEUE_AFTER: Duration = Duration::from_millis(250);
 /// Jobs that are kept after they ended.
 pub const JOBS_KEPT_MAX: usize = 256;
 /// Events whose uses wait to be counted in one brain; further ones are not counted.
@@ -56,7 +66,7 @@ pub const PART_AFTER: Duration = Duration::from_secs(60);
 pub const CHANGES_BYTES: usize = 1 << 20;
 /// Messages of a subscription that wait to be sent.
 pub const CHANGES_WAITING_MAX: usize = 4;
-/// How long a message of a stream waits to be read before the stream is ended.
+/// How long a message of a stream waits to be read before the stream is ended, unless it is set.
 pub const SEND_AFTER: Duration = Duration::from_secs(30);
 /// How long a subscription is silent before it says where it stands.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Every RPC of amem.v1, as its descriptors have them.
+//! Every RPC of amem.v1 and of grpc.health.v1, as their descriptors have them.
 
 use amem_proto::v1::DESCRIPTORS;
 use prost::Message;
@@ -15,11 +15,12 @@ pub(crate) struct Method {
 
 /// All of them. Descriptors are made by the build: bytes that are none are a defect, and give none.
 pub(crate) fn all() -> Vec<Method> {
-    let Ok(set) = FileDescriptorSet::decode(DESCRIPTORS) else {
-        return Vec::new();
-    };
+    let sets = [DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET];
+    let sets = sets
+        .into_iter()
+        .filter_map(|set| FileDescriptorSet::decode(set).ok());
     let mut out = Vec::new();
-    for file in &set.file {
+    for file in sets.flat_map(|set| set.file) {
         for service in &file.service {
             out.extend(service.method.iter().map(|method| Method {
                 path: format!("/{}.{}/{}", file.package(), service.name(), method.name()),

@@ -11,12 +11,13 @@ use amem_core::{Generation, Lsn, NodeId};
 use amem_store::Store;
 use amem_store::mutation::Request;
 use arc_swap::ArcSwap;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{RwLock, Semaphore, mpsc, oneshot, watch};
+use tokio::time::timeout;
 use tonic::Code;
 
 use crate::health::Health;
 use crate::jobs::Jobs;
-use crate::limits::{QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX};
+use crate::limits::{QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX};
 use crate::refusal::{Refusal, Result};
 use crate::touches::Touches;
 use crate::writer::{Ending, Message, Write, Writer, Written};
@@ -88,6 +89,8 @@ pub(crate) struct OpenBrain {
     queue: mpsc::Sender<Message>,
     bytes: Arc<Semaphore>,
     used: Mutex<Instant>,
+    /// Held by those who send content of the brain elsewhere; an erase is answered when they have let go.
+    pub(crate) sending: Arc<RwLock<()>>,
     subscribers: AtomicU32,
 }
 
@@ -129,6 +132,7 @@ impl OpenBrain {
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
             used: Mutex::new(Instant::now()),
+            sending: Arc::default(),
             subscribers: AtomicU32::new(0),
         })
     }
@@ -199,11 +203,11 @@ impl OpenBrain {
             );
             Refusal::new(Code::ResourceExhausted, "QUEUE_FULL", message)
         };
-        let permit = self
-            .bytes
-            .clone()
-            .try_acquire_many_owned(share(bytes))
-            .map_err(|_| full("its queue has no room for the request's bytes"))?;
+        // Large batches wait for room, too: a small request gets its turn among them.
+        let room = self.bytes.clone().acquire_many_owned(share(bytes));
+        let Ok(Ok(permit)) = timeout(QUEUE_AFTER, room).await else {
+            return Err(full("its queue has no room for the request's bytes"));
+        };
         let place = match self.queue.try_reserve() {
             Ok(place) => place,
             Err(mpsc::error::TrySendError::Full(())) => return Err(full("too many requests wait")),

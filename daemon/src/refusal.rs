@@ -29,6 +29,12 @@ impl Refusal {
         Self(answer::Refusal::new(code, reason, message))
     }
 
+    /// The same with a value for machines.
+    #[must_use]
+    pub fn with(self, name: &str, value: impl std::fmt::Display) -> Self {
+        Self(self.0.with(name, value))
+    }
+
     /// An argument that makes no sense.
     pub fn invalid(what: &str, why: impl std::fmt::Display) -> Self {
         Self(answer::Refusal::invalid(what, why))

@@ -27,6 +27,9 @@ use crate::limits::{
 use crate::open_brain::Shared;
 use crate::refusal::{Refusal, Result};
 
+/// Who the daemon is where it acts for itself.
+const PRINCIPAL: &str = "amemd";
+
 /// What a writer is asked.
 #[derive(Debug)]
 pub(crate) enum Message {
@@ -123,11 +126,14 @@ impl Writer {
 
     fn run(&mut self) {
         if let Some(store) = &mut self.store {
+            self.checkpoints.note_erased(store.erase_pending());
             self.checkpoints.begin_if_due(store, false);
         }
         let mut ended = None;
         loop {
-            let wait = self.touch_at.map_or(IDLE_AFTER, |at| {
+            let recover_at = self.store.is_none().then_some(self.recover_at);
+            let next_at = self.touch_at.into_iter().chain(recover_at).min();
+            let wait = next_at.map_or(IDLE_AFTER, |at| {
                 at.saturating_duration_since(Instant::now())
             });
             let next = async { tokio::time::timeout(wait, self.queue.recv()).await };
@@ -218,7 +224,8 @@ impl Writer {
         touched.retain(|(id, _)| shown(*id));
         if !touched.is_empty() {
             group.push(Write {
-                request: Request::new(Mutation::Touch(touched)),
+                // Nobody's act: readers do not write.
+                request: Request::new(Mutation::Touch(touched)).by(PRINCIPAL, ""),
                 bytes: 0,
                 // Uses that are lost with a failed write are lost.
                 answer: oneshot::channel().0,
@@ -329,6 +336,7 @@ impl Writer {
                 tracing::info!(brain = self.name, lsn = store.view().lsn().0, "recovered");
                 self.shared.show(&store);
                 self.shared.recovered();
+                self.checkpoints.note_erased(store.erase_pending());
                 self.store = Some(store);
                 self.tell_health(true);
             }

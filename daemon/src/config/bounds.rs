@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::limits::{
     BRAIN_IDLE_CLOSE, CONNECTION_STREAMS_MAX, CONNECTIONS_MAX, CONNECTIONS_PER_USER_MAX, DEADLINE,
     DEADLINE_MAX, HANDSHAKE_DEADLINE, KEEPALIVE, PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX,
-    REQUESTS_IN_FLIGHT_MAX,
+    REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
 };
 
 macro_rules! limits {
@@ -68,6 +68,8 @@ limits! {
     preface_millis: true, "AMEMD_LIMITS_PREFACE_MILLIS", PREFACE_DEADLINE.as_millis() as u64, 1..=600_000;
     /// Milliseconds that a TLS handshake may take.
     handshake_millis: true, "AMEMD_LIMITS_HANDSHAKE_MILLIS", HANDSHAKE_DEADLINE.as_millis() as u64, 1..=600_000;
+    /// Seconds that an answer of a stream waits to be read.
+    send_secs: true, "AMEMD_LIMITS_SEND_SECS", SEND_AFTER.as_secs(), 1..=3_600;
     /// Seconds between two looks at whether a silent peer is still there.
     keepalive_secs: false, "AMEMD_LIMITS_KEEPALIVE_SECS", KEEPALIVE.as_secs(), 1..=DAY_SECS;
     /// Seconds after which a brain that nobody asks for is closed.
@@ -93,6 +95,11 @@ impl Limits {
     /// How long a TLS handshake may take.
     pub fn handshake(&self) -> Duration {
         Duration::from_millis(self.handshake_millis)
+    }
+
+    /// How long an answer of a stream waits to be read.
+    pub fn send_after(&self) -> Duration {
+        Duration::from_secs(self.send_secs)
     }
 
     /// How often a silent peer is looked at.

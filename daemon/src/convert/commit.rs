@@ -34,44 +34,38 @@ pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResp
     }
 }
 
-/// The messages of a commit: one, or several if it is large.
-pub(crate) fn messages(
+/// The message of a commit's changes from one on, and the change that the next message begins with, if the commit is
+/// too large for one.
+pub(crate) fn message(
     view: &View,
     committed: &Committed<'_>,
     told: Told,
-) -> Result<Vec<v1::SubscribeResponse>> {
+    from: usize,
+) -> Result<(v1::SubscribeResponse, Option<usize>)> {
     let commit = committed.commit;
     let actor = view.actor(commit.actor)?;
-    let first = v1::SubscribeResponse {
+    let mut message = v1::SubscribeResponse {
         kind: kind(commit.kind).into(),
         principal: actor.principal.to_owned(),
         agent: actor.agent.to_owned(),
         ..standing(view, commit.lsn, commit.time)
     };
-    let mut out = vec![first.clone()];
     let mut bytes = 0;
-    for op in committed.ops() {
+    for (at, op) in committed.ops().enumerate().skip(from) {
         let Some(change) = change(view, &op?, told)? else {
             continue;
         };
         let change = v1::Change {
             change: Some(change),
         };
-        let size = change.encoded_len();
-        if bytes > 0 && bytes + size > CHANGES_BYTES {
-            out.push(first.clone());
-            bytes = 0;
+        bytes += change.encoded_len();
+        if bytes > CHANGES_BYTES && !message.changes.is_empty() {
+            message.more = true;
+            return Ok((message, Some(at)));
         }
-        bytes += size;
-        if let Some(last) = out.last_mut() {
-            last.changes.push(change);
-        }
+        message.changes.push(change);
     }
-    let whole = out.len() - 1;
-    for part in &mut out[..whole] {
-        part.more = true;
-    }
-    Ok(out)
+    Ok((message, None))
 }
 
 fn change(view: &View, op: &Op<'_>, told: Told) -> Result<Option<Of>> {

@@ -37,6 +37,10 @@ impl AdminService for Service {
         let request = request.into_inner();
         let size = page_size(request.page_size);
         // A token is the last path of its page.
+        if !request.page_token.is_empty() && !self.0.latencies.knows(&request.page_token) {
+            let why = format!("{:?} is none: take one of an answer", request.page_token);
+            return Err(Refusal::invalid("page_token", why).into());
+        }
         let (page, more) = self.0.latencies.page(&request.page_token, size);
         Ok(Response::new(v1::ListLatenciesResponse {
             next_page_token: match page.last() {

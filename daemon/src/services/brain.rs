@@ -8,14 +8,13 @@ use amem_proto::v1;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;
 use amem_proto::v1::{ExportForm, JobKind};
-use amem_store::Create;
+use amem_store::{Create, folder};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
-use super::{Service, caller, page_size, status, transfer};
+use super::{Service, aside, caller, page_size, status, transfer};
 use crate::access::Role;
-use crate::brains::blocking;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
 
@@ -59,6 +58,10 @@ impl BrainService for Service {
         let request = request.into_inner();
         let (open, problems) = (self.0.brains.open(), self.0.brains.problems());
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        if !request.page_token.is_empty() && folder::file_name(&request.page_token).is_err() {
+            let why = format!("{:?} is none: take one of an answer", request.page_token);
+            return Err(Refusal::invalid("page_token", why).into());
+        }
         let names = self.0.brains.names().await?;
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
@@ -130,7 +133,7 @@ impl BrainService for Service {
         &self,
         request: Request<Streaming<v1::ImportBrainRequest>>,
     ) -> Result<Response<v1::ImportBrainResponse>, Status> {
-        let (brain, imported) = transfer::import(&self.0, request.into_inner()).await?;
+        let (brain, imported) = transfer::import(self.0.clone(), request.into_inner()).await?;
         let view = brain.view();
         Ok(Response::new(v1::ImportBrainResponse {
             moment: Some(moment(&view)),
@@ -154,7 +157,7 @@ impl BrainService for Service {
             )
         })?;
         let brain = self.0.brains.get(&request.brain).await?;
-        Ok(Response::new(transfer::export(&self.0, brain, form)))
+        Ok(Response::new(transfer::export(&self.0, brain, form)?))
     }
 
     async fn checkpoint_brain(
@@ -177,11 +180,11 @@ impl BrainService for Service {
         let job = self.0.brains.jobs().begin(JobKind::Verify, &brain.name);
         // All that is in this view is committed, and so looked at.
         let (view, path) = (brain.view(), brain.path.clone());
-        let report = match blocking(move || verify::file(path)).await? {
+        let report = match aside(&self.0.scans, move || Ok(verify::file(path)?)).await {
             Ok(report) => report,
-            Err(error) => {
-                job.failed(&error);
-                return Err(Refusal::from(error).into());
+            Err(refusal) => {
+                job.failed(&refusal.message);
+                return Err(refusal.into());
             }
         };
         match report.findings.len() as u64 + report.more {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use amem_proto::v1;
 use amem_proto::v1::memory_service_server::MemoryService;
+use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -22,7 +23,12 @@ impl Service {
         check_size("the request", bytes, "send it in parts, or by IngestStream")?;
         let (name, request) = message.into_request(&principal)?;
         let brain = self.0.brains.get(&name).await?;
+        let erases = matches!(request.mutation, Mutation::Erase(_));
         let written = brain.write(request, bytes).await?;
+        if erases {
+            // Who sends the old file elsewhere ends at its next part.
+            drop(brain.sending.write().await);
+        }
         Ok(Done { brain, written })
     }
 }
@@ -65,7 +71,7 @@ macro_rules! calls {
                 request: Request<Streaming<v1::IngestStreamRequest>>,
             ) -> Result<Response<Self::IngestStreamStream>, Status> {
                 let principal = caller(request.extensions())?.principal.clone();
-                let answers = stream::ingest(self.0.clone(), principal, request.into_inner());
+                let answers = stream::ingest(self.0.clone(), principal, request.into_inner())?;
                 Ok(Response::new(answers))
             }
 

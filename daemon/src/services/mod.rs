@@ -4,6 +4,7 @@ mod admin;
 mod brain;
 mod memory;
 mod query;
+mod sending;
 mod status;
 mod stream;
 mod subscribe;
@@ -13,16 +14,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_proto::answer::{Answered, Question};
+use amem_proto::answer::Question;
 use tokio::sync::{Semaphore, oneshot, watch};
-use tonic::Code;
+use tonic::{Code, Request};
 
-use crate::access::Caller;
+use crate::access::{Caller, Role};
 use crate::brains::{Brains, blocking};
 use crate::control::Control;
 use crate::latency::Latencies;
-use crate::limits::{LIST_PAGE_MAX, MESSAGE_BYTES_MAX, READS_MAX};
-use crate::open_brain::OpenBrain;
+use crate::limits::{
+    EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, MESSAGE_BYTES_MAX, READS_MAX, SCANS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 
 /// What all calls have in common.
@@ -33,7 +35,14 @@ pub(crate) struct Daemon {
     /// Reloads the configuration, and ends the daemon.
     pub(crate) control: Control,
     started: Instant,
+    /// Turns of heavy questions.
     reads: Arc<Semaphore>,
+    /// Turns of work that goes through a whole file.
+    scans: Arc<Semaphore>,
+    /// Turns of exports.
+    exports: Arc<Semaphore>,
+    /// Turns of streams of batches.
+    streams: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
     stop: watch::Receiver<bool>,
     latencies: Latencies,
@@ -53,44 +62,51 @@ impl Daemon {
             control,
             started: Instant::now(),
             reads: Arc::new(Semaphore::new(READS_MAX)),
+            scans: Arc::new(Semaphore::new(SCANS_MAX)),
+            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
+            streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
             stop,
             latencies,
         }
     }
 
     /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the
-    /// calls.
-    async fn ask<Q: Question>(&self, question: Q) -> Result<Q::Answer> {
+    /// calls. What callers use who may change the brain counts as used.
+    async fn ask<Q: Question>(&self, request: Request<Q>) -> Result<Q::Answer> {
+        let may_write = caller(request.extensions())?.role >= Role::Write;
+        let question = request.into_inner();
         let brain = self.brains.get(question.brain()).await?;
         let answered = if Q::IS_HEAVY {
-            self.ask_aside(brain.clone(), question).await?
+            let brain = brain.clone();
+            aside(&self.reads, move || Ok(question.ask(&brain.view())?)).await?
         } else {
             question.ask(&brain.view())?
         };
-        brain.touch(answered.touched);
+        if may_write {
+            brain.touch(answered.touched);
+        }
         Ok(answered.answer)
     }
+}
 
-    /// Answers on a thread that may be kept busy; not at all if the caller gives up before its turn.
-    async fn ask_aside<Q: Question>(
-        &self,
-        brain: Arc<OpenBrain>,
-        question: Q,
-    ) -> Result<Answered<Q::Answer>> {
-        // The turn ends with the work, not with the caller's patience: so many run, and no more.
-        let turn = self.reads.clone().acquire_owned().await;
-        let (wanted, mut gone) = oneshot::channel::<()>();
-        let answered = blocking(move || {
-            let _turn = turn;
-            match gone.try_recv() {
-                Err(oneshot::error::TryRecvError::Closed) => Err(Refusal::cancelled()),
-                _ => Ok(question.ask(&brain.view())?),
-            }
-        })
-        .await?;
-        drop(wanted);
-        answered
-    }
+/// Does work on a thread that may be kept busy, when it is its turn; not at all if the caller has given up by then.
+async fn aside<T: Send + 'static>(
+    turns: &Arc<Semaphore>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    // The turn ends with the work, not with the caller's patience: so many run, and no more.
+    let turn = turns.clone().acquire_owned().await;
+    let (wanted, mut gone) = oneshot::channel::<()>();
+    let done = blocking(move || {
+        let _turn = turn;
+        match gone.try_recv() {
+            Err(oneshot::error::TryRecvError::Closed) => Err(Refusal::cancelled()),
+            _ => work(),
+        }
+    })
+    .await?;
+    drop(wanted);
+    done
 }
 
 /// How many a page of a list has, of those asked for.

@@ -15,7 +15,7 @@ macro_rules! questions {
                 &self,
                 request: Request<v1::$request>,
             ) -> Result<Response<v1::$response>, Status> {
-                Ok(Response::new(self.0.ask(request.into_inner()).await?))
+                Ok(Response::new(self.0.ask(request).await?))
             })*
         }
     };

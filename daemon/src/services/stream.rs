@@ -1,5 +1,8 @@
 //! IngestStream: batches go to the writer one after the other while earlier ones are being made durable; the
 //! answers come in order.
+//!
+//! Promises: what was given to the writer is executed, whether or not its answers are read; a stream that ends
+//! before every batch was answered ends with an error.
 
 use std::sync::Arc;
 
@@ -13,8 +16,9 @@ use tonic::{Code, Status, Streaming};
 
 use super::Daemon;
 use super::memory::ingested;
+use super::sending::{Gone, Outgoing};
 use crate::convert::Asks;
-use crate::limits::{SEND_AFTER, STREAM_AFTER, STREAM_BATCHES_MAX};
+use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 use crate::writer::Written;
@@ -27,29 +31,45 @@ pub(super) fn ingest(
     daemon: Arc<Daemon>,
     principal: String,
     batches: Streaming<v1::IngestStreamRequest>,
-) -> ReceiverStream<Result<v1::IngestStreamResponse, Status>> {
-    let (sent, waiting) = mpsc::channel(STREAM_BATCHES_MAX);
-    let (answers, out) = mpsc::channel(STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send(daemon, principal, batches, sent));
+) -> Result<ReceiverStream<Result<v1::IngestStreamResponse, Status>>> {
+    let turn = daemon.streams.clone().try_acquire_owned().map_err(|_| {
+        let message = format!(
+            "{INGEST_STREAMS_MAX} streams of batches are open, the most there may be: wait and retry"
+        );
+        Refusal::new(Code::ResourceExhausted, "LOAD", message)
+    })?;
+    let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
+    let (answers, out) = Outgoing::new(&daemon.control, STREAM_BATCHES_MAX);
+    let sending = tokio::spawn(send_all(daemon, principal, batches, sent));
     tokio::spawn(async move {
-        if answer(waiting, &answers).await.is_none() {
-            // The caller is gone: what it sent is executed, what it would have sent is not.
-            sending.abort();
-            return;
-        }
-        let end = match sending.await {
-            Ok(end) => end,
-            Err(_) => Err(Refusal::internal("a defect stopped the stream").into()),
+        let _turn = turn;
+        let end = match answer_all(&mut waiting, &answers).await {
+            Ok(()) => match sending.await {
+                Ok(end) => end,
+                Err(_) => Err(Refusal::internal("a defect stopped the stream").into()),
+            },
+            Err(gone) => {
+                sending.abort();
+                let remedy = "what was sent is executed: send what was not answered again, with its request_id";
+                Err(gone.refusal("SLOW_READER", remedy).into())
+            }
         };
         if let Err(status) = end {
-            drop(answers.send(Err(status)).await);
+            answers.fail(status);
+        }
+        drop(answers);
+        // The writer passes over what nobody waits for: what it was given is waited for.
+        while let Some(sent) = waiting.recv().await {
+            if let Ok((_, answered)) = sent {
+                drop(answered.await);
+            }
         }
     });
-    ReceiverStream::new(out)
+    Ok(out)
 }
 
 /// Takes batches and gives them to the writer, at most so many ahead of their answers.
-async fn send(
+async fn send_all(
     daemon: Arc<Daemon>,
     principal: String,
     mut batches: Streaming<v1::IngestStreamRequest>,
@@ -92,11 +112,11 @@ async fn one(daemon: &Daemon, principal: &str, message: v1::IngestStreamRequest)
     Ok((brain, answered))
 }
 
-/// Answers batches in order; `None` if nobody listens any more.
-async fn answer(
-    mut waiting: mpsc::Receiver<Sent>,
-    answers: &mpsc::Sender<Result<v1::IngestStreamResponse, Status>>,
-) -> Option<()> {
+/// Answers batches in order, as long as the answers are read.
+async fn answer_all(
+    waiting: &mut mpsc::Receiver<Sent>,
+    answers: &Outgoing<v1::IngestStreamResponse>,
+) -> Result<(), Gone> {
     let mut batch_index = 0;
     while let Some(sent) = waiting.recv().await {
         let outcome = match sent {
@@ -108,18 +128,14 @@ async fn answer(
         };
         let result = match outcome {
             Ok(done) => Outcome::Done(done),
-            Err(refusal) => Outcome::Failure(refusal.into()),
+            Err(refusal) => Outcome::Failure(refusal.0.into()),
         };
         let response = v1::IngestStreamResponse {
             batch_index,
             result: Some(result),
         };
-        // An answer that nobody reads is not waited with for ever: the stream ends, what was sent is executed.
-        timeout(SEND_AFTER, answers.send(Ok(response)))
-            .await
-            .ok()?
-            .ok()?;
+        answers.send(response).await?;
         batch_index += 1;
     }
-    Some(())
+    Ok(())
 }

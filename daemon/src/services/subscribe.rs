@@ -1,41 +1,38 @@
 //! Subscribe: the commits of a brain in order, read from the brain itself.
 //!
-//! A subscriber is a place in the log and nothing else: what it has not read yet waits in the file, not in
-//! memory. So the slowest subscriber costs a writer nothing; one that does not read at all is told to come back.
+//! A subscriber is a place in the log and nothing else: what it has not read yet waits in the file, but for a few
+//! messages. So the slowest subscriber costs a writer nothing; one that does not read at all is told to come back.
 
 use std::sync::Arc;
 
 use amem_core::Lsn;
 use amem_proto::v1;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use uuid::Uuid;
 
 use super::Daemon;
-use crate::convert::{Told, messages, standing};
-use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT, SEND_AFTER};
+use super::sending::Outgoing;
+use crate::convert::{Told, message, standing};
+use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
-
-type Sent = Result<v1::SubscribeResponse, Status>;
 
 /// The commits that a request asks for, from its moment on.
 pub(super) async fn follow(
     daemon: &Daemon,
     request: v1::SubscribeRequest,
-) -> Result<ReceiverStream<Sent>> {
+) -> Result<ReceiverStream<Result<v1::SubscribeResponse, Status>>> {
     let brain = daemon.brains.get(&request.brain).await?;
     let view = brain.view();
-    if !request.instance.is_empty() {
-        check_instance(&request.instance, view.instance())?;
-    }
+    check_instance(&request, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
     // What is not held is refused now, and not after a first message.
     view.commit_after(from)?;
     let (subscriber, newest) = brain.subscribe()?;
-    let (out, messages) = mpsc::channel(CHANGES_WAITING_MAX);
+    let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
     let following = Following {
         brain,
         from,
@@ -50,18 +47,28 @@ pub(super) async fn follow(
     tokio::spawn(async move {
         let ended = tokio::spawn(following.run()).await;
         drop(subscriber);
-        let refusal = match ended {
-            Ok(Ok(())) => return,
-            Ok(Err(refusal)) => refusal,
-            Err(_) => Refusal::internal("a defect stopped the subscription"),
-        };
-        // One place is kept for the last word; nobody may be there to hear it.
-        drop(out.try_send(Err(refusal.into())));
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(refusal)) => out.fail(refusal),
+            Err(_) => out.fail(Refusal::internal("a defect stopped the subscription")),
+        }
     });
-    Ok(ReceiverStream::new(messages))
+    Ok(messages)
 }
 
-fn check_instance(asked: &str, found: Uuid) -> Result<()> {
+/// An LSN is of an instance: a brain that was made anew under the same name has other commits.
+fn check_instance(request: &v1::SubscribeRequest, found: Uuid) -> Result<()> {
+    let asked = request.instance.as_str();
+    if asked.is_empty() {
+        return match request.after_lsn {
+            None | Some(0) => Ok(()),
+            Some(lsn) => {
+                let why =
+                    format!("say of which instance LSN {lsn} is: the answer that named it says so");
+                Err(Refusal::invalid("instance", why))
+            }
+        };
+    }
     let asked = Uuid::try_parse(asked)
         .map_err(|e| Refusal::invalid("instance", format!("{asked:?} is no UUID: {e}")))?;
     if asked == found {
@@ -81,7 +88,7 @@ struct Following {
     told: Told,
     newest: watch::Receiver<Lsn>,
     stop: watch::Receiver<bool>,
-    out: mpsc::Sender<Sent>,
+    out: Outgoing<v1::SubscribeResponse>,
 }
 
 impl Following {
@@ -107,19 +114,20 @@ impl Following {
         }
     }
 
-    /// Sends the next commit, if there is one.
+    /// Sends the next commit, if there is one: a message at a time, so that a large one is never there whole.
     async fn send_next(&mut self) -> Result<bool> {
-        let (next, messages) = {
-            let view = self.brain.view();
-            match view.commit_after(self.from)? {
-                None => return Ok(false),
-                Some(commit) => (commit.commit.lsn, messages(&view, &commit, self.told)?),
-            }
+        let view = self.brain.view();
+        let Some(commit) = view.commit_after(self.from)? else {
+            return Ok(false);
         };
-        for message in messages {
+        let mut from = 0;
+        loop {
+            let (message, next) = message(&view, &commit, self.told, from)?;
             self.send(message).await?;
+            let Some(next) = next else { break };
+            from = next;
         }
-        self.from = next;
+        self.from = commit.commit.lsn;
         Ok(true)
     }
 
@@ -134,24 +142,11 @@ impl Following {
     }
 
     async fn send(&self, message: v1::SubscribeResponse) -> Result<()> {
-        match timeout(SEND_AFTER, self.out.reserve_many(2)).await {
-            Ok(Ok(mut places)) => {
-                if let Some(place) = places.next() {
-                    place.send(Ok(message));
-                }
-                Ok(())
-            }
-            // The subscriber has gone.
-            Ok(Err(_)) => Err(self.ended("nobody listens")),
-            Err(_) => {
-                let message = format!(
-                    "nothing was read for {} s: subscribe again, after LSN {}",
-                    SEND_AFTER.as_secs(),
-                    self.from
-                );
-                Err(Refusal::new(Code::Aborted, "SLOW_SUBSCRIBER", message))
-            }
-        }
+        self.out.send(message).await.map_err(|gone| {
+            let remedy = format!("subscribe again, after LSN {}", self.from);
+            gone.refusal("SLOW_SUBSCRIBER", &remedy)
+                .with("after_lsn", self.from)
+        })
     }
 
     fn ended(&self, why: &str) -> Refusal {

@@ -3,8 +3,9 @@
 //! Promises: a file that is sent is a whole brain, of one moment, while writes go on; memory is that of a few
 //! parts, but for files of other layouts, which are made in a file of their own first.
 
+use std::io::{BufWriter, Read, Seek};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_core::event::Graph;
 use amem_core::foreign::{CompatOptions, write_compatible};
@@ -14,54 +15,64 @@ use amem_proto::v1;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;
 use amem_store::{Imported, Incoming};
-use tokio::sync::mpsc;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
-use super::Daemon;
-use crate::brains::blocking;
+use super::sending::Outgoing;
+use super::{Daemon, aside};
+use crate::brains::{blocking, to_its_end};
 use crate::convert::moment;
-use crate::limits::{PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX, SEND_AFTER};
+use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
-type Parts = mpsc::Sender<Result<v1::ExportBrainResponse, Status>>;
+type Parts = Outgoing<v1::ExportBrainResponse>;
 
 /// A brain that came as a file.
 pub(super) async fn import(
-    daemon: &Daemon,
+    daemon: Arc<Daemon>,
     mut parts: Streaming<v1::ImportBrainRequest>,
 ) -> Result<(Arc<OpenBrain>, Imported), Status> {
     let Some(Part::Options(options)) = next_part(&mut parts).await? else {
         return Err(Refusal::invalid("options", "the first message has them").into());
     };
     let name = options.brain.clone();
+    let embed = !options.no_embed;
     let job = daemon.brains.jobs().begin(JobKind::Import, &name);
-    let received = receive(daemon, options, parts).await;
-    let done = match received {
-        Ok(imported) => daemon
-            .brains
-            .get(&name)
-            .await
-            .map(|brain| (brain, imported)),
+    let incoming = match receive(&daemon, options, parts).await {
+        Ok(incoming) => incoming,
         Err(status) => {
             job.failed(status.message());
             return Err(status);
         }
     };
-    match &done {
-        Ok((brain, _)) => job.done(format_args!("{} events", brain.view().nodes())),
-        Err(refusal) => job.failed(&refusal.message),
-    }
-    Ok(done?)
+    // From here on it is done whether or not the caller waits.
+    let done = to_its_end(async move {
+        let imported = aside(&daemon.scans, move || Ok(incoming.finish(embed)?)).await;
+        let done = match imported {
+            Ok(imported) => daemon
+                .brains
+                .get(&name)
+                .await
+                .map(|brain| (brain, imported)),
+            Err(refusal) => Err(refusal),
+        };
+        match &done {
+            Ok((brain, _)) => job.done(format_args!("{} events", brain.view().nodes())),
+            Err(refusal) => job.failed(&refusal.message),
+        }
+        done
+    });
+    Ok(done.await?)
 }
 
 async fn receive(
     daemon: &Daemon,
     options: v1::ImportOptions,
     mut parts: Streaming<v1::ImportBrainRequest>,
-) -> Result<Imported, Status> {
+) -> Result<Incoming, Status> {
     let mut incoming = daemon
         .brains
         .receive(&options.brain, options.file_bytes)
@@ -76,8 +87,7 @@ async fn receive(
         }
         incoming = push(incoming, data).await?;
     }
-    let imported = blocking(move || incoming.finish(!options.no_embed)).await?;
-    Ok(imported.map_err(Refusal::from)?)
+    Ok(incoming)
 }
 
 async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
@@ -111,85 +121,112 @@ pub(super) fn export(
     daemon: &Daemon,
     brain: Arc<OpenBrain>,
     form: v1::ExportForm,
-) -> ReceiverStream<Result<v1::ExportBrainResponse, Status>> {
-    let (parts, out) = mpsc::channel(PARTS_WAITING_MAX);
+) -> Result<ReceiverStream<Result<v1::ExportBrainResponse, Status>>> {
+    let turn = daemon.exports.clone().try_acquire_owned().map_err(|_| {
+        let message =
+            format!("{EXPORTS_MAX} exports are under way, the most there may be: wait and retry");
+        Refusal::new(Code::ResourceExhausted, "LOAD", message)
+    })?;
     let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);
+    let (parts, out) = Outgoing::new(&daemon.control, PARTS_WAITING_MAX);
+    let scans = daemon.scans.clone();
     tokio::spawn(async move {
-        let to = parts.clone();
-        let sent = blocking(move || {
-            let view = brain.view();
-            match form {
-                v1::ExportForm::Compatible => send_compatible(&view, &brain.path, &to),
-                _ => send_native(&view, &to),
-            }
-        })
-        .await;
-        match sent.and_then(|sent| sent) {
+        let _turn = turn;
+        // While content is being sent, an erase is not answered.
+        let _sending = brain.sending.clone().read_owned().await;
+        let view = brain.view();
+        let sent = match form {
+            v1::ExportForm::Compatible => send_compatible(view, &brain.path, &scans, &parts).await,
+            _ => send_native(view, &parts).await,
+        };
+        match sent {
             Ok(bytes) => job.done(format_args!("{bytes} bytes")),
             Err(refusal) => {
                 job.failed(&refusal.message);
-                drop(parts.send(Err(refusal.into())).await);
+                parts.fail(refusal);
             }
         }
     });
-    ReceiverStream::new(out)
+    Ok(out)
 }
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
-fn send_native(view: &View, to: &Parts) -> Result<u64> {
-    let brain = view.brain();
+async fn send_native(view: View, to: &Parts) -> Result<u64> {
     let foreign = || Refusal::from(amem_core::Error::Foreign);
-    let start = brain.start().ok_or_else(foreign)?;
-    let live = brain.live_page().ok_or_else(foreign)?;
-    let log = &brain.delta().log;
+    let start = view.brain().start().ok_or_else(foreign)?;
+    let live = view.brain().live_page().ok_or_else(foreign)?;
+    let log = &view.brain().delta().log;
     let newest = view
         .delta_commits()
         .checked_sub(1)
         .and_then(|at| log.get(at));
     let len = newest.map_or(start.at, |entry| entry.end);
-    let mut sender = Sender::new(view, len, to);
+    let mut sender = Sender::new(&view, len, to);
     // The live page is between a daemon and its readers: a copy has none.
-    let zeros = [0; PAGE as usize];
     for (from, until) in [(0, live), (live + PAGE, len)] {
         let mut at = from;
         while at < until {
             let part = (until - at).min(PART_BYTES_MAX as u64);
-            sender.send(brain.bytes(at, part)?)?;
+            let view = view.clone();
+            let read = blocking(move || Ok::<_, Refusal>(view.brain().bytes(at, part)?.to_vec()));
+            sender.send(read.await??).await?;
             at += part;
         }
         if until == live {
-            sender.send(&zeros)?;
+            sender.send(vec![0; PAGE as usize]).await?;
         }
     }
     Ok(len)
 }
 
-/// A file that the reference implementation opens.
-fn send_compatible(view: &View, beside: &Path, to: &Parts) -> Result<u64> {
-    let failed = |e| Refusal::from(amem_core::Error::io("write a copy beside", beside, e));
+/// A file that the reference implementation opens; made in an unnamed file first, because its tables come before what
+/// they count.
+async fn send_compatible(
+    view: View,
+    beside: &Path,
+    scans: &Arc<Semaphore>,
+    to: &Parts,
+) -> Result<u64> {
+    let path = beside.to_owned();
+    let failed = move |e| Refusal::from(amem_core::Error::io("write a copy beside", &path, e));
     let folder = beside
         .parent()
         .unwrap_or(beside)
         .join(amem_store::folder::TMP);
-    let mut copy = tempfile::tempfile_in(folder).map_err(failed)?;
-    let report = {
-        let mut out = std::io::BufWriter::new(&mut copy);
-        write_compatible(view as &dyn Graph, CompatOptions::default(), &mut out)?
-    };
-    std::io::Seek::rewind(&mut copy).map_err(failed)?;
-    let mut sender = Sender::new(view, report.bytes, to);
-    let mut part = vec![0; PART_BYTES_MAX];
+    let (of, wrong) = (view.clone(), failed.clone());
+    let (copy, bytes) = aside(scans, move || {
+        let mut copy = tempfile::tempfile_in(folder).map_err(&wrong)?;
+        let mut out = BufWriter::new(&mut copy);
+        let report = write_compatible(&of as &dyn Graph, CompatOptions::default(), &mut out)?;
+        drop(out);
+        copy.rewind().map_err(&wrong)?;
+        Ok((copy, report.bytes))
+    })
+    .await?;
+    let copy = Arc::new(Mutex::new(copy));
+    let mut sender = Sender::new(&view, bytes, to);
     loop {
-        let read = std::io::Read::read(&mut copy, &mut part).map_err(failed)?;
-        if read == 0 {
-            return Ok(report.bytes);
+        let (copy, wrong) = (copy.clone(), failed.clone());
+        let part = blocking(move || {
+            let mut part = Vec::with_capacity(PART_BYTES_MAX);
+            let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = copy
+                .by_ref()
+                .take(PART_BYTES_MAX as u64)
+                .read_to_end(&mut part);
+            read.map(|_| part).map_err(wrong)
+        });
+        let part = part.await??;
+        if part.is_empty() {
+            return Ok(bytes);
         }
-        sender.send(&part[..read])?;
+        sender.send(part).await?;
     }
 }
 
 /// Sends parts, one after the other.
 struct Sender<'a> {
+    view: View,
     moment: v1::Moment,
     file_bytes: u64,
     offset: u64,
@@ -199,6 +236,7 @@ struct Sender<'a> {
 impl<'a> Sender<'a> {
     fn new(view: &View, file_bytes: u64, to: &'a Parts) -> Self {
         Self {
+            view: view.clone(),
             moment: moment(view),
             file_bytes,
             offset: 0,
@@ -206,27 +244,21 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Waits while the caller does not read, but not for ever.
-    fn send(&mut self, data: &[u8]) -> Result<()> {
+    /// Waits while the caller does not read, but not for ever; ends if something in the file was erased meanwhile.
+    async fn send(&mut self, data: Vec<u8>) -> Result<()> {
+        if self.view.brain().live().is_some_and(|live| live.must_drop) {
+            let generation = self.view.identity().generation;
+            return Err(amem_core::Error::MustDrop { generation }.into());
+        }
+        let bytes = data.len() as u64;
         let part = v1::ExportBrainResponse {
             moment: Some(self.moment.clone()),
             file_bytes: self.file_bytes,
             offset: self.offset,
-            data: data.to_vec(),
+            data,
         };
-        self.offset += data.len() as u64;
-        let sent = timeout(SEND_AFTER, self.to.send(Ok(part)));
-        let runtime = tokio::runtime::Handle::current();
-        match runtime.block_on(sent) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Refusal::new(Code::Cancelled, "CANCELLED", "nobody listens")),
-            Err(_) => {
-                let message = format!(
-                    "nothing was read for {} s: export again",
-                    SEND_AFTER.as_secs()
-                );
-                Err(Refusal::new(Code::Aborted, "SLOW_READER", message))
-            }
-        }
+        self.offset += bytes;
+        let sent = self.to.send(part).await;
+        sent.map_err(|gone| gone.refusal("SLOW_READER", "export again"))
     }
 }

@@ -281,10 +281,15 @@ async function asksOften() {
 }
 
 /** A subscription, and the LSN after which it says that it begins. */
+let instance = '';
+
 async function follow(how) {
-  const messages = stream(memory, 'Subscribe', { brain, ...how });
+  // An LSN is of the instance that was followed.
+  const of = how.after_lsn ? { instance } : {};
+  const messages = stream(memory, 'Subscribe', { brain, ...of, ...how });
   const first = await next(messages);
   assert.equal(first.changes.length, 0, 'the first message says only where the stream begins');
+  instance = first.moment.instance;
   return [first.moment.lsn, messages];
 }
 

@@ -265,11 +265,18 @@ def asks_often(calls=1000, callers=32):
     return f"{calls} calls on one channel, {callers} at a time"
 
 
+instance = ""
+
+
 def follow(**how):
-    """A subscription, and the LSN after which it says that it begins."""
+    """A subscription, and the LSN after which it says that it begins. An LSN is of the instance that was followed."""
+    global instance
+    if how.get("after_lsn"):
+        how["instance"] = instance
     stream = call(memory.Subscribe, memory_pb2.SubscribeRequest(brain=args.brain, **how))
     first = next(stream)
     check(not first.changes, f"the first message says only where the stream begins: {first}")
+    instance = first.moment.instance
     return first.moment.lsn, stream
 
 

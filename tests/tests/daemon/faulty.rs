@@ -10,6 +10,7 @@ use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
+use amemd::limits::{GROUP_REQUESTS_MAX, QUEUE_REQUESTS_MAX};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};
@@ -240,7 +241,8 @@ async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_past_a_full_queue_are_refused_at_once_and_the_others_are_executed() {
-    const CALLS: usize = amemd::limits::QUEUE_REQUESTS_MAX + 200;
+    // A group that was taken, a full queue behind it, and some more.
+    const CALLS: usize = GROUP_REQUESTS_MAX + QUEUE_REQUESTS_MAX + 100;
     let (open, gate) = mpsc::channel::<()>();
     let (gate, held) = (
         std::sync::Mutex::new(gate),

@@ -32,7 +32,6 @@ async fn an_idle_brain_is_closed_and_opened_again_and_its_readers_go_on() {
     until_closed(&client).await;
     assert_eq!(reader.view().unwrap().nodes(), 1);
     let lsn = ingest(&client, "b", &["two"]).await.commit.unwrap().lsn;
-    assert_eq!(open_brains(&client).await, 1);
     let view = reader.view().unwrap();
     assert_eq!((view.nodes(), view.lsn().0), (2, lsn));
     let jobs = client
@@ -68,4 +67,32 @@ async fn a_brain_that_is_followed_stays_open_and_uses_are_counted_before_it_is_c
     get(&client, "b", &[0]).await;
     until_closed(&client).await;
     assert_eq!(get(&client, "b", &[0]).await[0].access_count, 1);
+}
+
+#[tokio::test]
+async fn a_daemon_that_starts_has_recovered_every_brain_and_closed_it_again() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    for name in ["a", "b", "c"] {
+        create_bare(&client, name).await;
+        ingest(&client, name, &["one"]).await;
+    }
+    daemon.kill();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    assert_eq!(open_brains(&client).await, 0);
+    let jobs = client
+        .admin()
+        .list_jobs(v1::ListJobsRequest::default())
+        .await;
+    let jobs = jobs.unwrap().into_inner().jobs;
+    let mut recovered: Vec<_> = jobs
+        .iter()
+        .map(|job| (job.brain.as_str(), job.state()))
+        .collect();
+    recovered.sort_unstable();
+    let done = v1::JobState::Done;
+    assert_eq!(recovered, [("a", done), ("b", done), ("c", done)]);
+    assert_eq!(get(&client, "b", &[0]).await[0].text, "one");
 }

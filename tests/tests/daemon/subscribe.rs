@@ -16,8 +16,22 @@ fn after(lsn: Option<u64>) -> v1::SubscribeRequest {
 }
 
 async fn subscribe(client: &Client, lsn: Option<u64>) -> Commits {
-    let answer = client.memory().subscribe(after(lsn)).await;
-    answer.unwrap().into_inner()
+    let request = v1::SubscribeRequest {
+        instance: instance(client).await,
+        ..after(lsn)
+    };
+    client
+        .memory()
+        .subscribe(request)
+        .await
+        .unwrap()
+        .into_inner()
+}
+
+async fn instance(client: &Client) -> String {
+    let request = v1::GetBrainRequest { brain: "b".into() };
+    let got = client.brains().get_brain(request).await.unwrap();
+    got.into_inner().moment.unwrap().instance
 }
 
 /// The next message that has changes.
@@ -214,8 +228,21 @@ async fn places_that_are_none_are_refused() {
     create_bare(&client, "b").await;
     let lsn = ingest(&client, "b", &["one"]).await.commit.unwrap().lsn;
     let mut memory = client.memory();
-    let answer = memory.subscribe(after(Some(lsn + 1))).await;
+    let future = v1::SubscribeRequest {
+        instance: instance(&client).await,
+        ..after(Some(lsn + 1))
+    };
+    let answer = memory.subscribe(future).await;
     check_refused("future", answer, Code::OutOfRange, "UNKNOWN_LSN", &[]);
+    let answer = memory.subscribe(after(Some(lsn))).await;
+    let invalid = Code::InvalidArgument;
+    check_refused(
+        "no instance",
+        answer,
+        invalid,
+        "INVALID",
+        &["of which instance"],
+    );
     let other = v1::SubscribeRequest {
         instance: uuid::Uuid::new_v4().to_string(),
         ..after(Some(lsn))
@@ -244,21 +271,95 @@ async fn places_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_reads_nothing_holds_no_writer_up() {
+async fn a_subscriber_that_pauses_holds_no_writer_up_and_misses_nothing() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
     create_bare(&client, "b").await;
     let mut silent = subscribe(&client, Some(0)).await;
+    // Far more than any buffer between us: what is not read waits in the file.
     let text = "x".repeat(500_000);
     let mut last = 0;
-    for _ in 0..60 {
+    for _ in 0..20 {
         last = ingest(&client, "b", &[&text]).await.commit.unwrap().lsn;
     }
-    // 30 MB are far more than any buffer between us: they come from the file now.
     let mut told = Vec::new();
     while told.last() != Some(&last) {
         told.push(lsn(&next(&mut silent).await));
     }
-    assert_eq!(told.len(), 60);
+    assert_eq!(told.len(), 20);
+}
+
+#[tokio::test]
+async fn a_subscriber_that_does_not_come_back_is_told_where_to_go_on() {
+    let folder = folder();
+    let daemon = Daemon::start_with(folder.path(), &["--set", "limits.send_secs=1"]);
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mut silent = subscribe(&client, Some(0)).await;
+    let text = "x".repeat(500_000);
+    let mut expected = Vec::new();
+    for _ in 0..20 {
+        expected.push(ingest(&client, "b", &[&text]).await.commit.unwrap().lsn);
+    }
+    // It has been given up once nobody follows the brain.
+    loop {
+        let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+        if status.unwrap().into_inner().brains[0].subscribers == 0 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let mut told = Vec::new();
+    let status = loop {
+        match silent.message().await {
+            Ok(Some(message)) if message.changes.is_empty() => {}
+            Ok(Some(message)) => told.push(lsn(&message)),
+            Ok(None) => panic!("a stream that was given up does not end well"),
+            Err(status) => break status,
+        }
+    };
+    check_refused(
+        "slow",
+        Err::<(), _>(status.clone()),
+        Code::Aborted,
+        "SLOW_SUBSCRIBER",
+        &[],
+    );
+    let info = tonic_types::StatusExt::get_details_error_info(&status).unwrap();
+    let after: u64 = info.metadata["after_lsn"].parse().unwrap();
+    assert!(told.contains(&after), "{after} was not told: {told:?}");
+    let mut again = subscribe(&client, Some(after)).await;
+    told.retain(|lsn| *lsn <= after);
+    while told.len() < expected.len() {
+        told.push(lsn(&next(&mut again).await));
+    }
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn commits_that_are_not_held_any_more_are_refused_with_the_way_on() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let text = "x".repeat(900_000);
+    for _ in 0..24 {
+        ingest(&client, "b", &[&text]).await;
+    }
+    let request = v1::CheckpointBrainRequest { brain: "b".into() };
+    client.brains().checkpoint_brain(request).await.unwrap();
+    let answer = client.memory().subscribe(after(Some(0))).await;
+    let status = answer.unwrap_err();
+    check_refused(
+        "gone",
+        Err::<(), _>(status.clone()),
+        Code::OutOfRange,
+        "COMMITS_GONE",
+        &[],
+    );
+    let info = tonic_types::StatusExt::get_details_error_info(&status).unwrap();
+    let oldest: u64 = info.metadata["oldest_after_lsn"].parse().unwrap();
+    let mut commits = subscribe(&client, Some(oldest)).await;
+    assert!(lsn(&next(&mut commits).await) > oldest);
 }

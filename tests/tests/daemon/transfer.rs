@@ -370,6 +370,19 @@ async fn calls_jobs_and_brains_are_told() {
         page_token: "odd".into(),
         ..Default::default()
     };
+    let paths = v1::ListLatenciesRequest {
+        page_token: "odd".into(),
+        ..Default::default()
+    };
+    let answer = admin.list_latencies(paths).await;
+    let invalid = Code::InvalidArgument;
+    check_refused("paths", answer, invalid, "INVALID", &["page_token"]);
+    let names = v1::ListBrainsRequest {
+        page_token: "a/b".into(),
+        ..Default::default()
+    };
+    let answer = client.brains().list_brains(names).await;
+    check_refused("names", answer, invalid, "INVALID", &["page_token"]);
     let answer = admin.list_jobs(odd).await;
     check_refused(
         "token",
