@@ -108,3 +108,5 @@ pub const REQUEST_NAME_BYTES_MAX: usize = 64;
 pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
 /// Frames that one block of headers may be cut into.
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
+/// Bytes that are packed anew for the server before it has read them, but for the rest of one block.
+pub const AHEAD_BYTES: usize = 16 << 10;

@@ -1,7 +1,7 @@
 //! The frames of a client, with the authority replaced in its blocks of headers.
 
 use super::hpack::Packer;
-use crate::limits::{HEADER_BLOCK_BYTES_MAX, HEADER_BLOCK_FRAMES_MAX};
+use crate::limits::{AHEAD_BYTES, HEADER_BLOCK_BYTES_MAX, HEADER_BLOCK_FRAMES_MAX};
 
 /// Bytes of the head of a frame (RFC 9113, 4.1).
 const HEAD_BYTES: usize = 9;
@@ -107,12 +107,13 @@ impl Authority {
         };
     }
 
-    /// Takes what the client sent; appends what the server is to get of it.
-    pub(crate) fn take(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
-        while !input.is_empty() {
+    /// Takes of what the client sent; appends what the server is to get of it. Once that is `AHEAD_BYTES`, the rest of
+    /// the input stays: few bytes can refer to a large header many times.
+    pub(crate) fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+        while !input.is_empty() && out.len() < AHEAD_BYTES {
             match self.at {
                 At::Head(have) => {
-                    let part = cut(&mut input, HEAD_BYTES - have);
+                    let part = cut(input, HEAD_BYTES - have);
                     let now = have + part.len();
                     self.head[have..now].copy_from_slice(part);
                     self.at = At::Head(now);
@@ -121,12 +122,12 @@ impl Authority {
                     }
                 }
                 At::Passing(left) => {
-                    let part = cut(&mut input, left);
+                    let part = cut(input, left);
                     out.extend_from_slice(part);
                     self.pass(left - part.len());
                 }
                 At::Headers(left) => {
-                    let part = cut(&mut input, left);
+                    let part = cut(input, left);
                     self.frame.extend_from_slice(part);
                     self.at = At::Headers(left - part.len());
                     if left == part.len() {
@@ -209,6 +210,10 @@ impl Authority {
             self.packed.extend_from_slice(&open.priority);
             self.packer.pack(&self.block, &mut self.packed)?;
             emit(&open, &self.packed, out);
+            for spent in [&mut self.block, &mut self.packed, &mut self.frame] {
+                spent.clear();
+                spent.shrink_to(FRAME_BYTES_MAX);
+            }
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use tonic::transport::server::Connected;
 use super::crowd::Place;
 use super::peer::Peer;
 use crate::http2::{Authority, PREFACE};
+use crate::limits::AHEAD_BYTES;
 
 /// Bytes that are read at a time where they must be looked at.
 const READ_BYTES: usize = 16 << 10;
@@ -36,8 +37,18 @@ pub(crate) struct Connection {
     ahead: Vec<u8>,
     /// How much of that it has read.
     read: usize,
-    /// On a Unix socket: what replaces the client's authority, and room for what it reads.
-    authority: Option<Box<(Authority, [u8; READ_BYTES])>>,
+    /// On a Unix socket.
+    rewrite: Option<Box<Rewrite>>,
+}
+
+/// What replaces a client's authority.
+#[derive(Debug)]
+struct Rewrite {
+    authority: Authority,
+    /// What was read from the client; what is in `taken..read` is still to be packed anew.
+    room: [u8; READ_BYTES],
+    taken: usize,
+    read: usize,
 }
 
 /// Reads what a client of HTTP/2 begins with; an error if it begins otherwise.
@@ -54,15 +65,21 @@ pub(crate) async fn read_preface(stream: &mut Stream) -> io::Result<()> {
 impl Connection {
     /// A connection whose preface was read.
     pub(crate) fn new(stream: Stream, peer: Peer, place: Place) -> Self {
-        let authority = matches!(stream, Stream::Unix(_))
-            .then(|| Box::new((Authority::new(), [0; READ_BYTES])));
+        let rewrite = matches!(stream, Stream::Unix(_)).then(|| {
+            Box::new(Rewrite {
+                authority: Authority::new(),
+                room: [0; READ_BYTES],
+                taken: 0,
+                read: 0,
+            })
+        });
         Self {
             stream,
             peer,
             _place: place,
             ahead: PREFACE.to_vec(),
             read: 0,
-            authority,
+            rewrite,
         }
     }
 }
@@ -91,26 +108,34 @@ impl AsyncRead for Connection {
                 return Poll::Ready(Ok(()));
             }
             this.ahead.clear();
+            this.ahead.shrink_to(AHEAD_BYTES);
             this.read = 0;
             let stream = Pin::new(&mut this.stream);
-            let Some((authority, room)) = this.authority.as_deref_mut() else {
+            let Some(rewrite) = this.rewrite.as_deref_mut() else {
                 return stream.poll_read(cx, buf);
             };
-            let passing = authority.passing().min(buf.remaining());
-            if passing >= PASS_BYTES_MIN {
-                let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
+            if rewrite.taken == rewrite.read {
+                let authority = &mut rewrite.authority;
+                let passing = authority.passing().min(buf.remaining());
+                if passing >= PASS_BYTES_MIN {
+                    let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
+                    ready!(stream.poll_read(cx, &mut part))?;
+                    let bytes = part.filled().len();
+                    buf.advance(bytes);
+                    authority.passed(bytes);
+                    return Poll::Ready(Ok(()));
+                }
+                let mut part = ReadBuf::new(&mut rewrite.room);
                 ready!(stream.poll_read(cx, &mut part))?;
-                let bytes = part.filled().len();
-                buf.advance(bytes);
-                authority.passed(bytes);
-                return Poll::Ready(Ok(()));
+                if part.filled().is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                (rewrite.taken, rewrite.read) = (0, part.filled().len());
             }
-            let mut part = ReadBuf::new(room);
-            ready!(stream.poll_read(cx, &mut part))?;
-            if part.filled().is_empty() {
-                return Poll::Ready(Ok(()));
-            }
-            if let Err(why) = authority.take(part.filled(), &mut this.ahead) {
+            let mut input = &rewrite.room[rewrite.taken..rewrite.read];
+            let taken = rewrite.authority.take(&mut input, &mut this.ahead);
+            rewrite.taken = rewrite.read - input.len();
+            if let Err(why) = taken {
                 tracing::debug!(%why, "closed a connection");
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
             }
@@ -202,3 +227,6 @@ impl AsyncWrite for Stream {
         each!(self, stream => Pin::new(stream).poll_shutdown(cx))
     }
 }
+
+#[cfg(test)]
+mod tests;

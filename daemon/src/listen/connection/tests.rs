@@ -1,0 +1,46 @@
+//! A Unix client's bytes on their way to the server.
+
+use super::*;
+use crate::config::Limits;
+use crate::listen::crowd::Crowd;
+use tokio::io::AsyncWriteExt;
+
+/// A connection, and the client's end of it.
+fn connection() -> (Connection, UnixStream) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let peer = Peer::Unix { uid: 1, gid: 1 };
+    let place = Crowd::default().enter(peer.party(), &Limits::default());
+    let connection = Connection::new(Stream::Unix(ours), peer, place.unwrap());
+    (connection, theirs)
+}
+
+#[tokio::test]
+async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
+    let (mut connection, mut client) = connection();
+    let frame = |payload: &[u8]| {
+        let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+        [&[a, b, c, 1, 4, 0, 0, 0, 1][..], payload].concat()
+    };
+    let mut input = frame(&[&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'v'; 4000]].concat());
+    let blocks = 1500;
+    for _ in 0..blocks {
+        input.extend(frame(&[0xbe]));
+    }
+    let writing = tokio::spawn(async move {
+        client.write_all(&input).await.unwrap();
+    });
+    let mut said = Vec::new();
+    let mut part = [0; 8192];
+    loop {
+        let bytes = connection.read(&mut part).await.unwrap();
+        if bytes == 0 {
+            break;
+        }
+        said.extend_from_slice(&part[..bytes]);
+        let held = connection.ahead.capacity();
+        assert!(held <= 4 * AHEAD_BYTES, "{held} bytes are held");
+    }
+    writing.await.unwrap();
+    let values = said.iter().filter(|byte| **byte == b'v').count();
+    assert_eq!(values, (blocks + 1) * 4000);
+}
