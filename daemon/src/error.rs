@@ -99,6 +99,9 @@ pub enum Error {
     /// The folder could not be taken.
     #[error(transparent)]
     Store(#[from] amem_store::Error),
+    /// The operating system gives no threads.
+    #[error("cannot start the threads of the daemon: {0}")]
+    Threads(#[source] io::Error),
     /// The operating system gives no signals.
     #[error("cannot listen for signals: {0}")]
     Signals(#[source] io::Error),

@@ -1,9 +1,11 @@
-//! What the service manager is told (sd_notify): ready, reloading, stopping, alive. Without one, nothing is said.
+//! What the service manager is told (sd_notify): more time is needed, ready, reloading, stopping, alive. Without one, nothing is said.
 
 use std::future::pending;
 use std::time::Duration;
 
 use sd_notify::NotifyState;
+
+use crate::limits::RECOVERY_STEP;
 
 /// The daemon serves.
 pub(crate) fn ready() {
@@ -15,6 +17,16 @@ pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => tell(&[NotifyState::Reloading, now]),
         Err(_) => tell(&[NotifyState::Reloading]),
+    }
+}
+
+/// Asks for more time to get ready, again and again, for as long as it is polled.
+pub(crate) async fn starting() {
+    let mut beat = tokio::time::interval(RECOVERY_STEP);
+    let more = u32::try_from((2 * RECOVERY_STEP).as_micros()).unwrap_or(u32::MAX);
+    loop {
+        beat.tick().await;
+        tell(&[NotifyState::ExtendTimeoutUsec(more)]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The process: flags, log, signals, exit codes.
 
 use std::env;
+use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,9 +11,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
 use crate::folder::open_folder;
+use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::Listeners;
 use crate::server::run;
 use crate::{check, log};
+
+/// Service managers and containers kill after ten seconds.
+const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
 
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again.
 ///
@@ -24,7 +29,7 @@ pub fn main() -> ExitCode {
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = match check_only {
         true => loaded.and_then(|config| check(&config)),
-        false => loaded.and_then(serve),
+        false => loaded.and_then(|config| run_to_end(serve(config))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -43,7 +48,18 @@ fn check(config: &Config) -> Result<()> {
     Ok(())
 }
 
-#[tokio::main]
+/// Runs the process's work. What it left to threads that may be kept busy is not waited for without bound: the end of
+/// a daemon must not wait for a query.
+fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(Error::Threads)?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(LEAVE);
+    done
+}
+
 async fn serve(config: Config) -> Result<()> {
     log::install(&config.log_filter, config.log_format).map_err(Error::Log)?;
     let on = |kind| signal(kind).map_err(Error::Signals);
@@ -59,4 +75,26 @@ async fn serve(config: Config) -> Result<()> {
         }
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn the_end_does_not_wait_for_work_that_goes_on() {
+        let (release, held) = mpsc::channel::<()>();
+        let (ended, end) = mpsc::channel();
+        std::thread::spawn(move || {
+            let done = run_to_end(async {
+                tokio::task::spawn_blocking(move || held.recv());
+                Ok(7)
+            });
+            ended.send(done.unwrap()).unwrap();
+        });
+        assert_eq!(end.recv_timeout(Duration::from_secs(9)), Ok(7));
+        drop(release);
+    }
 }

@@ -57,8 +57,9 @@ pub async fn run(
     let latencies = Latencies::new(methods::all());
     let path = config.folder.clone();
     let brains = Brains::new(folder, path, health.clone(), Jobs::default());
-    if let Err(refusal) = brains.recover_all().await {
-        tracing::error!(why = refusal.message, "the folder can't be listed");
+    tokio::pin!(shutdown);
+    if !recover(&brains, shutdown.as_mut()).await {
+        return Ok(());
     }
     let daemon = Arc::new(Daemon::new(
         brains,
@@ -115,7 +116,7 @@ pub async fn run(
             }
         })
     };
-    tokio::pin!(serving, shutdown);
+    tokio::pin!(serving);
     tracing::info!(
         folder = %config.folder.display(),
         socket = %config.socket.display(),
@@ -159,6 +160,26 @@ pub async fn run(
     }
     tracing::info!("stopped");
     Ok(served?)
+}
+
+/// Opens every brain once; false if the end came first.
+async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
+    let recovered = tokio::select! {
+        biased;
+        () = shutdown => None,
+        () = notify::starting() => None,
+        recovered = brains.recover_all() => Some(recovered),
+    };
+    let Some(recovered) = recovered else {
+        tracing::info!("stopping: brains that were not recovered yet are at the next start");
+        notify::stopping();
+        drop(tokio::time::timeout(CLOSE, brains.close()).await);
+        return false;
+    };
+    if let Err(refusal) = recovered {
+        tracing::error!(why = refusal.message, "the folder can't be listed");
+    }
+    true
 }
 
 /// Reads the configuration again whenever SIGHUP asks for it. What comes of it is in the log.

@@ -13,5 +13,6 @@ mod connections;
 mod python;
 mod reload;
 mod start;
+mod stop;
 mod tcp;
 mod tls;

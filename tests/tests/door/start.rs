@@ -188,6 +188,7 @@ fn the_service_manager_hears_of_ready_alive_reloading_and_stopping() {
         .env("NOTIFY_SOCKET", &path)
         .env("WATCHDOG_USEC", "100000");
     let daemon = Daemon::start(place, command);
+    hears(&manager, "EXTEND_TIMEOUT_USEC=60000000");
     hears(&manager, "READY=1");
     hears(&manager, "WATCHDOG=1");
     daemon.signal("-HUP");
