@@ -8,6 +8,8 @@ use std::fmt;
 use std::fs;
 use std::str::FromStr;
 
+use crate::limits::{BATCH_BYTES_MAX, MESSAGE_BYTES_MAX};
+
 /// What a caller may do; each includes the ones before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
@@ -150,14 +152,19 @@ pub(crate) struct Needs {
     pub(crate) role: Role,
     /// How long it takes.
     pub(crate) pace: Pace,
+    /// True if its request has a request_id: then it can be made again, and is done once.
+    pub(crate) is_repeatable: bool,
+    /// Bytes of a message of it.
+    pub(crate) message_bytes_max: usize,
 }
+
+const MEMORY: &str = "amem.v1.MemoryService";
 
 /// Service, method (`*`: every other one), role, pace.
 const TABLE: [(&str, &str, Role, Pace); 24] = {
     use Pace::{Call, Long, Stream};
     use Role::{Admin, Read, Write};
     const BRAIN: &str = "amem.v1.BrainService";
-    const MEMORY: &str = "amem.v1.MemoryService";
     const ADMIN: &str = "amem.v1.AdminService";
     [
         (BRAIN, "CreateBrain", Write, Call),
@@ -201,6 +208,12 @@ pub(crate) fn needs(path: &str) -> Option<Needs> {
         .map(|row| Needs {
             role: row.2,
             pace: row.3,
+            is_repeatable: row.0 == MEMORY && row.2 == Role::Write,
+            message_bytes_max: match (row.0, row.1) {
+                // A batch with what is around it.
+                (MEMORY, "IngestStream") => BATCH_BYTES_MAX + 1024,
+                _ => MESSAGE_BYTES_MAX,
+            },
         })
 }
 

@@ -82,10 +82,12 @@ pub async fn run(
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let limits = &config.limits;
+    let enter = Enter::new(control.clone());
+    let unread = tokio::spawn(enter.watch());
     let server = Server::builder()
         .layer(NameCalls)
         .layer(latencies)
-        .layer(Enter::new(control.clone()))
+        .layer(enter)
         .layer(CatchPanics)
         .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
         .http2_max_header_list_size(HEADER_BYTES_MAX)
@@ -138,6 +140,7 @@ pub async fn run(
     };
     tracing::info!("stopping");
     closing.abort();
+    unread.abort();
     daemon.control.shutdown();
     notify::stopping();
     health.serving("", false).await;

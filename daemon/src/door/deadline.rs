@@ -2,22 +2,58 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tonic::Code;
 use tonic::codegen::http::HeaderMap;
 
-use crate::access::Pace;
+use crate::access::{Needs, Pace};
 use crate::config::Limits;
 use crate::refusal::{Refusal, Result};
 
 /// So much before the caller's own deadline, at most: tonic watches that one, too, but answers without our reason.
 const AHEAD_MAX: Duration = Duration::from_millis(2);
 
+/// When a call must be done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline {
+    /// The moment.
+    pub(super) at: Instant,
+    /// How long that was from the beginning.
+    within: Duration,
+    /// True if the call has a request_id.
+    is_repeatable: bool,
+}
+
+impl Deadline {
+    /// The deadline of a call that begins now; `None`: as long as it likes.
+    pub(super) fn of(headers: &HeaderMap, needs: Needs, limits: &Limits) -> Result<Option<Self>> {
+        let within = within(headers, needs.pace, limits)?;
+        Ok(within.map(|within| Self {
+            at: Instant::now() + within,
+            within,
+            is_repeatable: needs.is_repeatable,
+        }))
+    }
+
+    /// True if it has passed.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    /// The answer to a call that took too long.
+    pub(super) fn exceeded(&self) -> Refusal {
+        let within = self.within;
+        let next = match self.is_repeatable {
+            true => "what it writes may still be done: retry with the same request_id",
+            false => "give it more time, or ask for less",
+        };
+        let message = format!("the call was not done within {within:?}; {next}");
+        Refusal::new(Code::DeadlineExceeded, "DEADLINE", message)
+    }
+}
+
 /// How long a call may take; `None`: as long as it likes.
-pub(super) fn deadline(
-    headers: &HeaderMap,
-    pace: Pace,
-    limits: &Limits,
-) -> Result<Option<Duration>> {
+fn within(headers: &HeaderMap, pace: Pace, limits: &Limits) -> Result<Option<Duration>> {
     let said = said(headers)?.map(|said| said - AHEAD_MAX.min(said / 4));
     let ours = match pace {
         Pace::Stream => return Ok(said),
@@ -26,14 +62,6 @@ pub(super) fn deadline(
         Pace::Call => limits.deadline(),
     };
     Ok(Some(said.map_or(ours, |said| said.min(ours))))
-}
-
-/// The answer to a call that took too long.
-pub(super) fn exceeded(within: Duration) -> Refusal {
-    let message = format!(
-        "the call was not done within {within:?}; a write may still be done: retry with the same request_id"
-    );
-    Refusal::new(Code::DeadlineExceeded, "DEADLINE", message)
 }
 
 /// What the caller says: at most eight digits and a unit (PROTOCOL-HTTP2 of gRPC).
@@ -81,8 +109,8 @@ mod tests {
             ..Limits::default()
         };
         let secs = |secs| Some(Duration::from_secs(secs));
-        let of = |text: &str, pace| deadline(&headers(text), pace, &limits).unwrap();
-        let none = |pace| deadline(&HeaderMap::new(), pace, &limits).unwrap();
+        let of = |text: &str, pace| within(&headers(text), pace, &limits).unwrap();
+        let none = |pace| within(&HeaderMap::new(), pace, &limits).unwrap();
         assert_eq!(none(Pace::Call), secs(10));
         assert_eq!(none(Pace::Long), secs(100));
         assert_eq!(none(Pace::Stream), None);
@@ -91,8 +119,24 @@ mod tests {
         assert_eq!(of("4n", Pace::Call), Some(Duration::from_nanos(3)));
         assert_eq!(of("50M", Pace::Stream), secs(3000).map(|d| d - AHEAD_MAX));
         for wrong in ["", "S", "1", "1s", "-1S", "123456789S", "1 S"] {
-            let refusal = deadline(&headers(wrong), Pace::Call, &limits).unwrap_err();
+            let refusal = within(&headers(wrong), Pace::Call, &limits).unwrap_err();
             assert_eq!(refusal.code, Code::InvalidArgument, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_call_that_has_a_request_id_is_to_be_retried_with_it() {
+        for (path, has) in [
+            ("/amem.v1.MemoryService/Ingest", true),
+            ("/amem.v1.MemoryService/Erase", true),
+            ("/amem.v1.MemoryService/Subscribe", false),
+            ("/amem.v1.QueryService/Search", false),
+            ("/amem.v1.BrainService/CheckpointBrain", false),
+        ] {
+            let needs = crate::access::needs(path).unwrap();
+            let deadline = Deadline::of(&headers("1S"), needs, &Limits::default());
+            let message = deadline.unwrap().unwrap().exceeded().0.message;
+            assert_eq!(message.contains("request_id"), has, "{path}: {message}");
         }
     }
 }

@@ -4,16 +4,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
 
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
+use super::answer::{Answers, Places};
 use super::caller::caller;
-use super::deadline::{deadline, exceeded};
-use super::load::{Call, Load, Metered};
+use super::deadline::Deadline;
+use super::load::{Load, Metered};
 use crate::access::{Caller, Needs, Pace, needs};
 use crate::control::Control;
 use crate::listen::Peer;
@@ -24,6 +24,7 @@ use crate::refusal::{Refusal, Result};
 pub(crate) struct Enter {
     control: Control,
     load: Arc<Load>,
+    answers: Arc<Answers>,
 }
 
 impl Enter {
@@ -31,12 +32,18 @@ impl Enter {
         Self {
             control,
             load: Arc::default(),
+            answers: Arc::default(),
         }
+    }
+
+    /// Gives up answers that nobody reads, for as long as it is polled.
+    pub(crate) fn watch(&self) -> impl Future<Output = ()> + Send + 'static {
+        let answers = self.answers.clone();
+        async move { answers.watch().await }
     }
 
     /// Lets a call in: it gets its caller and its place.
     fn admit(&self, request: Request<Body>) -> Result<(Request<Body>, Entered)> {
-        let began = Instant::now();
         let live = self.control.live();
         let (mut parts, body) = request.into_parts();
         let path = parts.uri.path();
@@ -48,13 +55,14 @@ impl Enter {
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
         check_role(&caller, needs, path)?;
-        let deadline = deadline(&parts.headers, needs.pace, &live.limits)?;
-        if let Some(within) = deadline.filter(|within| began.elapsed() >= *within) {
-            return Err(exceeded(within));
+        let deadline = Deadline::of(&parts.headers, needs, &live.limits)?;
+        if let Some(deadline) = deadline.filter(Deadline::is_over) {
+            return Err(deadline.exceeded());
         }
         let (call, held) = self.load.enter(&parts.headers, &live.limits)?;
+        let is_stream = needs.pace == Pace::Stream;
+        let body = Metered::wrap(body, held.clone(), is_stream, needs.message_bytes_max);
         parts.extensions.insert(caller);
-        let body = Metered::wrap(body, held.clone(), needs.pace == Pace::Stream);
         let entered = Entered {
             deadline,
             places: (call, held),
@@ -75,9 +83,9 @@ fn check_role(caller: &Caller, needs: Needs, path: &str) -> Result<()> {
 
 /// What a call has that was let in.
 struct Entered {
-    deadline: Option<Duration>,
-    /// Held until it is answered.
-    places: (Call, Arc<super::load::Held>),
+    deadline: Option<Deadline>,
+    /// Held until its answer has been sent.
+    places: Places,
 }
 
 impl<S> Layer<S> for Enter {
@@ -119,18 +127,18 @@ where
                 return Box::pin(std::future::ready(Ok(answer)));
             }
         };
+        let answers = self.enter.answers.clone();
         let answer = self.inner.call(request);
         Box::pin(async move {
             let Entered { deadline, places } = entered;
             let answer = match deadline {
                 None => answer.await,
-                Some(within) => match tokio::time::timeout(within, answer).await {
+                Some(deadline) => match tokio::time::timeout_at(deadline.at, answer).await {
                     Ok(answer) => answer,
-                    Err(_) => Ok(Status::from(exceeded(within)).into_http()),
+                    Err(_) => Ok(Status::from(deadline.exceeded()).into_http()),
                 },
             };
-            drop(places);
-            answer
+            Ok(answer?.map(|body| answers.send(body, places, deadline)))
         })
     }
 }

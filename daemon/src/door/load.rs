@@ -1,6 +1,6 @@
 //! How much is under way: calls, and bytes of their requests. What is too much is refused before it is read.
 //!
-//! Promises: what was taken comes back, however a call ends. A request's bytes are held until it is answered; a
+//! Promises: what was taken comes back, however a call ends. A request's bytes are held until its answer has been sent; a
 //! stream holds those of the message that is on its way, as the queues count those that have come.
 
 use std::pin::Pin;
@@ -59,13 +59,18 @@ fn add(counter: &AtomicU64, amount: u64, most: u64) -> bool {
 }
 
 fn busy(what: &str, most: u64, name: &str) -> Refusal {
-    let message = format!(
-        "the daemon is busy ({what}, at most {most}: limits.{name}): wait and retry, with the same request_id"
-    );
+    let message =
+        format!("the daemon is busy ({what}, at most {most}: limits.{name}): wait and call again");
     Refusal::new(Code::ResourceExhausted, "LOAD", message)
 }
 
 impl Load {
+    /// Calls that are under way.
+    #[cfg(test)]
+    pub(super) fn under_way(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
     /// Takes a call in, with the bytes that its headers announce.
     pub(super) fn enter(
         self: &Arc<Self>,
@@ -90,6 +95,14 @@ impl Load {
         held.hold(announced(headers).max(1))?;
         Ok((call, held))
     }
+}
+
+fn too_large(bytes: u64, most: usize) -> Refusal {
+    let message = format!(
+        "a message has {bytes} bytes, more than the limit of {most}: send less at a time; events go by IngestStream, \
+         in batches of at most {BATCH_BYTES_MAX}"
+    );
+    Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
 
 /// The bytes that the headers announce.
@@ -128,8 +141,9 @@ struct Messages {
 }
 
 impl Messages {
-    /// Goes on by these bytes; gives those that are here of the message that is not whole.
-    fn take(&mut self, mut data: &[u8]) -> u64 {
+    /// Goes on by these bytes; gives those that are here of the message that is not whole. A message that says it has
+    /// more than the most is refused.
+    fn take(&mut self, mut data: &[u8], most: usize) -> Result<u64> {
         while !data.is_empty() {
             if self.have < self.head.len() {
                 let part = data.len().min(self.head.len() - self.have);
@@ -138,6 +152,9 @@ impl Messages {
                 data = &data[part..];
                 let [_, length @ ..] = self.head;
                 (self.here, self.left) = (0, u64::from(u32::from_be_bytes(length)));
+                if self.have == self.head.len() && self.left > most as u64 {
+                    return Err(too_large(self.left, most));
+                }
             } else {
                 let part = data
                     .len()
@@ -150,7 +167,7 @@ impl Messages {
                 *self = Self::default();
             }
         }
-        self.here
+        Ok(self.here)
     }
 }
 
@@ -159,29 +176,36 @@ pub(super) struct Metered {
     inner: Body,
     held: Arc<Held>,
     seen: u64,
-    /// Of a stream.
-    messages: Option<Messages>,
+    is_stream: bool,
+    messages: Messages,
+    /// Bytes of a message.
+    message_bytes_max: usize,
     refused: bool,
 }
 
 impl Metered {
-    pub(super) fn wrap(inner: Body, held: Arc<Held>, is_stream: bool) -> Body {
+    pub(super) fn wrap(
+        inner: Body,
+        held: Arc<Held>,
+        is_stream: bool,
+        message_bytes_max: usize,
+    ) -> Body {
         Body::new(Self {
             inner,
             held,
             seen: 0,
-            messages: is_stream.then(Messages::default),
+            is_stream,
+            messages: Messages::default(),
+            message_bytes_max,
             refused: false,
         })
     }
 
     /// The bytes to hold once these have come.
-    fn see(&mut self, data: &[u8]) -> u64 {
-        if let Some(messages) = &mut self.messages {
-            return messages.take(data);
-        }
+    fn see(&mut self, data: &[u8]) -> Result<u64> {
+        let here = self.messages.take(data, self.message_bytes_max)?;
         self.seen = self.seen.saturating_add(data.len() as u64);
-        self.seen
+        Ok(if self.is_stream { here } else { self.seen })
     }
 }
 
@@ -201,8 +225,8 @@ impl HttpBody for Metered {
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
-            let bytes = this.see(data);
-            if let Err(refusal) = this.held.hold(bytes) {
+            let seen = this.see(data);
+            if let Err(refusal) = seen.and_then(|bytes| this.held.hold(bytes)) {
                 this.refused = true;
                 return Poll::Ready(Some(Err(refusal.into())));
             }
@@ -263,13 +287,13 @@ mod tests {
     async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
         let load = Arc::new(Load::default());
         let (call, held) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
-        let mut body = Metered::wrap(Body::new(text(80)), held.clone(), false);
+        let mut body = Metered::wrap(Body::new(text(80)), held.clone(), false, 1 << 40);
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
         assert!(next.unwrap().is_ok());
         assert_eq!(load.bytes.load(Ordering::Relaxed), 80);
 
         let (_call, other) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
-        let mut refused = Metered::wrap(Body::new(text(80)), other.clone(), false);
+        let mut refused = Metered::wrap(Body::new(text(80)), other.clone(), false, 1 << 40);
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
@@ -286,7 +310,10 @@ mod tests {
         let all = [message(10), message(0), message(70_000), message(3)].concat();
         for step in [1, 2, 5, 7, 1000, all.len()] {
             let mut messages = Messages::default();
-            let here: Vec<_> = all.chunks(step).map(|part| messages.take(part)).collect();
+            let here: Vec<_> = all
+                .chunks(step)
+                .map(|part| messages.take(part, 70_000).unwrap())
+                .collect();
             assert!(here.iter().all(|bytes| *bytes < 70_000), "{step}");
             assert_eq!(here.last(), Some(&0), "{step}");
             assert!(
@@ -294,6 +321,21 @@ mod tests {
                 "{step}"
             );
         }
+    }
+
+    #[test]
+    fn a_message_is_refused_by_what_it_says_of_itself_before_it_comes() {
+        let mut messages = Messages::default();
+        let most = 1000;
+        assert_eq!(messages.take(&[0, 0, 0, 3], most), Ok(0));
+        assert_eq!(messages.take(&[0xe8], most), Ok(0));
+        assert_eq!(messages.take(&[7; 1000], most), Ok(0));
+        let refusal = messages.take(&[0, 0, 0, 3, 0xe9], most).unwrap_err();
+        assert_eq!(
+            (refusal.code, &*refusal.reason),
+            (Code::ResourceExhausted, "MESSAGE_SIZE")
+        );
+        assert!(refusal.message.contains("1001"), "{}", refusal.message);
     }
 
     /// A body of so many bytes.

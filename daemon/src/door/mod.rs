@@ -2,11 +2,12 @@
 //! it, and it has a deadline.
 //!
 //! Promises: nothing is served that is not in the table of `access`; a call that is refused costs no more than its
-//! headers. Not here: connections (`listen`), what calls do (`services`).
+//! headers; what a call holds it holds until its answer has been sent. Not here: connections (`listen`), what calls do (`services`).
 
 mod calls;
 mod entry;
 
+mod answer;
 mod caller;
 mod deadline;
 mod load;

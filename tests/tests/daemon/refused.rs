@@ -156,7 +156,31 @@ async fn messages_above_their_limits_are_refused_and_the_connection_goes_on() {
     let code = Code::ResourceExhausted;
     check_refused("5 MiB", answer, code, "MESSAGE_SIZE", &["IngestStream"]);
     let answer = memory.ingest(large(17)).await;
-    check_refused("17 MiB", answer, Code::OutOfRange, "", &["limit"]);
+    check_refused("17 MiB", answer, code, "MESSAGE_SIZE", &["IngestStream"]);
+    let answer = client
+        .queries()
+        .search(v1::SearchRequest {
+            brain: "b".into(),
+            text: mib.repeat(5),
+            ..Default::default()
+        })
+        .await;
+    check_refused("question", answer, code, "MESSAGE_SIZE", &["limit"]);
+    let batch = v1::IngestStreamRequest {
+        batch: Some(large(17)),
+    };
+    let answers = memory.ingest_stream(tokio_stream::iter([batch])).await;
+    let answer = match answers {
+        Ok(answers) => answers.into_inner().message().await,
+        Err(status) => Err(status),
+    };
+    check_refused(
+        "a batch of 17 MiB",
+        answer,
+        code,
+        "MESSAGE_SIZE",
+        &["limit"],
+    );
     // A stream may carry what a single call may not.
     let batch = v1::IngestStreamRequest {
         batch: Some(large(8)),

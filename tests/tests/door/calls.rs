@@ -131,3 +131,32 @@ async fn what_there_is_not_can_not_be_called() {
     let mut admin = AdminServiceClient::new(daemon.client().await.channel());
     admin.get_status(v1::GetStatusRequest {}).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_stream_ends_at_the_deadline_that_it_names() {
+    let daemon = Place::new("").start();
+    let client = daemon.client().await;
+    let create = v1::CreateBrainRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    client.brains().create_brain(create).await.unwrap();
+    let mut request = Request::new(v1::SubscribeRequest {
+        brain: "b".into(),
+        ..Default::default()
+    });
+    // A client in Rust watches the beginning of the answer only.
+    request
+        .metadata_mut()
+        .insert("grpc-timeout", "300m".parse().unwrap());
+    let changes = client.memory().subscribe(request).await;
+    let mut changes = changes.unwrap().into_inner();
+    let end = loop {
+        match changes.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("it ends as if it were whole"),
+            Err(status) => break status,
+        }
+    };
+    check_refused(Err::<(), _>(end), Code::DeadlineExceeded, "DEADLINE", &[]);
+}

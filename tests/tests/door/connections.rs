@@ -5,8 +5,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
+use tonic::Code;
 
-use crate::process::{Place, ask};
+use crate::process::{Place, ask, check_refused};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -111,4 +112,66 @@ async fn connections_above_the_limit_are_closed_and_places_come_free() {
     timeout(Duration::from_secs(20), served)
         .await
         .expect("no place came free");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_read_keeps_its_call_under_way() {
+    let daemon = Place::new("[limits]\nrequests_in_flight = 1\n").start();
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+        [&[a, b, c, kind, flags, 0, 0, 0, stream][..], payload].concat()
+    };
+    let path = b"/amem.v1.AdminService/GetStatus";
+    let block = [
+        &[0x83, 0x86, 0x04, path.len() as u8][..],
+        path,
+        &[0x01, 9],
+        b"localhost",
+        &[0x0f, 0x10, 16],
+        b"application/grpc",
+        &[0x00, 2],
+        b"te",
+        &[8],
+        b"trailers",
+    ]
+    .concat();
+    let mut reader = UnixStream::connect(daemon.place.socket()).await.unwrap();
+    reader.write_all(PREFACE).await.unwrap();
+    // Its windows are closed: nothing of the answer but its head can be sent.
+    reader
+        .write_all(&frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]))
+        .await
+        .unwrap();
+    reader.write_all(&frame(1, 4, 1, &block)).await.unwrap();
+    reader.write_all(&frame(0, 1, 1, &[0; 5])).await.unwrap();
+    // Until the head of the answer is here.
+    loop {
+        let mut head = [0; 9];
+        reader.read_exact(&mut head).await.unwrap();
+        let bytes = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        reader.read_exact(&mut vec![0; bytes]).await.unwrap();
+        if head[3] == 1 {
+            break;
+        }
+    }
+    let socket = daemon.place.socket();
+    let client = amem_client::Client::connect_unix(&socket).await.unwrap();
+    let answer = ask(client.channel(), &[]).await;
+    check_refused(
+        answer,
+        Code::ResourceExhausted,
+        "LOAD",
+        &["requests_in_flight"],
+    );
+    // Now it reads: the call ends, and there is room.
+    let window = 1_000_000_u32.to_be_bytes();
+    reader.write_all(&frame(8, 0, 1, &window)).await.unwrap();
+    let served = async {
+        while ask(client.channel(), &[]).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(20), served)
+        .await
+        .expect("the call is still under way");
 }

@@ -1,0 +1,128 @@
+//! Answers that are read, that are not, and that take too long.
+
+use super::*;
+use crate::config::Limits;
+use crate::door::load::Load;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+
+/// A body of these parts; after them it waits for ever.
+struct Parts(VecDeque<Bytes>);
+
+impl HttpBody for Parts {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        match self.0.pop_front() {
+            Some(part) if part.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::trailers(HeaderMap::new()))))
+            }
+            Some(part) => Poll::Ready(Some(Ok(Frame::data(part)))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+struct Sent {
+    load: Arc<Load>,
+    answers: Arc<Answers>,
+    body: Body,
+}
+
+impl Sent {
+    fn new(sizes: &[usize], deadline: Option<Deadline>) -> Self {
+        let (load, answers) = (Arc::new(Load::default()), Arc::new(Answers::default()));
+        let places = load.enter(&HeaderMap::new(), &Limits::default()).unwrap();
+        let parts = sizes.iter().map(|bytes| Bytes::from(vec![7; *bytes]));
+        let body = answers.send(Body::new(Parts(parts.collect())), places, deadline);
+        Self {
+            load,
+            answers,
+            body,
+        }
+    }
+
+    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Status>> {
+        poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await
+    }
+
+    async fn data(&mut self) -> usize {
+        self.next()
+            .await
+            .unwrap()
+            .unwrap()
+            .into_data()
+            .unwrap()
+            .len()
+    }
+
+    fn under_way(&self) -> u64 {
+        self.load.under_way()
+    }
+}
+
+/// So many milliseconds from now.
+fn deadline(millis: u64) -> Deadline {
+    let needs = crate::access::needs("/amem.v1.MemoryService/Subscribe").unwrap();
+    let headers = [("grpc-timeout", format!("{millis}m"))];
+    let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+    let limits = Limits::default();
+    let deadline = Deadline::of(&headers.into_iter().collect(), needs, &limits);
+    deadline.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_under_way_until_the_last_of_its_answer_was_taken() {
+    let mut sent = Sent::new(&[ANSWER_PART_BYTES + 9, 3, 0], None);
+    assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    assert_eq!(sent.data().await, 9);
+    assert_eq!(sent.data().await, 3);
+    assert_eq!(sent.under_way(), 1);
+    assert!(sent.next().await.unwrap().unwrap().is_trailers());
+    assert_eq!(sent.under_way(), 0);
+    assert!(sent.next().await.is_none());
+
+    let sent = Sent::new(&[3], None);
+    assert_eq!(sent.under_way(), 1);
+    drop(sent.body);
+    assert_eq!(sent.load.under_way(), 0);
+    assert!(lock(&sent.answers.ways).is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_not() {
+    let mut sent = Sent::new(&[3 * ANSWER_PART_BYTES], None);
+    sent.data().await;
+    let began = Instant::now();
+    sent.answers.look(began + SEND_AFTER / 2);
+    assert_eq!(sent.under_way(), 1);
+    sent.answers.look(began + SEND_AFTER);
+    assert_eq!(sent.under_way(), 0);
+    let status = sent.next().await.unwrap().unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert!(status.message().contains("not read"), "{status}");
+    assert!(sent.next().await.is_none());
+
+    let mut waits = Sent::new(&[3], None);
+    waits.data().await;
+    let next = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut waits.body).poll_frame(cx)));
+    assert!(next.await.is_pending());
+    waits.answers.look(Instant::now() + 9 * SEND_AFTER);
+    assert_eq!(waits.under_way(), 1);
+}
+
+#[tokio::test]
+async fn a_stream_ends_at_its_deadline_with_the_reason_in_its_trailers() {
+    let deadline = deadline(30);
+    let mut sent = Sent::new(&[3], Some(deadline));
+    assert_eq!(sent.data().await, 3);
+    let trailers = sent.next().await.unwrap().unwrap().into_trailers().unwrap();
+    let status = Status::from_header_map(&trailers).unwrap();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(sent.under_way(), 0);
+    assert!(sent.next().await.is_none());
+}
