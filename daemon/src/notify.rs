@@ -22,11 +22,10 @@ pub(crate) fn reloading() {
 
 /// Asks for more time to get ready, again and again, for as long as it is polled.
 pub(crate) async fn starting() {
-    let mut beat = tokio::time::interval(RECOVERY_STEP);
     let more = u32::try_from((2 * RECOVERY_STEP).as_micros()).unwrap_or(u32::MAX);
     loop {
-        beat.tick().await;
         tell(&[NotifyState::ExtendTimeoutUsec(more)]);
+        tokio::time::sleep(RECOVERY_STEP).await;
     }
 }
 
