@@ -105,6 +105,28 @@ pub(crate) fn is_own(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw()
 }
 
+/// True if by the tables of this machine nobody but our own user is in a group.
+pub(crate) fn is_own_group(gid: u32) -> bool {
+    let table = |path| fs::read_to_string(path).unwrap_or_default();
+    let ours = rustix::process::geteuid().as_raw();
+    only_member(ours, gid, &table("/etc/group"), &table("/etc/passwd"))
+}
+
+/// True if it is the first group of this user alone, and nobody else is in it.
+fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
+    let mut grants = Grants::default();
+    grants.groups.insert(gid, Role::Read);
+    let mut found: Vec<u32> = members(&grants, groups, users).into_keys().collect();
+    let named = |line: &&str| line.split(':').nth(3) == Some(gid.to_string().as_str());
+    found.extend(
+        users
+            .lines()
+            .filter(named)
+            .filter_map(|line| line.split(':').nth(2)?.parse::<u32>().ok()),
+    );
+    !found.is_empty() && found.iter().all(|member| *member == uid)
+}
+
 /// The users that the table of groups puts into granted groups.
 fn members(grants: &Grants, groups: &str, users: &str) -> BTreeMap<u32, Role> {
     let ids: BTreeMap<&str, u32> = users
@@ -273,6 +295,22 @@ mod tests {
             assert_eq!(needs(path).map(|needs| needs.role), role, "{path}");
         }
         assert!(Role::Read < Role::Write && Role::Write < Role::Admin);
+    }
+
+    #[test]
+    fn a_group_is_ours_alone_if_nobody_else_is_in_it() {
+        let groups = "ann:x:70:\nbob:x:71:ann\nteam:x:72:ann,bob\nours:x:73:ann\nempty:x:74:\n";
+        let users = "ann:x:70:70::/:\nbob:x:71:71::/:\n";
+        for (gid, alone) in [
+            (70, true),
+            (71, false),
+            (72, false),
+            (73, true),
+            (74, false),
+            (75, false),
+        ] {
+            assert_eq!(only_member(70, gid, groups, users), alone, "{gid}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::config::{Config, Setting};
 use crate::error::Result;
-use crate::folder::check_folder;
+use crate::folder::{check_folder, check_socket_folder};
 use crate::secrets::Secrets;
 use crate::socket::check_path;
 
@@ -34,6 +34,9 @@ pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
         warnings.extend(check_folder(config)?);
     }
     check_path(&config.socket)?;
+    if let Some(folder) = config.socket.parent().filter(|folder| folder.exists()) {
+        check_socket_folder(folder)?;
+    }
     let secrets = Secrets::load(config, false)?;
     if let Some(path) = config.tcp.as_ref().and_then(|tcp| tcp.token_file.as_ref())
         && secrets.token.is_none()

@@ -10,25 +10,32 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Gid, Mode};
+use rustix::fs::{CWD, Gid, Mode, RenameFlags};
+use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::net::{UnixListener, UnixStream};
 
 use crate::error::{Error, Result};
-use crate::folder::make_private;
+use crate::folder::{check_socket_folder, make_private};
 
 /// Bytes of a socket's path; the kernel's 108 with their closing zero.
 const PATH_BYTES_MAX: usize = 107;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
+/// Device, inode, and when it was made: another file may get the inode of one that is no more.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(meta: &fs::Metadata) -> Identity {
+    (meta.dev(), meta.ino(), meta.mtime(), meta.mtime_nsec())
+}
+
 /// A listening socket. Dropping it takes its name away, if that is still ours.
 #[derive(Debug)]
 pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode.
-    identity: (u64, u64),
+    identity: Identity,
 }
 
 impl Socket {
@@ -37,7 +44,8 @@ impl Socket {
     pub fn bind(path: &Path, group: Option<u32>) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         make_folder(folder, group)?;
-        remove_stale(path)?;
+        check_socket_folder(folder)?;
+        let stale = stale(path)?;
         // It gets its mode under a name that nobody knows, and its own name once it is ready.
         check_path(path)?;
         let private = private_name(path);
@@ -54,10 +62,12 @@ impl Socket {
         let mode = if group.is_some() { 0o660 } else { 0o600 };
         let ready = allow(&private, group, mode)
             .and_then(|()| net::listen(&socket, BACKLOG))
-            .and_then(|()| rustix::fs::rename(&private, path));
-        if let Err(e) = ready {
+            .map_err(failed)
+            .and_then(|()| stale.map_or(Ok(()), |stale| take_away(path, stale)))
+            .and_then(|()| put(&private, path));
+        if let Err(error) = ready {
             drop(fs::remove_file(&private));
-            return Err(failed(e));
+            return Err(error);
         }
         let io = |e| Error::io("listen on", path, e);
         let meta = fs::symlink_metadata(path).map_err(io)?;
@@ -65,7 +75,7 @@ impl Socket {
         Ok(Self {
             listener,
             path: path.into(),
-            identity: (meta.dev(), meta.ino()),
+            identity: identity(&meta),
         })
     }
 
@@ -78,7 +88,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let found = fs::symlink_metadata(&self.path).map(|meta| (meta.dev(), meta.ino()));
+        let found = fs::symlink_metadata(&self.path).map(|meta| identity(&meta));
         if found.is_ok_and(|found| found == self.identity) {
             drop(fs::remove_file(&self.path));
         }
@@ -124,12 +134,12 @@ fn allow(path: &Path, group: Option<u32>, mode: u32) -> rustix::io::Result<()> {
     rustix::fs::chmod(path, Mode::from_raw_mode(mode))
 }
 
-/// Removes a socket on which nobody listens any more.
-fn remove_stale(path: &Path) -> Result<()> {
+/// The socket on a path on which nobody listens any more, if there is one.
+fn stale(path: &Path) -> Result<Option<Identity>> {
     let io = |e| Error::io("listen on", path, e);
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(io(e)),
     };
     if !meta.file_type().is_socket() {
@@ -138,8 +148,41 @@ fn remove_stale(path: &Path) -> Result<()> {
     }
     match BlockingStream::connect(path) {
         Ok(_) => Err(Error::SocketInUse { path: path.into() }),
-        Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path).map_err(io),
+        Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => Ok(Some(identity(&meta))),
         Err(e) => Err(io(e)),
+    }
+}
+
+/// Takes a stale socket away. Another daemon may have done so before us, and listen there by now: then what we took is
+/// put back.
+fn take_away(path: &Path, stale: Identity) -> Result<()> {
+    let mut away = private_name(path).into_os_string();
+    away.push("-");
+    let away = PathBuf::from(away);
+    let io = |e| Error::io("listen on", path, e);
+    match fs::rename(path, &away) {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(io(e)),
+    }
+    let found = fs::symlink_metadata(&away).map_err(io)?;
+    if identity(&found) == stale {
+        return fs::remove_file(&away).map_err(io);
+    }
+    put(&away, path)?;
+    Err(Error::SocketInUse { path: path.into() })
+}
+
+/// Gives a socket its name, unless another has it by now.
+fn put(from: &Path, path: &Path) -> Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, path, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(Error::SocketInUse { path: path.into() }),
+        // The file system can't do that in one step.
+        Err(Errno::INVAL | Errno::NOSYS) if !path.exists() => {
+            fs::rename(from, path).map_err(|e| Error::io("listen on", path, e))
+        }
+        Err(e) => Err(Error::io("listen on", path, e.into())),
     }
 }
 
@@ -189,6 +232,33 @@ mod tests {
         let error = Socket::bind(&path, None).unwrap_err();
         assert!(error.to_string().contains("not a socket"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"mine");
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_another_daemon_put_there_meanwhile_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("amemd.sock");
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        let seen = stale(&path).unwrap().unwrap();
+        let other = Socket::bind(&path, None).unwrap();
+        // We still believe that what lies there is the stale one.
+        let error = take_away(&path, seen).unwrap_err();
+        assert!(matches!(error, Error::SocketInUse { .. }), "{error}");
+        BlockingStream::connect(&path).expect("it lost its name");
+        let mine = folder.path().join("mine");
+        let _mine = std::os::unix::net::UnixListener::bind(&mine).unwrap();
+        let error = put(&mine, &path).unwrap_err();
+        assert!(matches!(error, Error::SocketInUse { .. }), "{error}");
+        drop(other);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_folder_in_which_others_can_write_is_none_for_a_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let error = Socket::bind(&folder.path().join("s"), None).unwrap_err();
+        assert!(error.to_string().contains("chmod go-w"), "{error}");
     }
 
     #[tokio::test]
