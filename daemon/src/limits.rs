@@ -84,6 +84,10 @@ pub const BRAIN_IDLE_CLOSE: Duration = Duration::from_secs(900);
 pub const CONNECTIONS_MAX: u64 = 256;
 /// Connections of one user or one address at the same time, unless it is set: some are left for others.
 pub const CONNECTIONS_PER_USER_MAX: u64 = 192;
+/// Of so many places for connections one is kept for the Unix socket: who comes by TCP must not lock out who is here.
+pub const UNIX_PLACES_ONE_IN: u64 = 4;
+/// How long a connection may be without a call that was let in: until then it may be a stranger's.
+pub const FIRST_CALL_AFTER: Duration = Duration::from_secs(30);
 /// Calls under way at the same time, unless it is set.
 pub const REQUESTS_IN_FLIGHT_MAX: u64 = 1024;
 /// Bytes of requests under way, unless it is set.

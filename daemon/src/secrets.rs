@@ -35,11 +35,23 @@ impl Token {
     }
 }
 
+/// The authority of callers' certificates: the bytes of its file.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Authority(Arc<Vec<u8>>);
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Authority of {} bytes", self.0.len())
+    }
+}
+
 /// TLS as it is in force.
 #[derive(Clone)]
 pub(crate) struct Keys {
     /// For handshakes.
     pub(crate) server: Arc<ServerConfig>,
+    /// Whose certificates callers must show, if they must.
+    pub(crate) authority: Option<Authority>,
     /// The bytes it is made of, to see when they change.
     pem: Vec<Vec<u8>>,
 }
@@ -164,7 +176,7 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
     let provider = Arc::new(ring::default_provider());
     let mut pem = Vec::new();
     let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
-    let bytes = read_pem(&tls.key, &mut pem)?;
+    let bytes = read_pem(config, "tcp.tls_key", &tls.key, &mut pem)?;
     let shown = tls.key.display();
     let wrong = |why: String| config.wrong("tcp.tls_key", why);
     let meta = std::fs::metadata(&tls.key).map_err(|e| Error::io("look at", &tls.key, e))?;
@@ -193,12 +205,15 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
             builder.with_client_cert_verifier(verifier)
         }
     };
+    // The last file that was read.
+    let authority = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
         .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Keys {
         server: Arc::new(server),
+        authority: authority.map(|bytes| Authority(Arc::new(bytes))),
         pem,
     })
 }
@@ -209,7 +224,7 @@ fn certificates(
     path: &Path,
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<CertificateDer<'static>>> {
-    let bytes = read_pem(path, pem)?;
+    let bytes = read_pem(config, key, path, pem)?;
     let wrong = |why: String| config.wrong(key, format!("{} {why}", path.display()));
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
@@ -219,11 +234,21 @@ fn certificates(
     }
 }
 
-fn read_pem(path: &Path, pem: &mut Vec<Vec<u8>>) -> Result<Vec<u8>> {
+fn read_pem(
+    config: &Config,
+    key: &'static str,
+    path: &Path,
+    pem: &mut Vec<Vec<u8>>,
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(PEM_BYTES_MAX).read_to_end(&mut bytes))
+        .and_then(|file| file.take(PEM_BYTES_MAX + 1).read_to_end(&mut bytes))
         .map_err(|e| Error::io("read", path, e))?;
+    // Half a list of authorities would be another list.
+    if bytes.len() as u64 > PEM_BYTES_MAX {
+        let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
+        return Err(config.wrong(key, why));
+    }
     pem.push(bytes.clone());
     Ok(bytes)
 }

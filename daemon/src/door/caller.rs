@@ -29,11 +29,19 @@ pub(super) fn caller(
             to,
             tls,
             certificate,
+            authority,
             ..
         }) => {
             // Who comes by TLS has seen our certificate: no other name leads here.
             if !tls {
                 check_authority(*to, uri, headers)?;
+            }
+            // What was shown was held against the authority of that time.
+            let keys = live.secrets.keys.as_ref();
+            if keys.and_then(|keys| keys.authority.as_ref()) != authority.as_ref() {
+                let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
+                           connect again";
+                return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
             }
             if let Some(token) = &live.secrets.token {
                 let shown = shown_token(headers)?;
@@ -151,7 +159,12 @@ mod tests {
         ] {
             let checked = check(to, authority, host);
             assert_eq!(checked.is_ok(), good, "{to} {authority} {host:?}");
-            assert!(checked.is_ok_and(|()| good) || !good);
+            if let Err(refusal) = checked {
+                assert_eq!(
+                    (refusal.code, &*refusal.reason),
+                    (Code::PermissionDenied, "HOST")
+                );
+            }
         }
         let (parts, ()) = Request::builder()
             .uri("/a/b")

@@ -16,7 +16,7 @@ use super::deadline::Deadline;
 use super::load::{Load, Metered};
 use crate::access::{Caller, Needs, Pace, needs};
 use crate::control::Control;
-use crate::listen::Peer;
+use crate::listen::Guest;
 use crate::refusal::{Refusal, Result};
 
 /// Wraps every service.
@@ -47,8 +47,13 @@ impl Enter {
         let live = self.control.live();
         let (mut parts, body) = request.into_parts();
         let path = parts.uri.path();
-        let peer = parts.extensions.get::<Peer>();
-        let caller = caller(&live, peer, &parts.uri, &parts.headers)?;
+        let guest = parts.extensions.get::<Guest>();
+        let caller = caller(
+            &live,
+            guest.map(|guest| &guest.peer),
+            &parts.uri,
+            &parts.headers,
+        )?;
         tracing::Span::current().record("principal", caller.principal.as_str());
         let needs = needs(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
@@ -60,6 +65,9 @@ impl Enter {
             return Err(deadline.exceeded());
         }
         let (call, held) = self.load.enter(&parts.headers, &live.limits)?;
+        if let Some(guest) = guest {
+            guest.let_in();
+        }
         let is_stream = needs.pace == Pace::Stream;
         let body = Metered::wrap(body, held.clone(), is_stream, needs.message_bytes_max);
         parts.extensions.insert(caller);
@@ -147,6 +155,7 @@ where
 mod tests {
     use super::*;
     use crate::config::{Config, Flags};
+    use crate::listen::Peer;
     use std::convert::Infallible;
     use std::future::pending;
     use tonic_types::StatusExt;
@@ -171,7 +180,8 @@ mod tests {
             request = request.header("grpc-timeout", timeout);
         }
         let mut request = request.body(Body::empty()).unwrap();
-        request.extensions_mut().insert(Peer::Unix { uid, gid: 0 });
+        let guest = Guest::new(Peer::Unix { uid, gid: 0 });
+        request.extensions_mut().insert(guest);
         request
     }
 

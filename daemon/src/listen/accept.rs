@@ -15,6 +15,7 @@ use super::crowd::{Crowd, Place};
 use super::listeners::Listeners;
 use super::peer::Peer;
 use crate::control::Control;
+use crate::limits::FIRST_CALL_AFTER;
 use crate::secrets::certificate_name;
 
 /// How long nobody is let in after that failed: out of descriptors, most likely, and some will come free.
@@ -107,6 +108,7 @@ impl Door {
             to,
             tls: false,
             certificate: None,
+            authority: None,
         };
         if let Some(place) = self.place(&peer) {
             tokio::spawn(async move {
@@ -165,6 +167,7 @@ impl Door {
                 to,
                 tls: true,
                 certificate,
+                authority: keys.authority.clone(),
             },
             unix => unix,
         };
@@ -177,7 +180,7 @@ impl Door {
         let deadline = self.control.live().limits.preface();
         match timeout(deadline, read_preface(&mut stream)).await {
             Ok(Ok(())) => {
-                let connection = Connection::new(stream, peer, place);
+                let connection = Connection::new(stream, peer, place, FIRST_CALL_AFTER);
                 drop(self.incoming.send(Ok(connection)).await);
             }
             Ok(Err(why)) => tracing::debug!(%party, %why, "a connection ended before it began"),

@@ -1,16 +1,19 @@
 //! A connection that speaks HTTP/2: of a Unix socket, of TCP, of TLS.
 
+use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::time::{Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use super::crowd::Place;
-use super::peer::Peer;
+use super::peer::{Guest, Peer};
 use crate::http2::{Authority, PREFACE};
 use crate::limits::AHEAD_BYTES;
 
@@ -31,7 +34,9 @@ pub(crate) enum Stream {
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
-    peer: Peer,
+    guest: Guest,
+    /// Until when a call must have been let in; `None` once one was.
+    first_call: Option<Pin<Box<Sleep>>>,
     _place: Place,
     /// What the server is to read before anything else.
     ahead: Vec<u8>,
@@ -63,8 +68,13 @@ pub(crate) async fn read_preface(stream: &mut Stream) -> io::Result<()> {
 }
 
 impl Connection {
-    /// A connection whose preface was read.
-    pub(crate) fn new(stream: Stream, peer: Peer, place: Place) -> Self {
+    /// A connection whose preface was read, and of which a call must be let in within this time.
+    pub(crate) fn new(
+        stream: Stream,
+        peer: Peer,
+        place: Place,
+        first_call_after: Duration,
+    ) -> Self {
         let rewrite = matches!(stream, Stream::Unix(_)).then(|| {
             Box::new(Rewrite {
                 authority: Authority::new(),
@@ -75,7 +85,8 @@ impl Connection {
         });
         Self {
             stream,
-            peer,
+            guest: Guest::new(peer),
+            first_call: Some(Box::pin(sleep(first_call_after))),
             _place: place,
             ahead: PREFACE.to_vec(),
             read: 0,
@@ -84,11 +95,30 @@ impl Connection {
     }
 }
 
-impl Connected for Connection {
-    type ConnectInfo = Peer;
+impl Connection {
+    /// An error once no call was let in in time; wakes the server at that moment.
+    fn check_known(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        if self.guest.is_known() {
+            self.first_call = None;
+        }
+        let Some(first_call) = &mut self.first_call else {
+            return Ok(());
+        };
+        if first_call.as_mut().poll(cx).is_pending() {
+            return Ok(());
+        }
+        let party = self.guest.peer.party();
+        tracing::debug!(%party, "closed a connection of which no call was let in");
+        let why = "no call was let in in time";
+        Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    }
+}
 
-    fn connect_info(&self) -> Peer {
-        self.peer.clone()
+impl Connected for Connection {
+    type ConnectInfo = Guest;
+
+    fn connect_info(&self) -> Guest {
+        self.guest.clone()
     }
 }
 
@@ -99,6 +129,7 @@ impl AsyncRead for Connection {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        this.check_known(cx)?;
         loop {
             let ahead = &this.ahead[this.read..];
             if !ahead.is_empty() {
@@ -149,6 +180,7 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.check_known(cx)?;
         Pin::new(&mut self.stream).poll_write(cx, buf)
     }
 
@@ -157,6 +189,7 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.check_known(cx)?;
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::peer::Party;
 use crate::config::Limits;
+use crate::limits::UNIX_PLACES_ONE_IN;
 
 /// Counts connections.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Crowd(Arc<Mutex<Counts>>);
 #[derive(Debug, Default)]
 struct Counts {
     all: u64,
+    /// Of those, by TCP.
+    tcp: u64,
     parties: HashMap<Party, u64>,
 }
 
@@ -29,6 +32,11 @@ pub(crate) enum Full {
     /// There are too many.
     #[error("there are {0} connections, the limit (limits.connections)")]
     All(u64),
+    /// The rest is for the Unix socket.
+    #[error(
+        "there are {0} connections by TCP; the rest of limits.connections is for the Unix socket"
+    )]
+    Tcp(u64),
     /// The party has too many.
     #[error("it has {0} connections, the limit (limits.connections_per_user)")]
     Party(u64),
@@ -41,12 +49,18 @@ impl Crowd {
         if counts.all >= limits.connections {
             return Err(Full::All(limits.connections));
         }
+        let is_tcp = matches!(party, Party::Address(_));
+        let tcp_most = limits.connections - limits.connections / UNIX_PLACES_ONE_IN;
+        if is_tcp && counts.tcp >= tcp_most {
+            return Err(Full::Tcp(tcp_most));
+        }
         let of_party = counts.parties.entry(party.clone()).or_default();
         if *of_party >= limits.connections_per_user {
             return Err(Full::Party(limits.connections_per_user));
         }
         *of_party += 1;
         counts.all += 1;
+        counts.tcp += u64::from(is_tcp);
         Ok(Place {
             crowd: self.clone(),
             party,
@@ -58,6 +72,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut counts = self.crowd.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
+        counts.tcp -= u64::from(matches!(self.party, Party::Address(_)));
         if let Some(of_party) = counts.parties.get_mut(&self.party) {
             *of_party -= 1;
             if *of_party == 0 {
@@ -90,5 +105,28 @@ mod tests {
         drop(again);
         let counts = crowd.0.lock().unwrap();
         assert_eq!((counts.all, counts.parties.len()), (2, 2));
+    }
+
+    #[test]
+    fn strangers_by_tcp_leave_places_for_the_unix_socket() {
+        let limits = Limits {
+            connections: 8,
+            connections_per_user: 8,
+            ..Limits::default()
+        };
+        let crowd = Crowd::default();
+        let far = |last| Party::Address([10, 0, 0, last].into());
+        let mut held: Vec<_> = (0..6)
+            .map(|last| crowd.enter(far(last), &limits).unwrap())
+            .collect();
+        assert_eq!(crowd.enter(far(9), &limits).unwrap_err(), Full::Tcp(6));
+        held.push(crowd.enter(Party::User(1), &limits).unwrap());
+        held.push(crowd.enter(Party::User(1), &limits).unwrap());
+        assert_eq!(
+            crowd.enter(Party::User(2), &limits).unwrap_err(),
+            Full::All(8)
+        );
+        drop(held);
+        crowd.enter(far(9), &limits).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! How callers come in: the listeners, who is let in, and connections.
 //!
-//! Promises: a connection that says nothing is closed in time; nobody takes all the places; whose a connection is
+//! Promises: a connection that says nothing is closed in time, and so is one of which no
+//! call is let in; nobody takes all the places, and strangers by TCP leave some for the Unix socket; whose a connection is
 //! says the kernel or a certificate, never the caller. Not here: what a caller may do (`door`).
 
 mod listeners;
@@ -12,4 +13,4 @@ mod peer;
 
 pub(crate) use accept::accept;
 pub use listeners::Listeners;
-pub(crate) use peer::Peer;
+pub(crate) use peer::{Guest, Peer};

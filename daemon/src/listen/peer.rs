@@ -2,8 +2,12 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who is at the other end of a connection; every request of it carries this among its extensions.
+use crate::secrets::Authority;
+
+/// Who is at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A process of this machine, as the kernel knows it.
@@ -23,6 +27,8 @@ pub(crate) enum Peer {
         tls: bool,
         /// The name of the certificate that was shown.
         certificate: Option<String>,
+        /// The authority that certificates had to be of when the connection began.
+        authority: Option<Authority>,
     },
 }
 
@@ -37,8 +43,45 @@ impl Peer {
     pub(crate) fn party(&self) -> Party {
         match self {
             Self::Unix { uid, .. } => Party::User(*uid),
-            Self::Tcp { from, .. } => Party::Address(from.ip()),
+            Self::Tcp { from, .. } => Party::Address(network(from.ip())),
         }
+    }
+}
+
+/// The addresses that one party has: by IPv6 anybody has a network of 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        address => address,
+    }
+}
+
+/// A peer, and whether a call of it was ever let in. Every request carries it among its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct Guest {
+    pub(crate) peer: Peer,
+    is_known: Arc<AtomicBool>,
+}
+
+impl Guest {
+    pub(crate) fn new(peer: Peer) -> Self {
+        Self {
+            peer,
+            is_known: Arc::default(),
+        }
+    }
+
+    /// A call of it was let in.
+    pub(crate) fn let_in(&self) {
+        self.is_known.store(true, Ordering::Relaxed);
+    }
+
+    /// True if that has happened.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
     }
 }
 
@@ -47,6 +90,25 @@ impl fmt::Display for Party {
         match self {
             Self::User(uid) => write!(out, "user {uid}"),
             Self::Address(address) => write!(out, "{address}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_many_addresses_is_one_party() {
+        for (one, other, same) in [
+            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
+            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+            ("::ffff:10.0.0.1", "10.0.0.1", true),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false),
+            ("10.0.0.1", "10.0.0.2", false),
+        ] {
+            let [one, other] = [one, other].map(|text| network(text.parse().unwrap()));
+            assert_eq!(one == other, same, "{one} {other}");
         }
     }
 }

@@ -115,3 +115,19 @@ fn a_certificate_has_one_name() {
     // The SHA-256 of "a" begins so.
     assert_eq!(name, "certificate:ca978112ca1bbdcafac231b39a23dc4d");
 }
+
+#[test]
+fn a_file_of_certificates_that_is_too_long_is_refused_and_never_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pem");
+    let config = config(folder.path(), &[]);
+    let most = PEM_BYTES_MAX as usize;
+    let read = |bytes: usize| {
+        fs::write(&path, vec![b'x'; bytes]).unwrap();
+        read_pem(&config, "tcp.tls_client_ca", &path, &mut Vec::new())
+    };
+    assert_eq!(read(most).unwrap().len(), most);
+    let error = read(most + 1).unwrap_err().to_string();
+    assert!(error.contains("tcp.tls_client_ca"), "{error}");
+    assert!(error.contains("1048576"), "{error}");
+}

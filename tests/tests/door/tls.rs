@@ -141,6 +141,28 @@ async fn a_certificate_of_the_right_authority_says_who_calls() {
 }
 
 #[tokio::test]
+async fn who_came_in_under_an_authority_that_was_replaced_must_connect_again() {
+    let (authority, next) = (authority(), self::authority());
+    let daemon = place(&authority, "tls_client_ca = \"ca\"\n").start();
+    let identity = authority.identity();
+    let channel = connect(&daemon, &authority, Some(&identity)).await.unwrap();
+    ask(channel.clone(), &[]).await.unwrap();
+    // Another reload changes nothing for it.
+    daemon.signal("-HUP");
+    daemon.says("read the configuration again");
+    ask(channel.clone(), &[]).await.unwrap();
+    write_private(&daemon.place.path("ca"), &next.pem);
+    daemon.signal("-HUP");
+    daemon.says("read the configuration again");
+    let answer = ask(channel, &[]).await;
+    let words = ["tcp.tls_client_ca"];
+    check_refused(answer, Code::Unauthenticated, "PRINCIPAL", &words);
+    let identity = next.identity();
+    let channel = connect(&daemon, &authority, Some(&identity)).await.unwrap();
+    ask(channel, &[]).await.unwrap();
+}
+
+#[tokio::test]
 async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
     let (authority, other) = (authority(), self::authority());
     let more = "token_file = \"token\"\ntls_client_ca = \"ca\"\n";

@@ -6,17 +6,17 @@ use crate::listen::crowd::Crowd;
 use tokio::io::AsyncWriteExt;
 
 /// A connection, and the client's end of it.
-fn connection() -> (Connection, UnixStream) {
+fn connection(first_call_after: Duration) -> (Connection, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
     let place = Crowd::default().enter(peer.party(), &Limits::default());
-    let connection = Connection::new(Stream::Unix(ours), peer, place.unwrap());
+    let connection = Connection::new(Stream::Unix(ours), peer, place.unwrap(), first_call_after);
     (connection, theirs)
 }
 
 #[tokio::test]
 async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
-    let (mut connection, mut client) = connection();
+    let (mut connection, mut client) = connection(Duration::from_secs(60));
     let frame = |payload: &[u8]| {
         let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
         [&[a, b, c, 1, 4, 0, 0, 0, 1][..], payload].concat()
@@ -43,4 +43,23 @@ async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
     writing.await.unwrap();
     let values = said.iter().filter(|byte| **byte == b'v').count();
     assert_eq!(values, (blocks + 1) * 4000);
+}
+
+#[tokio::test]
+async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() {
+    let (mut stranger, _client) = connection(Duration::from_millis(20));
+    let mut said = vec![0; PREFACE.len()];
+    stranger.read_exact(&mut said).await.unwrap();
+    let error = stranger.read(&mut said).await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+
+    let (mut known, mut client) = connection(Duration::from_millis(20));
+    known.connect_info().let_in();
+    known.read_exact(&mut said).await.unwrap();
+    sleep(Duration::from_millis(40)).await;
+    client
+        .write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0])
+        .await
+        .unwrap();
+    assert_eq!(known.read(&mut said).await.unwrap(), 9);
 }
