@@ -70,8 +70,10 @@ pub const PART_AFTER: Duration = Duration::from_secs(60);
 pub const CHANGES_BYTES: usize = 1 << 20;
 /// Messages of a subscription that wait to be sent.
 pub const CHANGES_WAITING_MAX: usize = 4;
-/// How long an answer, or a message of a stream, waits to be read before it is given up, unless it is set.
+/// How long a message of a stream waits to be read before the stream is ended, unless it is set.
 pub const SEND_AFTER: Duration = Duration::from_secs(30);
+/// How long any answer waits to be read before it is given up: longer, so that a stream says itself how to go on.
+pub const UNREAD_AFTER: Duration = Duration::from_secs(60);
 /// Bytes of an answer that are given to the connection at a time: what waits there can't be taken back.
 pub const ANSWER_PART_BYTES: usize = 16 << 10;
 /// How long a subscription is silent before it says where it stands.

@@ -69,7 +69,7 @@ limits! {
     /// Milliseconds that a TLS handshake may take.
     handshake_millis: true, "AMEMD_LIMITS_HANDSHAKE_MILLIS", HANDSHAKE_DEADLINE.as_millis() as u64, 1..=600_000;
     /// Seconds that an answer of a stream waits to be read.
-    send_secs: true, "AMEMD_LIMITS_SEND_SECS", SEND_AFTER.as_secs(), 1..=3_600;
+    send_secs: true, "AMEMD_LIMITS_SEND_SECS", SEND_AFTER.as_secs(), 1..=30;
     /// Seconds between two looks at whether a silent peer is still there.
     keepalive_secs: false, "AMEMD_LIMITS_KEEPALIVE_SECS", KEEPALIVE.as_secs(), 1..=DAY_SECS;
     /// Seconds after which a brain that nobody asks for is closed.

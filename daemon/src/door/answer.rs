@@ -22,7 +22,7 @@ use tonic::{Code, Status};
 
 use super::deadline::Deadline;
 use super::load::{Call, Held};
-use crate::limits::{ANSWER_PART_BYTES, SEND_AFTER};
+use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER};
 use crate::refusal::Refusal;
 
 /// How often answers are looked at.
@@ -125,7 +125,7 @@ impl Answers {
         let ways: Vec<_> = lock(&self.ways).values().cloned().collect();
         for way in ways {
             let mut way = lock(&way);
-            let is_unread = way.given.is_some_and(|given| now >= given + SEND_AFTER);
+            let is_unread = way.given.is_some_and(|given| now >= given + UNREAD_AFTER);
             if is_unread && way.end == End::Open {
                 let held = way.close(End::Unread);
                 drop(way);
@@ -152,7 +152,7 @@ impl Drop for Sending {
 }
 
 fn unread() -> Refusal {
-    let seconds = SEND_AFTER.as_secs();
+    let seconds = UNREAD_AFTER.as_secs();
     let message = format!("the answer was not read for {seconds} s: call again, and read on");
     Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
 }

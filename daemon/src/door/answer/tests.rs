@@ -98,9 +98,9 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     let mut sent = Sent::new(&[3 * ANSWER_PART_BYTES], None);
     sent.data().await;
     let began = Instant::now();
-    sent.answers.look(began + SEND_AFTER / 2);
+    sent.answers.look(began + UNREAD_AFTER / 2);
     assert_eq!(sent.under_way(), 1);
-    sent.answers.look(began + SEND_AFTER);
+    sent.answers.look(began + UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
     let status = sent.next().await.unwrap().unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded);
@@ -111,7 +111,7 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     waits.data().await;
     let next = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut waits.body).poll_frame(cx)));
     assert!(next.await.is_pending());
-    waits.answers.look(Instant::now() + 9 * SEND_AFTER);
+    waits.answers.look(Instant::now() + 9 * UNREAD_AFTER);
     assert_eq!(waits.under_way(), 1);
 }
 
