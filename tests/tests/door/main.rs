@@ -6,6 +6,9 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+#[expect(dead_code, reason = "agents need Node and scripts, too")]
+#[path = "../languages/kit.rs"]
+mod kit;
 mod process;
 
 mod calls;

@@ -28,10 +28,16 @@ pub(crate) struct Kit {
 }
 
 impl Kit {
-    /// The script's command.
+    /// The command of the agent's script.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.interpreter();
         command.args(&self.arguments);
+        command
+    }
+
+    /// The interpreter with its packages, for any script.
+    pub(crate) fn interpreter(&self) -> Command {
+        let mut command = Command::new(&self.program);
         // Nothing that is kept beside the sources, nothing that changes a channel's defaults.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         for variable in ["http_proxy", "https_proxy", "grpc_proxy", "PYTHONPATH"] {
@@ -52,7 +58,15 @@ pub(crate) fn say(line: &str) {
 
 /// Python with grpcio, and stubs of our protos; none where that can't be had.
 pub(crate) fn python() -> Option<Kit> {
-    kept("python", "python3", "requirements.txt", |kit| {
+    let needed = &[
+        (&["python3", "--version"][..], "python3"),
+        (&["python3", "-m", "venv", "--help"], "python3 with venv"),
+        (
+            &["python3", "-m", "ensurepip", "--version"],
+            "python3 with pip for venv",
+        ),
+    ];
+    kept("python", needed, "requirements.txt", |kit| {
         let scripts = sources().join("python");
         run(Command::new("python3").args(["-m", "venv"]).arg(kit))?;
         let python = kit.join("bin/python");
@@ -89,7 +103,11 @@ pub(crate) fn python() -> Option<Kit> {
 
 /// Node with @grpc/grpc-js, which reads our protos itself; none where that can't be had.
 pub(crate) fn node() -> Option<Kit> {
-    kept("node", "node", "package-lock.json", |kit| {
+    let needed = &[
+        (&["node", "--version"][..], "node"),
+        (&["npm", "--version"], "npm beside node"),
+    ];
+    kept("node", needed, "package-lock.json", |kit| {
         for file in ["package.json", "package-lock.json"] {
             let from = sources().join("node").join(file);
             fs::copy(from, kit.join(file)).unwrap();
@@ -107,10 +125,10 @@ pub(crate) fn node() -> Option<Kit> {
     })
 }
 
-/// A kit in the target folder, made if it is not there yet.
+/// A kit in the target folder, made if it is not there yet. To make one, programs are needed that can be started so.
 fn kept(
     language: &str,
-    program: &str,
+    needed: &[(&[&str], &str)],
     pins: &str,
     make: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Option<PathBuf> {
@@ -123,10 +141,12 @@ fn kept(
     let kit = all.join(format!("{language}-{hash}"));
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
     let whole = kit.join("whole");
-    let had = run(Command::new(program).arg("--version")).and_then(|()| {
+    let (first, others) = needed.split_first().unwrap();
+    let had = has(first).and_then(|()| {
         if whole.exists() {
             return Ok(());
         }
+        others.iter().try_for_each(has)?;
         drop(fs::remove_dir_all(&kit));
         fs::create_dir_all(&kit).unwrap();
         make(&kit)?;
@@ -141,6 +161,12 @@ fn kept(
         return None;
     }
     Some(kit)
+}
+
+/// An error names what is missing.
+fn has((command, what): &(&[&str], &str)) -> Result<(), String> {
+    run(Command::new(command[0]).args(&command[1..]))
+        .map_err(|why| format!("{what} is needed: {why}"))
 }
 
 /// Runs a step of making a kit; an error says which, and what it said last.
