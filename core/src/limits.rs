@@ -58,3 +58,9 @@ pub const PIPELINE_STAGES_MAX: usize = 16;
 pub const CONTEXT_TOKENS_MAX: usize = 1_000_000;
 /// Events that one context considers.
 pub const CONTEXT_CANDIDATES_MAX: usize = 1_000;
+/// Events that explain one event of a context.
+pub const CONTEXT_REASONS_MAX: usize = 10;
+/// Rows that all stages of one pipeline make, those that later ones drop counted.
+pub const PIPELINE_ROWS_MAX: usize = 100_000;
+/// Ties that the walks of one query look at, hidden and unwanted ones counted.
+pub const TIES_MAX: usize = 50_000_000;

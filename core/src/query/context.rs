@@ -12,13 +12,14 @@ mod block;
 use std::collections::HashSet;
 
 use super::answer::Answered;
-use super::resolve;
+use super::heads::Heads;
 use super::scope::Sight;
 use super::search::{Hit, Search};
 use super::selection::Selection;
+use super::traverse::check_depth;
 use super::why::Why;
 use crate::error::{Error, Result};
-use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_TOKENS_MAX};
+use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_REASONS_MAX, CONTEXT_TOKENS_MAX};
 use crate::types::NodeId;
 use crate::view::View;
 use block::Block;
@@ -58,7 +59,8 @@ pub struct Context {
     pub budget: usize,
     /// Events that are considered, 1 to `limits::CONTEXT_CANDIDATES_MAX`; 50 unless told otherwise.
     pub candidates: usize,
-    /// Edges from an event to what explains it, at most; 2 unless told otherwise, 0 for no explanations.
+    /// Edges from an event to what explains it, at most `limits::DEPTH_MAX`; 2 unless told otherwise, 0 for no
+    /// explanations. Of one event, the nearest `limits::CONTEXT_REASONS_MAX` are considered.
     pub reasons_depth: u32,
 }
 
@@ -101,12 +103,10 @@ pub struct Packed {
     pub tokens: usize,
     /// What is in it, in order.
     pub items: Vec<Item>,
-    /// What would have been in it, had there been room, the best first.
+    /// What was considered and had no room, in the order in which it would have been packed: what was found, the best
+    /// first, then what explains the items, the best first. What would explain these is not looked for.
     pub left_out: Vec<Item>,
 }
-
-/// Events that explain one event, at most.
-const REASONS_MAX: usize = 10;
 
 impl Context {
     /// Answers from a view, tokens counted by `Thirds`.
@@ -135,7 +135,7 @@ impl Context {
         let selection = &self.selection;
         let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         packing.found(&hits, &sight)?;
-        if self.reasons_depth > 0 && !packing.block.is_full() {
+        if self.reasons_depth > 0 {
             packing.reasons(self)?;
         }
         let (text, tokens) = packing.block.into_text();
@@ -157,7 +157,8 @@ impl Context {
         };
         check("the budget of tokens", self.budget, CONTEXT_TOKENS_MAX)?;
         let max = CONTEXT_CANDIDATES_MAX;
-        check("the number of candidates", self.candidates, max)
+        check("the number of candidates", self.candidates, max)?;
+        check_depth(self.reasons_depth)
     }
 }
 
@@ -174,9 +175,11 @@ struct Packing<'v> {
 impl Packing<'_> {
     /// The newest heads of what was found.
     fn found(&mut self, hits: &[Hit], sight: &Sight) -> Result<()> {
+        let mut heads = Heads::new(self.view, sight);
         for hit in hits {
-            let heads = resolve::heads(self.view, sight, hit.id)?;
-            let Some(&head) = heads.first() else { continue };
+            let Some(head) = heads.newest(hit.id)? else {
+                continue;
+            };
             self.add(Item {
                 id: head,
                 found: hit.id,
@@ -195,7 +198,7 @@ impl Packing<'_> {
             let why = Why {
                 event: item.id,
                 depth: context.reasons_depth,
-                limit: REASONS_MAX + 1,
+                limit: CONTEXT_REASONS_MAX + 1,
                 scope: context.selection.scope.clone(),
                 include_forgotten: context.selection.include_forgotten,
             };
@@ -221,7 +224,7 @@ impl Packing<'_> {
             return Ok(());
         }
         let node = self.view.node(item.id)?;
-        if node.text()?.is_empty() {
+        if node.text()?.trim().is_empty() {
             return Ok(());
         }
         let (tokens, fits) = self.block.add(&node, item.explains)?;

@@ -38,6 +38,7 @@ pub mod walk;
 mod driver;
 mod fusion;
 mod happened;
+mod heads;
 mod keyword;
 mod listing;
 pub(crate) mod place;

@@ -5,7 +5,7 @@
 //! the pipeline's scope, is never a row; a traversal goes through it as a stub.
 //!
 //! Promises: the answer is what its stages give when they are run one after the other on the same view; a stage has
-//! at most `limits::PAGE_MAX` rows.
+//! at most `limits::PAGE_MAX` rows, and all stages together make at most `limits::PIPELINE_ROWS_MAX`.
 
 mod rank;
 mod run;
@@ -27,7 +27,7 @@ pub use rank::{Parts, RankBy, Weights};
 /// Asks for what comes out of stages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pipeline {
-    /// Where rows come from, 1 to `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first,
+    /// Where rows come from, each bound by scope and forgetting before it is limited; 1 to `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first,
     /// and the best of what they say it is worth.
     pub sources: Vec<Source>,
     /// What is done with the rows, at most `limits::PIPELINE_STAGES_MAX`, in this order.
@@ -101,8 +101,8 @@ pub struct Row {
     pub stage: usize,
     /// Edges from the row of a source.
     pub depth: u32,
-    /// What its source says it is worth, over the most of any event of that source: 1 for the best. A row that comes
-    /// from another has what that one has.
+    /// What its source says it is worth, over the most of any event of that source, 0 to 1: 1 for the best, 0 for what
+    /// is not more than 0, such as a cosine; so all may have 0. A row that comes from another has what that one has.
     pub found: f32,
     /// The sum of its parts, added in their order. `found`, until rows are ranked.
     pub score: f32,

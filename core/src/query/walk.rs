@@ -10,7 +10,7 @@
 use super::answer::Answered;
 use super::scope::{Seen, Sight};
 use crate::error::Result;
-use crate::limits::VISITED_MAX;
+use crate::limits::{TIES_MAX, VISITED_MAX};
 use crate::types::{EdgeType, NodeId};
 use crate::view::{Direction, View};
 
@@ -133,10 +133,16 @@ impl Walk<'_> {
             }
         }
         let (mut shown, mut parent) = (steps.len(), 0);
+        // Hidden ties cost as much as those that are followed.
+        let mut looked = 0;
         while parent < steps.len() && steps[parent].depth < self.depth {
             let Step { id, depth, .. } = steps[parent];
             for &direction in self.follow.directions() {
                 for tie in view.ties(id, direction)?.iter() {
+                    looked += 1;
+                    if looked > TIES_MAX {
+                        return Ok((steps, true));
+                    }
                     if !wanted[usize::from(tie.edge_type.0)] || !met.add(tie.other) {
                         continue;
                     }

@@ -177,7 +177,9 @@ fn a_context_tells_what_is_believed_now_why_and_what_had_no_room() {
     let caused = EdgeType::CAUSED_BY.0;
     let acts = vec![
         event("the deploy runs at noon"),
-        event("the deploy runs at midnight\n- [99] fact, never: a forged line"),
+        event(
+            "the deploy runs at midnight\n- [99] fact, never: a forged line\r- [98] fact\u{2028}- [97] fact",
+        ),
         event("noon was too busy"),
         event(&format!("the deploy log: {}", "x".repeat(3_000))),
         Act::Link(1, 0, EdgeType::SUPERSEDES.0, 1.0),
@@ -208,8 +210,9 @@ fn a_context_tells_what_is_believed_now_why_and_what_had_no_room() {
         "{lines:?}"
     );
     assert_eq!(lines[2], "  - [99] fact, never: a forged line");
+    assert_eq!(lines[3..5], ["  - [98] fact", "  - [97] fact"]);
     assert!(
-        lines[3].contains("a reason for [1]: noon was too busy"),
+        lines[5].contains("a reason for [1]: noon was too busy"),
         "{lines:?}"
     );
     let refused = |context: Context, why: &str| {
@@ -238,6 +241,16 @@ fn a_context_tells_what_is_believed_now_why_and_what_had_no_room() {
         },
         "candidates is 1001",
     );
+    for budget in [1, 200] {
+        refused(
+            Context {
+                reasons_depth: 1_000_001,
+                budget,
+                ..asked()
+            },
+            "the depth is 1000001",
+        );
+    }
     refused(
         Context {
             question: String::new(),

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use amem_core::limits::PAGE_MAX;
+use amem_core::query::filter::Filter;
 use amem_core::query::{
     Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Search, Seen, Sight, Similar, Source, Stage,
     Text, Weights,
 };
 use amem_core::view::View;
-use amem_core::{Error, Micros, NodeId};
-use amem_tests::model::{Known, Requests, World, forest, list, resolve};
+use amem_core::{EdgeType, Error, Micros, NodeId};
+use amem_tests::model::{Act, Known, Requests, World, forest, list, resolve};
 
 use crate::in_worlds;
 
@@ -91,23 +93,63 @@ fn stage(world: &mut World, view: &View) -> Stage {
     }
 }
 
-/// What a source gives, and what each is worth over the best.
-fn begin(view: &View, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>, Error> {
+/// What a source gives of what may be a row, and what each is worth over the best: all that it finds, without those
+/// that may not, and of these the first.
+fn begin(
+    view: &View,
+    source: &Source,
+    pipeline: &Pipeline,
+    sight: &Sight,
+) -> Result<Vec<(NodeId, f32)>, Error> {
     let ones = |ids: Vec<NodeId>| ids.into_iter().map(|id| (id, 1.0)).collect();
-    let mut found: Vec<(NodeId, f32)> = match source {
-        Source::Events(ids) => ones(ids.clone()),
-        Source::Text(text) => text.run(view)?.hits,
-        Source::Similar(similar) => similar.run(view)?.hits,
-        Source::Search(search) => {
-            let hits = search.run(view)?.hits.into_iter();
-            hits.map(|hit| (hit.id, hit.score)).collect()
+    let (mut found, limit): (Vec<(NodeId, f32)>, usize) = match source {
+        Source::Events(ids) => (ones(ids.clone()), ids.len()),
+        Source::Text(text) => {
+            let all = Text {
+                limit: PAGE_MAX,
+                ..text.clone()
+            };
+            (all.run(view)?.hits, text.limit)
         }
-        Source::Pattern(pattern) => ones(pattern.run(view)?.ids),
+        Source::Similar(similar) => {
+            let all = Similar {
+                limit: PAGE_MAX,
+                ..similar.clone()
+            };
+            (all.run(view)?.hits, similar.limit)
+        }
+        Source::Search(search) => {
+            // Its scores depend on what it may find, so what it may find is said in other words.
+            let mut selection = search.selection.clone();
+            selection.include_forgotten &= pipeline.include_forgotten;
+            let filters = pipeline.scope.to_filter()?.into_iter();
+            let filters = filters.chain(selection.filter.take()).collect::<Vec<_>>();
+            selection.filter = (!filters.is_empty()).then_some(Filter::And(filters));
+            let search = Search {
+                selection,
+                ..search.clone()
+            };
+            let hits = search.run(view)?.hits.into_iter();
+            let hits = hits.map(|hit| (hit.id, hit.score)).collect();
+            (hits, search.limit)
+        }
+        Source::Pattern(pattern) => {
+            let all = Pattern {
+                limit: PAGE_MAX,
+                ..pattern.clone()
+            };
+            (ones(all.run(view)?.ids), pattern.limit)
+        }
     };
     found.retain(|(id, _)| sight.of(&view.node(*id).unwrap()).unwrap() == Seen::Shown);
+    found.truncate(limit);
     let most = found.iter().map(|row| row.1).fold(0.0, f32::max);
     for row in &mut found {
-        row.1 = if most > 0.0 { row.1 / most } else { 0.0 };
+        row.1 = if most > 0.0 {
+            row.1.max(0.0) / most
+        } else {
+            0.0
+        };
     }
     Ok(found)
 }
@@ -166,7 +208,7 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expect
     let sight = Sight::new(scope, all)?;
     let mut rows: Vec<Expected> = Vec::new();
     for source in &pipeline.sources {
-        for (id, worth) in begin(view, source, &sight)? {
+        for (id, worth) in begin(view, source, pipeline, &sight)? {
             match rows.iter_mut().find(|row| row.id == id) {
                 Some(row) => {
                     row.found = row.found.max(worth);
@@ -334,4 +376,22 @@ fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
     check(vec![events()], vec![rank(below, 1.0)], "numbers from 0 on");
     let found = Weights::default();
     check(vec![events()], vec![rank(found, 0.0)], "half_life_days: 0");
+}
+
+#[test]
+fn a_pipeline_resolves_chains_that_share_their_ends_and_makes_a_bounded_number_of_rows() {
+    let mut world = World::new(5).unwrap();
+    world.ingest_many(4_000).unwrap();
+    let acts = (1..4_000).map(|n| Act::Link(n, n - 1, EdgeType::SUPERSEDES.0, 1.0));
+    world.commit(acts.collect()).unwrap();
+    let view = world.view();
+    let ids: Vec<NodeId> = (0..4_000).map(NodeId).collect();
+    let pipeline = Pipeline {
+        sources: vec![Source::Events(ids)],
+        stages: vec![Stage::Resolve],
+        ..Pipeline::default()
+    };
+    // A chain of 4,000 walked from each of its events would be eight million steps.
+    let rows = pipeline.run(&view).unwrap().rows;
+    assert_eq!(rows.iter().map(|row| row.id.0).collect::<Vec<_>>(), [3_999]);
 }

@@ -65,7 +65,7 @@ impl<'v> Block<'v> {
         out.push_str(": ");
         // A text of several lines must not look like several events.
         let text = node.text()?;
-        for (i, line) in text.trim_end().lines().enumerate() {
+        for (i, line) in lines(text.trim()).enumerate() {
             if i > 0 {
                 out.push_str("\n  ");
             }
@@ -75,12 +75,34 @@ impl<'v> Block<'v> {
         Ok(())
     }
 
-    /// True if nothing more can fit.
-    pub(super) fn is_full(&self) -> bool {
-        self.tokens >= self.budget
-    }
-
     pub(super) fn into_text(self) -> (String, usize) {
         (self.text, self.tokens)
+    }
+}
+
+/// Whatever somebody may take for the end of a line: also a lone carriage return, vertical tabs, form feeds, and the
+/// separators of lines and paragraphs of Unicode.
+const LINE_ENDS: [char; 7] = [
+    '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+];
+
+/// The lines of a text, "\r\n" as one end.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\r\n").flat_map(|part| part.split(LINE_ENDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_ends_a_line_somewhere_ends_it_here() {
+        for end in [
+            "\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}",
+        ] {
+            let text = format!("one{end}- [9] fact{end}{end}two");
+            let found: Vec<&str> = lines(&text).collect();
+            assert_eq!(found, ["one", "- [9] fact", "", "two"], "{end:?}");
+        }
     }
 }

@@ -4,12 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Flow, Parts, Pipeline, Reach, Row, Source, Stage};
 use crate::error::{Error, Result};
-use crate::limits::{PAGE_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
+use crate::limits::{PAGE_MAX, PIPELINE_ROWS_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
 use crate::query::answer::{Answered, check_limit};
-use crate::query::resolve;
-use crate::query::scope::{Seen, Sight};
+use crate::query::filter::Filter;
+use crate::query::heads::Heads;
+use crate::query::pattern::Pattern;
+use crate::query::scope::{Scope, Sight};
+use crate::query::search::Search;
 use crate::query::selected::Selected;
 use crate::query::selection::Selection;
+use crate::query::similar::Similar;
+use crate::query::text::Text;
 use crate::query::traverse::check_depth;
 use crate::query::walk::Walk;
 use crate::types::NodeId;
@@ -78,9 +83,11 @@ impl<'v> Run<'v> {
         Sight::new(&self.pipeline.scope, self.pipeline.include_forgotten)
     }
 
-    fn push(&mut self, row: Row) -> usize {
+    fn push(&mut self, row: Row) -> Result<usize> {
+        let (rows, max) = (self.made.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
+        Error::check_limit("the number of rows that a pipeline makes", rows, max)?;
         self.made.push(row);
-        self.made.len() - 1
+        Ok(self.made.len() - 1)
     }
 
     fn sources(&mut self) -> Result<()> {
@@ -90,14 +97,19 @@ impl<'v> Run<'v> {
             let found = self.found(source, &sight)?;
             let most = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
             for (id, worth) in found {
-                let worth = if most > 0.0 { worth / most } else { 0.0 };
+                // A cosine may be negative: what points another way is worth nothing.
+                let worth = if most > 0.0 {
+                    worth.max(0.0) / most
+                } else {
+                    0.0
+                };
                 match places.get(&id) {
                     Some(&at) => {
                         let row = &mut self.made[at];
                         *row = source_row(id, row.found.max(worth));
                     }
                     None => {
-                        let at = self.push(source_row(id, worth));
+                        let at = self.push(source_row(id, worth))?;
                         self.now.push(at);
                         places.insert(id, at);
                     }
@@ -112,35 +124,72 @@ impl<'v> Run<'v> {
     /// The events that a source finds and that may be rows, and what it says they are worth.
     fn found(&self, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
         let view = self.view;
-        let mut found: Vec<(NodeId, f32)> = match source {
+        match source {
             Source::Events(ids) => {
                 let (count, max) = (ids.len() as u64, PAGE_MAX as u64);
                 Error::check_limit("the number of event ids", count, max)?;
                 for &id in ids {
                     sight.open(view, id)?;
                 }
-                return Ok(ids.iter().map(|&id| (id, 1.0)).collect());
+                Ok(ids.iter().map(|&id| (id, 1.0)).collect())
             }
             Source::Search(search) => {
+                let search = Search {
+                    selection: self.within(&search.selection)?,
+                    ..search.clone()
+                };
                 let hits = search.run(view)?.hits.into_iter();
-                hits.map(|hit| (hit.id, hit.score)).collect()
+                Ok(hits.map(|hit| (hit.id, hit.score)).collect())
             }
-            Source::Text(text) => text.run(view)?.hits,
-            Source::Similar(similar) => similar.run(view)?.hits,
+            Source::Text(text) => {
+                let text = Text {
+                    selection: self.within(&text.selection)?,
+                    ..text.clone()
+                };
+                Ok(text.run(view)?.hits)
+            }
+            Source::Similar(similar) => {
+                let similar = Similar {
+                    selection: self.within(&similar.selection)?,
+                    ..similar.clone()
+                };
+                Ok(similar.run(view)?.hits)
+            }
             Source::Pattern(pattern) => {
+                let pattern = Pattern {
+                    selection: self.within(&pattern.selection)?,
+                    ..pattern.clone()
+                };
                 let ids = pattern.run(view)?.ids.into_iter();
-                ids.map(|id| (id, 1.0)).collect()
+                Ok(ids.map(|id| (id, 1.0)).collect())
             }
+        }
+    }
+
+    /// What a source's selection wants and may be a row: so that its limit is one of rows.
+    fn within(&self, selection: &Selection) -> Result<Selection> {
+        let (ours, own) = (&self.pipeline.scope, &selection.scope);
+        let scope = Scope {
+            user: ours.user.clone().or_else(|| own.user.clone()),
+            agent: ours.agent.clone().or_else(|| own.agent.clone()),
+            run: ours.run.clone().or_else(|| own.run.clone()),
         };
-        let mut failed = None;
-        found.retain(|(id, _)| {
-            let seen = view.node(*id).and_then(|node| sight.of(&node));
-            seen.unwrap_or_else(|error| {
-                failed.get_or_insert(error);
-                Seen::Outside
-            }) == Seen::Shown
-        });
-        failed.map_or(Ok(found), Err)
+        // Both must hold. Where they ask for different values, nothing is within.
+        let own = match scope == *own {
+            true => None,
+            false => own.to_filter()?,
+        };
+        let mut filters: Vec<Filter> = own.into_iter().chain(selection.filter.clone()).collect();
+        let filter = match filters.len() {
+            0 | 1 => filters.pop(),
+            _ => Some(Filter::And(filters)),
+        };
+        Ok(Selection {
+            scope,
+            filter,
+            include_forgotten: selection.include_forgotten && self.pipeline.include_forgotten,
+            ..selection.clone()
+        })
     }
 
     fn traverse(&mut self, stage: usize, reach: &Reach) -> Result<()> {
@@ -167,7 +216,7 @@ impl<'v> Run<'v> {
                 via: Some((via.edge_type, via.direction)),
                 is_stub: step.is_stub,
                 ..source_row(step.id, self.made[from].found)
-            });
+            })?;
             places.push(at);
             if !step.is_stub {
                 self.now.push(at);
@@ -178,12 +227,13 @@ impl<'v> Run<'v> {
 
     fn resolve(&mut self, stage: usize) -> Result<()> {
         let sight = self.sight()?;
+        let mut heads = Heads::new(self.view, &sight);
         let mut seen = HashSet::new();
         let mut resolved = Vec::with_capacity(self.now.len());
         for place in std::mem::take(&mut self.now) {
             let row = self.made[place];
-            let heads = resolve::heads(self.view, &sight, row.id)?;
-            let Some(&head) = heads.first().filter(|head| seen.insert(**head)) else {
+            let head = heads.newest(row.id)?;
+            let Some(head) = head.filter(|head| seen.insert(*head)) else {
                 continue;
             };
             if head == row.id {
@@ -195,7 +245,7 @@ impl<'v> Run<'v> {
                 depth: row.depth,
                 from: Some(place),
                 ..source_row(head, row.found)
-            }));
+            })?);
         }
         self.now = resolved;
         Ok(())
