@@ -4,6 +4,8 @@
 pub const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// Edges in one answer of `GetEvents`.
 pub const ANSWER_EDGES_MAX: usize = 100_000;
+/// Events that `GetEvents` gives, without edges, where the call stands.
+pub const LIGHT_EVENTS_MAX: usize = 100;
 /// Hits of a question that does not say how many.
 pub const HITS: usize = 10;
 /// Events of an answer to a question that does not say how many.

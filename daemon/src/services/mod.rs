@@ -76,7 +76,7 @@ impl Daemon {
         let may_write = caller(request.extensions())?.role >= Role::Write;
         let question = request.into_inner();
         let brain = self.brains.get(question.brain()).await?;
-        let answered = if Q::IS_HEAVY {
+        let answered = if question.is_heavy() {
             let brain = brain.clone();
             aside(&self.reads, move || Ok(question.ask(&brain.view())?)).await?
         } else {

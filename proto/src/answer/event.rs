@@ -12,6 +12,8 @@ use crate::v1;
 
 /// Bytes of an edge in a message, about.
 const EDGE_BYTES: usize = 32;
+/// Bytes of a stub and of what is told of the way to it, at most, about.
+const STUB_BYTES: usize = 32;
 /// Bytes of an event in a message without its text, attributes, vector and edges, about.
 const EVENT_BYTES: usize = 64;
 
@@ -49,7 +51,10 @@ impl<'v> Teller<'v> {
     /// An event without vector and edges, or a stub.
     pub(super) fn whole_or_stub(&mut self, id: NodeId, is_stub: bool) -> Result<v1::Event> {
         match is_stub {
-            true => Ok(stub(id)),
+            true => {
+                self.count_bytes(STUB_BYTES)?;
+                Ok(stub(id))
+            }
             false => self.whole(id),
         }
     }

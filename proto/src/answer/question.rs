@@ -10,6 +10,7 @@ use super::event::{check_bytes, is_whole};
 use super::refusal::Result;
 use super::word::as_of;
 use super::{conflicts, context, events, graph, listing, pipeline, ranking, sessions};
+use crate::limits::LIGHT_EVENTS_MAX;
 use crate::v1;
 
 /// An answer, and the events that were used by it.
@@ -17,7 +18,8 @@ use crate::v1;
 pub struct Answered<A> {
     /// The answer.
     pub answer: A,
-    /// The events to touch, each once, ascending: those that the answer shows, if the question touches.
+    /// The events to touch, each once, ascending: those that the answer shows and that are not forgotten, if the question
+    /// touches.
     pub touched: Vec<NodeId>,
 }
 
@@ -27,7 +29,7 @@ pub trait Question: Message + Clone + Debug + Default + 'static {
     type Answer: Message + Debug + Default + PartialEq + 'static;
     /// The path of its call.
     const PATH: &'static str;
-    /// True if it may cost in proportion to the brain: it is for a thread that may be kept busy.
+    /// True if it may cost much, whatever is asked: in proportion to the brain, or to a long chain or a hub.
     const IS_HEAVY: bool;
 
     /// The brain's name.
@@ -42,6 +44,10 @@ pub trait Question: Message + Clone + Debug + Default + 'static {
     fn answer(self, view: &View) -> Result<Self::Answer>;
     /// What an answer says of what answered it.
     fn moment(answer: &Self::Answer) -> Option<&v1::Moment>;
+    /// True if this one may cost much: it is for a thread that may be kept busy.
+    fn is_heavy(&self) -> bool {
+        Self::IS_HEAVY
+    }
     /// The events that an answer shows and that count as used if the question touches.
     fn shown(answer: &Self::Answer) -> Vec<NodeId>;
 
@@ -60,6 +66,8 @@ pub trait Question: Message + Clone + Debug + Default + 'static {
         };
         touched.sort_unstable();
         touched.dedup();
+        // Nor is what is forgotten, though it may be shown.
+        touched.retain(|id| now.node(*id).is_ok_and(|node| !node.is_forgotten()));
         Ok(Answered { answer, touched })
     }
 }
@@ -73,7 +81,7 @@ fn ids<'e>(events: impl IntoIterator<Item = &'e v1::Event>) -> Vec<NodeId> {
 /// Each question: its call, its messages, what it costs, whether it touches unless told, who answers it, and the
 /// events that its answer shows.
 macro_rules! questions {
-    ($($call:ident: $request:ident -> $answer:ident, $weight:ident, touches $touches:expr,
+    ($($call:ident: $request:ident -> $answer:ident, $weight:ident $(if |$q:ident| $light:expr)?, touches $touches:expr,
         by $by:path, shows |$a:ident| $shown:expr;)*) => {
         /// The paths of the calls of all questions.
         #[cfg(test)]
@@ -112,6 +120,11 @@ macro_rules! questions {
             fn shown($a: &Self::Answer) -> Vec<NodeId> {
                 $shown
             }
+
+            $(fn is_heavy(&self) -> bool {
+                let $q = self;
+                !($light)
+            })?
         })*
     };
 }
@@ -120,15 +133,16 @@ const LIGHT: bool = false;
 const HEAVY: bool = true;
 
 questions! {
-    GetEvents: GetEventsRequest -> GetEventsResponse, LIGHT, touches |q| q.touch.unwrap_or(true),
+    GetEvents: GetEventsRequest -> GetEventsResponse, LIGHT if |q| !q.include_edges && q.event_ids.len() <= LIGHT_EVENTS_MAX,
+        touches |q| q.touch.unwrap_or(true),
         by events::get_events, shows |a| ids(&a.events);
     Traverse: TraverseRequest -> TraverseResponse, HEAVY, touches |q| q.touch(),
         by graph::traverse, shows |a| ids(a.steps.iter().flat_map(|step| &step.event));
     Path: PathRequest -> PathResponse, HEAVY, touches |q| q.touch(),
         by graph::path, shows |a| ids(a.steps.iter().flat_map(|step| &step.event));
-    Why: WhyRequest -> WhyResponse, LIGHT, touches |q| q.touch(),
+    Why: WhyRequest -> WhyResponse, HEAVY, touches |q| q.touch(),
         by graph::why, shows |a| ids(a.steps.iter().flat_map(|step| &step.event));
-    Impact: ImpactRequest -> ImpactResponse, LIGHT, touches |q| q.touch(),
+    Impact: ImpactRequest -> ImpactResponse, HEAVY, touches |q| q.touch(),
         by graph::impact, shows |a| ids(a.steps.iter().flat_map(|step| &step.event));
     Pattern: PatternRequest -> PatternResponse, HEAVY, touches |q| q.touch(),
         by listing::pattern, shows |a| ids(&a.events);
@@ -140,7 +154,7 @@ questions! {
         by ranking::text, shows |a| ids(a.hits.iter().flat_map(|hit| &hit.event));
     Search: SearchRequest -> SearchResponse, HEAVY, touches |q| q.touch(),
         by ranking::search, shows |a| ids(a.hits.iter().flat_map(|hit| &hit.event));
-    Resolve: ResolveRequest -> ResolveResponse, LIGHT, touches |q| q.touch.unwrap_or(true),
+    Resolve: ResolveRequest -> ResolveResponse, HEAVY, touches |q| q.touch.unwrap_or(true),
         by events::resolve, shows |a| ids(&a.head);
     ListConflicts: ListConflictsRequest -> ListConflictsResponse, HEAVY, touches |q| q.touch(),
         by conflicts::list_conflicts, shows |a| ids(conflicts::shown(a));
@@ -172,6 +186,22 @@ mod tests {
         let told: BTreeSet<String> = paths.collect();
         let answered: BTreeSet<String> = PATHS.iter().map(|path| (*path).to_owned()).collect();
         assert_eq!(answered, told);
+    }
+
+    #[test]
+    fn only_a_few_events_without_edges_and_one_session_are_light() {
+        let get = |count, include_edges| v1::GetEventsRequest {
+            event_ids: vec![0; count],
+            include_edges,
+            ..Default::default()
+        };
+        assert!(!get(LIGHT_EVENTS_MAX, false).is_heavy());
+        assert!(get(LIGHT_EVENTS_MAX + 1, false).is_heavy());
+        assert!(get(1, true).is_heavy());
+        assert!(!v1::GetSessionRequest::default().is_heavy());
+        assert!(v1::WhyRequest::default().is_heavy());
+        assert!(v1::ImpactRequest::default().is_heavy());
+        assert!(v1::ResolveRequest::default().is_heavy());
     }
 
     #[test]
