@@ -4,7 +4,8 @@
 //! what the daemon commits. With feature `grpc`, `Client` talks to the daemon, and `Client::brain` opens a brain that is
 //! read through its file where that may be, through the daemon where not, and written through the daemon.
 //!
-//! Promises: a question has the same answer, or the same refusal, either way; a change that is retried is never done
+//! Promises: a question has the same answer, or the same refusal, either way, but for those that are of calls alone: the
+//! size of the question's message, deadlines, load, and who calls; a change that is retried is never done
 //! twice. Not here: writing files; only the daemon does that.
 
 #![forbid(unsafe_code)]

@@ -23,3 +23,11 @@ pub const TOUCHES_WAITING_MAX: usize = 65_536;
 pub const SMALL_BRAIN_EVENTS: u64 = 2_000;
 /// Batches of an ingest that wait for their answers.
 pub const BATCHES_WAITING_MAX: usize = 8;
+/// Bytes of frames that a direct read takes in at once; of more, on a thread that may wait for the disk.
+pub const REPLAY_BYTES_AT_ONCE: u64 = 64 << 10;
+/// Questions that threads of a client answer from files at a time; more wait for their turn.
+pub const DIRECT_READS_MAX: usize = 8;
+/// How long a file that was found not to be the brain's is left alone at first; each time twice as long.
+pub const FILE_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long such a file is left alone at most.
+pub const FILE_AGAIN_MAX: Duration = Duration::from_secs(60);

@@ -107,6 +107,31 @@ impl Reader {
         self.catch_up()
     }
 
+    /// As `view`, if at most so many bytes of frames are to be read for it and no other file is looked at: for who
+    /// must not wait for the disk. None if `view` would do more.
+    pub fn view_within(&self, bytes: u64) -> Option<Result<View>> {
+        let current = self.current.load();
+        let applied = current.applied.load(Ordering::Acquire);
+        if self.is_time_to_look() {
+            return None;
+        }
+        if applied != u64::MAX {
+            let cell = current.brain.committed()?;
+            // The top bit calls for a look at the path.
+            if cell & LOOK != 0 || cell.saturating_sub(applied) > bytes {
+                return None;
+            }
+        }
+        drop(current);
+        Some(self.view())
+    }
+
+    /// Device and inode of the file that is followed.
+    pub fn file_id(&self) -> (u64, u64) {
+        let current = self.current.load();
+        (current.identity.device, current.identity.inode)
+    }
+
     fn is_time_to_look(&self) -> bool {
         let now = self.started.elapsed().as_millis() as u64;
         now >= self.look_at.load(Ordering::Relaxed)

@@ -4,8 +4,7 @@
 //! every view taken after, whichever way; a change that is begun again is done once.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_core::reader::Reader;
 use amem_core::view::View;
@@ -16,6 +15,7 @@ use tonic::Code;
 use uuid::Uuid;
 
 use super::client::Client;
+use super::file::{File, Seen, aside};
 use super::touches::Touches;
 use crate::limits::SMALL_BRAIN_EVENTS;
 
@@ -32,54 +32,59 @@ pub struct Brain {
 pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) name: String,
-    file: Option<Followed>,
-    /// The newest LSN of any answer.
-    seen: AtomicU64,
+    /// Where the daemon says that it may be read.
+    file: Option<File>,
+    seen: Arc<Latest>,
     touches: Touches,
 }
 
-/// The brain's file.
-#[derive(Debug)]
-struct Followed {
-    path: PathBuf,
-    reader: RwLock<Arc<Reader>>,
-}
+/// The newest moment of any answer.
+#[derive(Debug, Default)]
+pub(super) struct Latest(Mutex<Seen>);
 
-impl Followed {
-    fn reader(&self) -> Arc<Reader> {
-        let reader = self.reader.read().unwrap_or_else(PoisonError::into_inner);
-        reader.clone()
+impl Latest {
+    pub(super) fn saw(&self, instance: &str, lsn: u64) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.go_on(Seen::of(instance, lsn));
     }
 
-    /// A view that has everything up to an LSN, if the file has.
-    fn view(&self, lsn: u64) -> Result<Option<View>> {
-        let view = self.reader().view()?;
-        if view.lsn().0 >= lsn {
-            return Ok(Some(view));
+    pub(super) fn saw_commit(&self, commit: Option<&v1::Commit>) {
+        if let Some(commit) = commit {
+            self.saw(&commit.instance, commit.lsn);
         }
-        // After a recovery the brain is in another file, which a reader finds within a second: look now.
-        let newer = Reader::open(&self.path)?;
-        let newest = newer.view()?;
-        if newest.instance() != view.instance() || newest.lsn().0 < lsn {
-            return Ok(None);
+    }
+
+    pub(super) fn saw_moment(&self, moment: Option<&v1::Moment>) {
+        if let Some(moment) = moment {
+            self.saw(&moment.instance, moment.lsn);
         }
-        *self.reader.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(newer);
-        Ok(Some(newest))
+    }
+
+    fn get(&self) -> Seen {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Brain {
-    pub(super) fn new(client: Client, name: String, reader: Option<Reader>, lsn: u64) -> Self {
-        let file = reader.map(|reader| Followed {
-            path: reader.path().to_owned(),
-            reader: RwLock::new(Arc::new(reader)),
-        });
-        let touches = Touches::start(client.clone(), name.clone());
+    /// A brain that the daemon opened at a moment; it may be read under a path if there is one.
+    pub(super) async fn new(
+        client: Client,
+        name: String,
+        path: Option<PathBuf>,
+        moment: Option<&v1::Moment>,
+    ) -> Self {
+        let seen = Arc::new(Latest::default());
+        seen.saw_moment(moment);
+        let file = match path {
+            Some(path) => Some(File::open(path, seen.get()).await),
+            None => None,
+        };
+        let touches = Touches::start(client.clone(), name.clone(), seen.clone());
         let shared = Shared {
             client,
             name,
             file,
-            seen: AtomicU64::new(lsn),
+            seen,
             touches,
         };
         Self {
@@ -95,7 +100,7 @@ impl Brain {
 
     /// True if its file is read.
     pub fn is_direct(&self) -> bool {
-        self.shared.file.is_some() && !self.by_call
+        !self.by_call && self.reader().is_some()
     }
 
     /// The same brain, its questions answered by the daemon: for who has no thread to spare for heavy ones.
@@ -109,7 +114,7 @@ impl Brain {
 
     /// What follows its file, for queries without messages (`core::query`); none if it is not read directly.
     pub fn reader(&self) -> Option<Arc<Reader>> {
-        self.shared.file.as_ref().map(Followed::reader)
+        self.shared.file.as_ref()?.reader()
     }
 
     /// Answers a question; the brain's name is filled in. Read from the file, one that may look at all of a large brain
@@ -120,11 +125,11 @@ impl Brain {
         let Some(file) = shared.file.as_ref().filter(|_| !self.by_call) else {
             return shared.by_call(&question).await;
         };
-        match file.view(shared.seen.load(Ordering::Acquire)) {
+        match file.view(shared.seen.get()).await {
             Ok(Some(view)) => {
-                let answered = answer(view, question).await?;
+                let answered = shared.answer(view, question).await?;
                 shared.touches.add(&answered.touched);
-                shared.saw(Q::moment(&answered.answer).map(|moment| moment.lsn));
+                shared.saw_read(Q::moment(&answered.answer));
                 Ok(answered.answer)
             }
             // The file was taken away, or is not there yet: the daemon knows.
@@ -135,11 +140,12 @@ impl Brain {
     }
 
     /// Makes a change; the brain's name is filled in, and a request id if it has none. It is begun again, with the same
-    /// id, while the daemon says that it may help (`Retry`), and done once.
+    /// id, while the daemon says that it may help (`Retry`), and done once. The refusal of a change that was sent has the
+    /// id as "request_id" in its metadata: with it, the change can be begun again later.
     pub async fn write<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         self.name_it(change.brain_mut())?;
         let answer = self.shared.client.change(change).await?;
-        self.shared.saw(C::commit(&answer).map(|commit| commit.lsn));
+        self.shared.seen.saw_commit(C::commit(&answer));
         Ok(answer)
     }
 
@@ -169,14 +175,36 @@ impl Brain {
 impl Shared {
     async fn by_call<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
         let answer = self.client.call(Q::PATH, question).await?;
-        self.saw(Q::moment(&answer).map(|moment| moment.lsn));
+        self.seen.saw_moment(Q::moment(&answer));
         Ok(answer)
     }
 
-    pub(super) fn saw(&self, lsn: Option<u64>) {
-        if let Some(lsn) = lsn {
-            self.seen.fetch_max(lsn, Ordering::AcqRel);
+    /// What a view answered is seen as well, unless another instance answered meanwhile.
+    fn saw_read(&self, moment: Option<&v1::Moment>) {
+        let seen = self.seen.get();
+        if let Some(moment) = moment
+            && Seen::of(&moment.instance, 0).instance == seen.instance
+        {
+            self.seen.saw_moment(Some(moment));
         }
+    }
+
+    pub(super) fn seen(&self) -> &Latest {
+        &self.seen
+    }
+
+    /// Answers from a view: here, or where nobody waits for the thread.
+    async fn answer<Q: Question>(&self, view: View, question: Q) -> Result<Answered<Q::Answer>> {
+        if !question.is_heavy() || view.nodes() <= SMALL_BRAIN_EVENTS {
+            return question.ask(&view);
+        }
+        // The turn ends with the work, not with the caller's patience.
+        let turn = self.client.turn().await;
+        let answered = aside(move || {
+            let _turn = turn;
+            question.ask(&view)
+        });
+        answered.await?
     }
 }
 
@@ -184,7 +212,9 @@ impl Client {
     /// Makes a change that has its brain's name; once, however often it is begun.
     pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         identify(change.options_mut());
-        self.call(C::PATH, &change).await
+        let answered = self.call(C::PATH, &change).await;
+        // With it, the caller can ask again what became of the change.
+        answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
     }
 }
 
@@ -193,16 +223,4 @@ pub(super) fn identify(options: &mut v1::WriteOptions) {
     if options.request_id.is_empty() {
         options.request_id = Uuid::now_v7().to_string();
     }
-}
-
-/// Answers from a view: here, or where nobody waits for the thread.
-async fn answer<Q: Question>(view: View, question: Q) -> Result<Answered<Q::Answer>> {
-    if !Q::IS_HEAVY || view.nodes() <= SMALL_BRAIN_EVENTS {
-        return question.ask(&view);
-    }
-    let answered = tokio::task::spawn_blocking(move || question.ask(&view)).await;
-    answered.unwrap_or_else(|error| {
-        let message = format!("a question was not answered: {error}");
-        Err(Refusal::new(Code::Internal, "INTERNAL", message))
-    })
 }

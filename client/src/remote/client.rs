@@ -1,6 +1,7 @@
 //! The client: one connection, the generated stubs over it, and brains.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use amem_core::reader::Reader;
 use amem_proto::answer::{Refusal, Result};
@@ -9,6 +10,7 @@ use amem_proto::v1::brain_service_client::BrainServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
 use amem_proto::v1::query_service_client::QueryServiceClient;
 use amem_proto::v1::{OpenBrainRequest, OpenBrainResponse};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -17,8 +19,10 @@ use tonic::{Request, Status};
 
 use super::brain::Brain;
 use super::connect::{self, ConnectError};
+use super::file::{aside, open_live};
 use super::retry::Retry;
 use super::tls::Tls;
+use crate::limits::DIRECT_READS_MAX;
 
 /// A connection that says who we are.
 pub type Link = InterceptedService<Channel, Authorization>;
@@ -45,6 +49,8 @@ pub struct Client {
     link: Link,
     is_local: bool,
     retry: Retry,
+    /// Turns of direct reads that take their time.
+    reads: Arc<Semaphore>,
 }
 
 /// A brain that was opened.
@@ -52,7 +58,7 @@ pub struct Client {
 pub struct Opened {
     /// What the daemon says of it.
     pub response: OpenBrainResponse,
-    /// Follows its file; `None` if the daemon says to ask it instead.
+    /// Follows its file; `None` if the daemon says to ask it instead, or it can't be opened here.
     pub reader: Option<Reader>,
 }
 
@@ -91,6 +97,7 @@ impl Client {
             channel,
             is_local,
             retry: Retry::default(),
+            reads: Arc::new(Semaphore::new(DIRECT_READS_MAX)),
         }
     }
 
@@ -103,6 +110,11 @@ impl Client {
 
     pub(super) fn retry(&self) -> &Retry {
         &self.retry
+    }
+
+    /// Waits for a turn to read directly; none if turns have ended, which they never do.
+    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        self.reads.clone().acquire_owned().await.ok()
     }
 
     /// Brains: making, opening, listing them.
@@ -135,14 +147,24 @@ impl Client {
         self.channel.clone()
     }
 
-    /// Opens a brain, and its file if the daemon allows that and is on this machine: views of it then cost no call.
+    /// Opens a brain, and its file if the daemon allows that and it can be opened here: views of it then cost no call.
     pub async fn open(&self, brain: &str) -> Result<Opened> {
         let response = self.say_open(brain).await?;
-        let reader = match response.direct_read && self.is_local {
-            true => Some(Reader::open(Path::new(&response.path))?),
-            false => None,
+        let reader = match self.path(&response) {
+            None => None,
+            Some(path) => {
+                let instance = response.moment.as_ref().map(|moment| &moment.instance);
+                let live = aside(move || open_live(&path)).await?;
+                live.filter(|(_, view)| Some(&view.instance().to_string()) == instance)
+                    .and_then(|(reader, _)| Arc::into_inner(reader))
+            }
         };
         Ok(Opened { response, reader })
+    }
+
+    /// Where a brain may be read directly, if the daemon says so and is on this machine.
+    fn path(&self, response: &OpenBrainResponse) -> Option<PathBuf> {
+        (response.direct_read && self.is_local).then(|| PathBuf::from(&response.path))
     }
 
     async fn say_open(&self, brain: &str) -> Result<OpenBrainResponse> {
@@ -156,18 +178,8 @@ impl Client {
     /// daemon otherwise; to be written through the daemon.
     pub async fn brain(&self, brain: &str) -> Result<Brain> {
         let response = self.say_open(brain).await?;
-        let reader = match response.direct_read && self.is_local {
-            // A file that can't be opened here, for want of permission or in another container, is no misfortune.
-            true => Reader::open(Path::new(&response.path)).ok(),
-            false => None,
-        };
-        let moment = response.moment.unwrap_or_default();
-        let reader = reader.filter(|reader| {
-            let view = reader.view();
-            view.is_ok_and(|view| view.instance().to_string() == moment.instance)
-        });
-        let name = brain.to_owned();
-        Ok(Brain::new(self.clone(), name, reader, moment.lsn))
+        let (name, path) = (brain.to_owned(), self.path(&response));
+        Ok(Brain::new(self.clone(), name, path, response.moment.as_ref()).await)
     }
 }
 

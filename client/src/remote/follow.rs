@@ -112,7 +112,7 @@ impl Commits {
         if let Some(moment) = &message.moment {
             self.request.after_lsn = Some(moment.lsn);
             self.request.instance.clone_from(&moment.instance);
-            self.brain.shared.saw(Some(moment.lsn));
+            self.brain.shared.seen().saw_moment(Some(moment));
         }
         let is_commit = message.kind != 0 || !message.changes.is_empty();
         is_commit.then_some(message)

@@ -4,6 +4,7 @@ mod brain;
 mod call;
 mod client;
 mod connect;
+mod file;
 mod follow;
 mod ingest;
 mod named;

@@ -1,8 +1,9 @@
 //! Which calls are begun again, when, and until when.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use amem_proto::answer::{Refusal, Result};
+use tokio::time::Instant;
 use tonic::Code;
 use uuid::Uuid;
 
@@ -11,8 +12,8 @@ use crate::limits::{RETRY_FIRST, RETRY_FOR, RETRY_PAUSE_MAX};
 /// How calls are begun again that were refused for the moment, or lost with their connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// After this, counted from the first attempt, none is begun; one that is under way goes on. Zero: every call is
-    /// made once.
+    /// After this, counted from the first failure, no attempt is begun; one that is under way goes on. Zero: every call
+    /// is made once.
     pub until: Duration,
     /// The first pause at most; each further one is at most twice as long, all of them at least half of their most.
     pub first: Duration,
@@ -43,7 +44,8 @@ pub(super) fn is_passing(refusal: &Refusal) -> bool {
 #[derive(Debug)]
 pub(super) struct Attempts {
     retry: Retry,
-    started: Instant,
+    /// The first failure since something came.
+    failed: Option<Instant>,
     pause: Duration,
 }
 
@@ -51,23 +53,32 @@ impl Attempts {
     pub(super) fn new(retry: &Retry) -> Self {
         Self {
             retry: *retry,
-            started: Instant::now(),
+            failed: None,
             pause: retry.first,
         }
     }
 
-    /// Something came: the time for attempts begins anew.
+    /// Something came: the time for attempts begins anew with the next failure.
     pub(super) fn progress(&mut self) {
         *self = Self::new(&self.retry);
     }
 
-    /// Waits until the next attempt; gives the refusal back if there is to be none.
-    pub(super) async fn wait(&mut self, refusal: Refusal) -> Result<()> {
+    /// How long to wait until the next attempt; none if there is to be none.
+    pub(super) fn pause(&mut self, refusal: &Refusal) -> Option<Duration> {
         let pause = jittered(self.pause);
-        if !is_passing(&refusal) || self.started.elapsed() + pause > self.retry.until {
-            return Err(refusal);
+        let failed = *self.failed.get_or_insert_with(Instant::now);
+        if !is_passing(refusal) || failed.elapsed() + pause > self.retry.until {
+            return None;
         }
         self.pause = (self.pause * 2).min(self.retry.most);
+        Some(pause)
+    }
+
+    /// Waits until the next attempt; gives the refusal back if there is to be none.
+    pub(super) async fn wait(&mut self, refusal: Refusal) -> Result<()> {
+        let Some(pause) = self.pause(&refusal) else {
+            return Err(refusal);
+        };
         tokio::time::sleep(pause).await;
         Ok(())
     }
@@ -124,6 +135,21 @@ mod tests {
         for (pause, most) in pauses.iter().zip([100, 200, 400, 800, 800, 800]) {
             assert!((most / 2..=most + 1).contains(pause), "{pauses:?}");
         }
+        // Idle time before a failure does not count, and what came begins it anew.
+        let short = Retry {
+            until: Duration::from_secs(1),
+            ..retry
+        };
+        let mut attempts = Attempts::new(&short);
+        let refusal = Refusal::new(Code::Unavailable, "RECOVERING", "");
+        for _ in 0..2 {
+            tokio::time::advance(Duration::from_secs(3600)).await;
+            assert!(attempts.pause(&refusal).is_some());
+            attempts.progress();
+        }
+        assert!(attempts.pause(&refusal).is_some());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(attempts.pause(&refusal), None);
         let never = Retry {
             until: Duration::ZERO,
             ..retry

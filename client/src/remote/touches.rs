@@ -11,9 +11,10 @@ use amem_core::NodeId;
 use amem_proto::answer::{Refusal, Result};
 use amem_proto::v1;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 use tonic::Code;
 
-use super::brain::identify;
+use super::brain::{Latest, identify};
 use super::client::Client;
 use super::retry::is_passing;
 use crate::limits::{TOUCH_AFTER, TOUCHES_SENT, TOUCHES_WAITING_MAX};
@@ -40,12 +41,13 @@ pub(super) struct Touches {
 
 impl Touches {
     /// Starts the task; it ends, after a last sending, when this is dropped.
-    pub(super) fn start(client: Client, brain: String) -> Self {
+    pub(super) fn start(client: Client, brain: String, seen: Arc<Latest>) -> Self {
         let waiting = Arc::new(Waiting::default());
         let (flushes, asked) = mpsc::channel(16);
         let sender = Sender {
             client,
             brain,
+            seen,
             waiting: waiting.clone(),
             unsent: None,
         };
@@ -65,8 +67,10 @@ impl Touches {
                 *count = count.saturating_add(1);
             }
         }
+        let is_full = counts.len() >= TOUCHES_SENT;
+        drop(counts);
         self.waiting.some.notify_one();
-        if counts.len() >= TOUCHES_SENT {
+        if is_full {
             self.waiting.full.notify_one();
         }
     }
@@ -84,12 +88,17 @@ impl Waiting {
     fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<u64, u32>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn is_full(&self) -> bool {
+        self.counts().len() >= TOUCHES_SENT
+    }
 }
 
 /// The task.
 struct Sender {
     client: Client,
     brain: String,
+    seen: Arc<Latest>,
     waiting: Arc<Waiting>,
     /// Sent without an answer.
     unsent: Option<v1::TouchRequest>,
@@ -97,22 +106,30 @@ struct Sender {
 
 impl Sender {
     async fn run(mut self, mut flushes: mpsc::Receiver<Flush>) {
+        // When what waits is sent; none if nothing waits.
+        let mut alarm: Option<Instant> = None;
         loop {
             let flush = tokio::select! {
-                flush = flushes.recv() => flush.map(Some),
-                () = self.waiting.some.notified() => tokio::select! {
-                    flush = flushes.recv() => flush.map(Some),
-                    () = tokio::time::sleep(TOUCH_AFTER) => Some(None),
-                    () = self.waiting.full.notified() => Some(None),
+                flush = flushes.recv() => Some(flush),
+                () = self.waiting.some.notified(), if alarm.is_none() => {
+                    alarm = Some(Instant::now() + TOUCH_AFTER);
+                    continue;
+                }
+                () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => None,
+                () = self.waiting.full.notified() => match self.waiting.is_full() {
+                    true => None,
+                    // What had filled it was sent meanwhile.
+                    false => continue,
                 },
             };
             let sent = self.send().await;
+            // What could not be sent is tried again, whoever asked for it.
+            alarm = self.unsent.is_some().then(|| Instant::now() + TOUCH_AFTER);
             match flush {
                 // Nobody may wait any more: then that is all right as well.
                 Some(Some(asker)) => drop(asker.send(sent)),
-                Some(None) if sent.is_err() => self.waiting.some.notify_one(),
-                Some(None) => {}
-                None => return,
+                Some(None) => return,
+                None => {}
             }
         }
     }
@@ -143,11 +160,17 @@ impl Sender {
 
     async fn send_one(&mut self, request: v1::TouchRequest) -> Result<()> {
         let sent = self.client.change(request.clone()).await;
-        if let Err(refusal) = &sent
-            && is_passing(refusal)
-        {
-            self.unsent = Some(request);
+        match sent {
+            Ok(answer) => {
+                self.seen.saw_commit(answer.commit.as_ref());
+                Ok(())
+            }
+            Err(refusal) => {
+                if is_passing(&refusal) {
+                    self.unsent = Some(request);
+                }
+                Err(refusal)
+            }
         }
-        sent.map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! What was answered is in every view taken after; uses are counted once, however they travel.
 
+use amem_client::core::NodeId;
 use amem_client::v1;
 
 use crate::kit::{Kit, fact};
@@ -116,15 +117,41 @@ async fn uses_by_direct_reads_are_sent_together_and_once() {
 async fn a_thousand_used_events_are_sent_without_being_asked() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
-    let events = (0..1_000).map(|n| fact(format!("event {n}"))).collect();
-    let ids = brain.ingest(events).await.unwrap().event_ids;
-    let began = std::time::Instant::now();
+    let events = (0..1_001).map(|n| fact(format!("event {n}"))).collect();
+    let mut ids = brain.ingest(events).await.unwrap().event_ids;
+    let last = ids.pop().unwrap();
+    // Another's single use, counted before them, waits for more.
+    let other = kit.client().await.brain("b").await.unwrap();
+    other.get(&[last]).await.unwrap();
     brain.get(&ids).await.unwrap();
-    while accesses(&brain, 999).await == 0 {
+    let reader = brain.reader().unwrap();
+    let accesses = |id| {
+        let view = reader.view().unwrap();
+        view.node(NodeId(id)).unwrap().access_count()
+    };
+    while accesses(999) == 0 {
         tokio::task::yield_now().await;
     }
-    assert!(
-        began.elapsed() < amem_client::limits::TOUCH_AFTER,
-        "it waited"
-    );
+    assert_eq!((accesses(0), accesses(last)), (1, 0));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_shown_and_costs_no_other_its_use() {
+    let kit = Kit::new();
+    let brain = kit.brain("b").await;
+    brain.ingest(vec![fact("one"), fact("two")]).await.unwrap();
+    brain.forget(0).await.unwrap();
+    let get = v1::GetEventsRequest {
+        event_ids: vec![0, 1],
+        include_forgotten: true,
+        ..Default::default()
+    };
+    for brain in [brain.clone(), brain.by_call()] {
+        let got = brain.ask(get.clone()).await.unwrap();
+        assert!(got.events[0].forgotten);
+    }
+    brain.get(&[1]).await.unwrap();
+    brain.flush().await.unwrap();
+    // What a flush committed is in every view taken after it, also from the daemon's own touches.
+    assert!(accesses(&brain, 1).await >= 2);
 }

@@ -7,7 +7,9 @@
 )]
 
 mod alike;
+mod batches;
 mod connect;
+mod file;
 mod follow;
 mod kit;
 mod live;

@@ -1,0 +1,222 @@
+//! The brain's file as the client follows it: which file that is, whether it is still there, and whether it is ours.
+//!
+//! A file is read only while a daemon owns it, the path still names it, and it is of the instance that answered last;
+//! so a brain that was removed, or made anew under the same name, is never answered from what it left, and a copy that
+//! lies under the same path in a container is not taken for the brain. One that is not ours is remembered: it is
+//! opened again when the daemon names another instance, when another file stands there, or after a pause.
+//!
+//! Not here: what is answered (`brain`).
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use amem_core::reader::Reader;
+use amem_core::view::View;
+use amem_proto::answer::{Refusal, Result};
+use tonic::Code;
+use uuid::Uuid;
+
+use crate::limits::{FILE_AGAIN_AFTER, FILE_AGAIN_MAX, REPLAY_BYTES_AT_ONCE};
+
+/// How far a brain was seen: which one answered last, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Seen {
+    /// Nil if nobody answered yet.
+    pub(super) instance: Uuid,
+    pub(super) lsn: u64,
+}
+
+impl Seen {
+    /// What an answer says of itself.
+    pub(super) fn of(instance: &str, lsn: u64) -> Self {
+        Self {
+            instance: Uuid::parse_str(instance).unwrap_or_default(),
+            lsn,
+        }
+    }
+
+    /// Goes on to what was answered now: an answer of another instance is of another brain under the same name.
+    pub(super) fn go_on(&mut self, to: Self) {
+        match self.instance == to.instance {
+            true => self.lsn = self.lsn.max(to.lsn),
+            false => *self = to,
+        }
+    }
+
+    fn is_in(&self, view: &View) -> bool {
+        view.instance() == self.instance && view.lsn().0 >= self.lsn
+    }
+}
+
+/// Device and inode.
+type Id = (u64, u64);
+
+/// The file under a path, if it is the brain's.
+#[derive(Debug)]
+pub(super) struct File {
+    path: PathBuf,
+    state: Mutex<State>,
+    /// Held by who opens the file; others ask the daemon meanwhile.
+    opening: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    /// It is followed.
+    Ours(Arc<Reader>),
+    /// It is not, or was not when it was last opened.
+    NotOurs(NotOurs),
+}
+
+/// A file that was found not to be ours.
+#[derive(Debug, Clone, Copy)]
+struct NotOurs {
+    /// What stood under the path; none if nothing did.
+    id: Option<Id>,
+    /// Whose file was looked for.
+    instance: Uuid,
+    /// When it is opened again although nothing else has changed.
+    again: Instant,
+    /// How long that was to wait.
+    pause: Duration,
+}
+
+impl File {
+    /// What a path names, opened; it need not be ours yet.
+    pub(super) async fn open(path: PathBuf, seen: Seen) -> Self {
+        let file = Self {
+            path,
+            state: Mutex::new(State::NotOurs(NotOurs {
+                id: None,
+                instance: Uuid::nil(),
+                again: Instant::now(),
+                pause: Duration::ZERO,
+            })),
+            opening: Arc::default(),
+        };
+        // One that can't be opened here, for want of permission or in another container, is no misfortune.
+        drop(file.view(seen).await);
+        file
+    }
+
+    /// What follows it, if it is ours.
+    pub(super) fn reader(&self) -> Option<Arc<Reader>> {
+        match &*self.state() {
+            State::Ours(reader) => Some(reader.clone()),
+            State::NotOurs(_) => None,
+        }
+    }
+
+    /// A view of the brain that has everything up to what was seen; none if the file does not have it.
+    pub(super) async fn view(&self, seen: Seen) -> Result<Option<View>> {
+        let state = self.state().clone();
+        let id = id_of(&self.path);
+        match state {
+            State::Ours(reader) => {
+                let view = newest(&reader).await?;
+                if id == Some(reader.file_id()) && seen.is_in(&view) {
+                    return Ok(Some(view));
+                }
+            }
+            State::NotOurs(known) => {
+                let is_known = known.id == id && known.instance == seen.instance;
+                if is_known && Instant::now() < known.again {
+                    return Ok(None);
+                }
+            }
+        }
+        // It was removed, is of another brain, or of a recovery that put the brain into another file.
+        self.open_again(seen).await
+    }
+
+    async fn open_again(&self, seen: Seen) -> Result<Option<View>> {
+        let Ok(_opening) = self.opening.try_lock() else {
+            return Ok(None);
+        };
+        let pause = match &*self.state() {
+            State::NotOurs(known) if known.instance == seen.instance => known.pause,
+            _ => Duration::ZERO,
+        };
+        let id = id_of(&self.path);
+        let opened = match id {
+            Some(_) => {
+                let path = self.path.clone();
+                aside(move || open_live(&path)).await?
+            }
+            None => None,
+        };
+        let (state, view) = match opened {
+            Some((reader, view)) if seen.is_in(&view) => (State::Ours(reader), Some(view)),
+            _ => {
+                let pause = (pause * 2).clamp(FILE_AGAIN_AFTER, FILE_AGAIN_MAX);
+                let not_ours = NotOurs {
+                    id,
+                    instance: seen.instance,
+                    again: Instant::now() + pause,
+                    pause,
+                };
+                (State::NotOurs(not_ours), None)
+            }
+        };
+        *self.state() = state;
+        Ok(view)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The newest view; where much is to be read for it, from a thread that may wait for the disk.
+async fn newest(reader: &Arc<Reader>) -> Result<View> {
+    if let Some(view) = reader.view_within(REPLAY_BYTES_AT_ONCE) {
+        return Ok(view?);
+    }
+    let reader = reader.clone();
+    Ok(aside(move || reader.view()).await??)
+}
+
+/// What follows a file and its newest view, if a daemon owns the file.
+pub(super) fn open_live(path: &Path) -> Option<(Arc<Reader>, View)> {
+    let reader = Reader::open(path).ok().filter(Reader::is_live)?;
+    let view = reader.view().ok()?;
+    Some((Arc::new(reader), view))
+}
+
+fn id_of(path: &Path) -> Option<Id> {
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Runs what may block where nobody waits for the thread.
+pub(super) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        let message = format!("a question was not answered: {error}");
+        Refusal::new(Code::Internal, "INTERNAL", message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_another_instance_begins_anew_and_an_older_one_of_the_same_changes_nothing() {
+        let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
+        let of = |instance: Uuid, lsn| Seen::of(&instance.to_string(), lsn);
+        let mut seen = Seen::default();
+        for (next, expected) in [
+            (of(one, 5), (one, 5)),
+            (of(one, 3), (one, 5)),
+            (of(one, 9), (one, 9)),
+            (of(other, 2), (other, 2)),
+        ] {
+            seen.go_on(next);
+            assert_eq!((seen.instance, seen.lsn), expected);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is told of the batches of an ingest: of each that was taken, once, with the id to ask again.
+
+use std::time::Duration;
+
+use amem_client::{Refusal, Retry, v1};
+use tonic::Code;
+
+use crate::kit::{Kit, check, fact};
+
+type Told = Vec<(usize, Result<v1::IngestResponse, Refusal>)>;
+
+fn batch(text: &str) -> v1::IngestRequest {
+    v1::IngestRequest {
+        events: vec![fact(text)],
+        ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_cannot_be_sent_is_refused_alone() {
+    let kit = Kit::new();
+    let brain = kit.brain("b").await;
+    let mut batches: Vec<_> = (0..12).map(|n| batch(&format!("{n}"))).collect();
+    batches[3].brain = "other".into();
+    batches[5].events = (0..5).map(|_| fact("x".repeat(1 << 20))).collect();
+    let mut told: Told = Vec::new();
+    brain
+        .ingest_all(batches, |at, outcome| told.push((at, outcome)))
+        .await
+        .unwrap();
+    told.sort_by_key(|told| told.0);
+    for (n, (at, outcome)) in told.into_iter().enumerate() {
+        assert_eq!(at, n);
+        match n {
+            3 => check(outcome, Code::InvalidArgument, "INVALID", "leave it out"),
+            5 => check(outcome, Code::ResourceExhausted, "MESSAGE_SIZE", "several"),
+            _ => assert_eq!(outcome.unwrap().event_ids.len(), 1),
+        }
+    }
+    assert_eq!(
+        brain.get(&(0..10).collect::<Vec<_>>()).await.unwrap().len(),
+        10
+    );
+}
+
+#[tokio::test]
+async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good() {
+    let mut kit = Kit::new();
+    kit.brain("b").await;
+    let once = Retry {
+        until: Duration::ZERO,
+        ..Retry::default()
+    };
+    let client = kit.client().await.with_retry(once);
+    let brain = client.brain("b").await.unwrap();
+    let mut taken = 0;
+    let batches = (0..100).map(|n| {
+        taken += 1;
+        if n == 20 {
+            kit.kill();
+        }
+        batch(&format!("{n}"))
+    });
+    let mut told: Told = Vec::new();
+    let ended = brain.ingest_all(batches, |at, outcome| told.push((at, outcome)));
+    check(ended.await, Code::Unavailable, "CONNECTION_LOST", "lost");
+    told.sort_by_key(|told| told.0);
+    assert_eq!(told.len(), taken);
+    assert!((20..100).contains(&taken), "{taken}");
+    let (mut ids, mut unknown) = (Vec::new(), 0);
+    for (n, (at, outcome)) in told.into_iter().enumerate() {
+        assert_eq!(at, n);
+        if let Err(refusal) = outcome {
+            unknown += usize::from(refusal.reason == "OUTCOME_UNKNOWN");
+            ids.push((n, refusal.metadata["request_id"].clone()));
+        }
+    }
+    assert!(unknown > 0);
+    // With their ids they can be asked for again, and are done once.
+    kit.restart();
+    let brain = kit.client().await.brain("b").await.unwrap();
+    for (n, request_id) in ids {
+        let mut change = batch(&format!("{n}"));
+        change.options.get_or_insert_default().request_id = request_id;
+        brain.write(change).await.unwrap();
+    }
+    let all = v1::PatternRequest {
+        page_size: 10_000,
+        ..Default::default()
+    };
+    assert_eq!(brain.ask(all).await.unwrap().events.len(), taken);
+}
+
+#[tokio::test]
+async fn a_write_that_was_not_answered_gives_its_id_back() {
+    let mut kit = Kit::new();
+    kit.brain("b").await;
+    let once = Retry {
+        until: Duration::ZERO,
+        ..Retry::default()
+    };
+    let client = kit.client().await.with_retry(once);
+    let brain = client.brain("b").await.unwrap();
+    kit.kill();
+    let refusal = brain.write(batch("one")).await.unwrap_err();
+    let request_id = refusal.metadata["request_id"].clone();
+    kit.restart();
+    let brain = kit.client().await.brain("b").await.unwrap();
+    let mut again = batch("one");
+    again.options.get_or_insert_default().request_id = request_id;
+    let done = brain.write(again.clone()).await.unwrap();
+    let commit = brain.write(again).await.unwrap().commit.unwrap();
+    assert_eq!(commit.lsn, done.commit.unwrap().lsn);
+    assert!(commit.replayed);
+}
