@@ -1,5 +1,5 @@
-//! The brain's name, and whether it is still that of the file that we write to: `rm`, `mv` and `cp -f` would
-//! leave us writing to a file without a name.
+//! The brain's name: taking it away, and whether it is still that of the file that we write to: `rm`, `mv` and
+//! `cp -f` would leave us writing to a file without a name.
 //!
 //! Promises: a file that was taken away is noticed before anything more is answered, and what it held is
 //! saved from the open file under a name of its own.
@@ -32,6 +32,23 @@ impl Store {
             }
             Err(e) => Place::Unknown(e),
         }
+    }
+
+    /// Takes the brain's file away, durably. Readers that have it mapped keep what they see.
+    ///
+    /// A file that stands under the brain's name and is not ours stays (`Replaced`).
+    pub fn remove(self) -> Result<()> {
+        let disk = self.folder.disk();
+        match self.place() {
+            Place::Ours => {}
+            Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
+            Place::Lost(_) => return Err(self.save_as_replaced()()),
+        }
+        disk.remove(&self.file_name)
+            .map_err(|e| Error::disk("remove", &self.file_name, e))?;
+        disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
+            why: format!("syncing the folder: {e}"),
+        })
     }
 
     /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more.

@@ -451,23 +451,6 @@ impl Store {
             .any(|entry| entry.commit.kind == frame::Kind::Erase)
     }
 
-    /// Takes the brain's file away, durably. Readers that have it mapped keep what they see.
-    ///
-    /// A file that stands under the brain's name and is not ours stays (`Replaced`).
-    pub fn remove(self) -> Result<()> {
-        let disk = self.folder.disk();
-        match self.place() {
-            Place::Ours => {}
-            Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
-            Place::Lost(_) => return Err(self.save_as_replaced()()),
-        }
-        disk.remove(&self.file_name)
-            .map_err(|e| Error::disk("remove", &self.file_name, e))?;
-        disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
-            why: format!("syncing the folder: {e}"),
-        })
-    }
-
     /// Closes the brain in order, so that the next open needs no recovery.
     pub fn close(self) -> Result<()> {
         if let Some(why) = self.poison {

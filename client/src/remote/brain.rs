@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub(super) name: String,
     /// Where the daemon says that it may be read.
     file: Option<File>,
-    seen: Arc<Latest>,
+    pub(super) seen: Arc<Latest>,
     touches: Touches,
 }
 
@@ -58,6 +58,11 @@ impl Latest {
         if let Some(moment) = moment {
             self.saw(&moment.instance, moment.lsn);
         }
+    }
+
+    /// The instance that answered last.
+    pub(super) fn instance(&self) -> String {
+        self.get().instance.to_string()
     }
 
     fn get(&self) -> Seen {

@@ -23,14 +23,14 @@ pub struct Commits {
 }
 
 impl Brain {
-    /// Follows the commits after an LSN; 0 is from the first, `None` from when the first is waited for.
+    /// Follows the commits after an LSN of the instance that this brain is now; 0 is from the first, `None` from when
+    /// the first is waited for. `follow_with` says of which instance an LSN is that was kept from before.
     pub fn follow(&self, after_lsn: Option<u64>) -> Commits {
-        let request = v1::SubscribeRequest {
-            brain: self.shared.name.clone(),
+        self.follow_with(v1::SubscribeRequest {
             after_lsn,
+            instance: self.shared.seen.instance(),
             ..Default::default()
-        };
-        self.follow_with(request)
+        })
     }
 
     /// As `follow`, as a request says. A brain named in it is overlooked.
