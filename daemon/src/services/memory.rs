@@ -8,7 +8,7 @@ use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Service, caller, check_size, stream, subscribe};
+use super::{Service, caller, stream, subscribe};
 use crate::convert::{Asks, commit};
 use crate::open_brain::OpenBrain;
 use crate::refusal::Result;
@@ -20,7 +20,6 @@ impl Service {
         let principal = caller(request.extensions())?.principal.clone();
         let message = request.into_inner();
         let bytes = message.encoded_len();
-        check_size("the request", bytes, "send it in parts, or by IngestStream")?;
         let (name, request) = message.into_request(&principal)?;
         let brain = self.0.brains.get(&name).await?;
         let erases = matches!(request.mutation, Mutation::Erase(_));

@@ -16,15 +16,13 @@ use std::time::Instant;
 
 use amem_proto::answer::Question;
 use tokio::sync::{Semaphore, oneshot, watch};
-use tonic::{Code, Request};
+use tonic::Request;
 
 use crate::access::{Caller, Role};
 use crate::brains::{Brains, blocking};
 use crate::control::Control;
 use crate::latency::Latencies;
-use crate::limits::{
-    EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, MESSAGE_BYTES_MAX, READS_MAX, SCANS_MAX,
-};
+use crate::limits::{EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, SCANS_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// What all calls have in common.
@@ -115,20 +113,6 @@ fn page_size(asked: u32) -> usize {
         0 => LIST_PAGE_MAX,
         asked => asked.min(LIST_PAGE_MAX),
     }
-}
-
-/// Refuses a message that is too large.
-fn check_size(what: &str, bytes: usize, remedy: &str) -> Result<()> {
-    if bytes <= MESSAGE_BYTES_MAX {
-        return Ok(());
-    }
-    let message =
-        format!("{what} has {bytes} bytes, more than the limit of {MESSAGE_BYTES_MAX}: {remedy}");
-    Err(Refusal::new(
-        Code::ResourceExhausted,
-        "MESSAGE_SIZE",
-        message,
-    ))
 }
 
 /// Who calls: the door lets nobody in of whom it does not know it.
