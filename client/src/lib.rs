@@ -23,6 +23,6 @@ pub use amem_proto::answer::{Question, Refusal, Result};
 #[cfg(feature = "grpc")]
 pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
-pub use amem_proto::{Duration, Timestamp, v1};
+pub use amem_proto::{Duration, Timestamp, place, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{Brain, Client, Commits, ConnectError, Link, Opened, Retry, Tls};

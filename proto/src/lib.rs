@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod change;
 pub mod limits;
+pub mod place;
 
 /// Package `amem.v1`.
 #[allow(

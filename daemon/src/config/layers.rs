@@ -238,7 +238,7 @@ fn read_file(
 const SYSTEM_FILE: &str = "/etc/amemd/config.toml";
 
 /// An absolute path that a variable gives.
-pub(super) fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
+fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
     let path = variable(name).map(PathBuf::from);
     path.filter(|path| path.is_absolute())
 }

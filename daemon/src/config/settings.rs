@@ -8,9 +8,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use amem_proto::place;
+
 use super::bounds::Limits;
 use super::flags::Flags;
-use super::layers::{Layers, config_folder, folder_of};
+use super::layers::{Layers, config_folder};
 use super::source::Source;
 use crate::access::{Grants, Role};
 use crate::error::{Error, Result};
@@ -127,23 +129,23 @@ impl Config {
     pub fn load(flags: Flags, environment: Environment) -> Result<Self> {
         let variable = |name: &str| environment(name);
         let mut layers = Layers::gather(&flags, &variable)?;
-        let data = folder_of(&variable, "XDG_DATA_HOME")
-            .or_else(|| Some(folder_of(&variable, "HOME")?.join(".local/share")))
-            .map(|data| data.join("amem/brains"));
-        let folder = layers.path("folder", data)?.ok_or(Error::NotSaid {
-            what: "folder for the brains",
-            remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
-        })?;
+        let folder = layers
+            .path("folder", place::folder(variable))?
+            .ok_or(Error::NotSaid {
+                what: "folder for the brains",
+                remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
+            })?;
         let default_folder = layers
             .shown
             .last()
             .is_some_and(|s| s.source == Source::Default);
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
-        let run = folder_of(&variable, "XDG_RUNTIME_DIR").map(|run| run.join("amemd/amemd.sock"));
-        let socket = layers.path("socket", run)?.ok_or(Error::NotSaid {
-            what: "socket to listen on",
-            remedy: "give --socket, or set AMEMD_SOCKET or XDG_RUNTIME_DIR",
-        })?;
+        let socket = layers
+            .path("socket", place::socket(variable))?
+            .ok_or(Error::NotSaid {
+                what: "socket to listen on",
+                remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",
+            })?;
         let socket_group = layers.value("access.socket_group", None)?;
         let grants = grants(&mut layers, socket_group)?;
         let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));

@@ -110,6 +110,11 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&mode.permissions());
     assert_eq!(mode & 0o777, 0o700);
 
+    // Where no runtime folder is set, the socket is beside the brains.
+    let config = load(Flags::default(), &[("HOME", home)]).unwrap();
+    let beside = folder.path().join(".local/share/amem/run/amemd.sock");
+    assert_eq!(config.socket, beside);
+
     // A user's file is found by itself.
     fs::create_dir_all(folder.path().join(".config/amemd")).unwrap();
     fs::write(
