@@ -185,6 +185,8 @@ fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: Told) -> Result
         forgotten: now.has(Flags::FORGOTTEN),
         compressed: flags.has(Flags::COMPRESSED),
         erased: now.has(Flags::ERASED),
+        session_key: session_key(view, node)?,
+        has_vector: !node.vector.is_empty() && !now.has(Flags::ERASED),
         ..v1::Event::default()
     };
     if is_hidden {
@@ -196,6 +198,11 @@ fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: Told) -> Result
         vector: told.vectors.then(|| vector(view, node.vector)).flatten(),
         ..shown
     })
+}
+
+fn session_key(view: &View, node: &NewNode<'_>) -> Result<String> {
+    let session = view.session(node.session)?;
+    Ok(session.map(|s| s.key.to_owned()).unwrap_or_default())
 }
 
 fn vector(view: &View, bytes: &[u8]) -> Option<v1::Vector> {

@@ -67,14 +67,15 @@ impl<'v> Teller<'v> {
     /// An event.
     pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
         let flags = node.flags();
-        let vector = match shape.vector {
-            true => node.vector()?,
-            false => None,
-        };
+        let own_vector = node.vector()?;
+        let vector = own_vector.filter(|_| shape.vector);
+        let session = self.view.session(node.session())?;
+        let session_key = session.map_or("", |session| session.key);
         let text = node.text()?;
         let attributes = node.attributes_json()?.unwrap_or_default();
         let numbers = vector.map_or(0, |vector| vector.len() * 4);
-        self.count_bytes(EVENT_BYTES + text.len() + attributes.len() + numbers)?;
+        let texts = text.len() + attributes.len() + session_key.len();
+        self.count_bytes(EVENT_BYTES + texts + numbers)?;
         let mut event = v1::Event {
             id: node.id().0,
             r#type: type_number(node.event_type().0),
@@ -97,6 +98,8 @@ impl<'v> Teller<'v> {
                 space: self.view.identity().space.to_string(),
             }),
             edges: Vec::new(),
+            session_key: session_key.to_owned(),
+            has_vector: own_vector.is_some(),
         };
         if let Some(sight) = shape.edges {
             for direction in [Direction::Outgoing, Direction::Incoming] {
