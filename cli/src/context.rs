@@ -5,12 +5,14 @@
 //! the place of `brain` and `data`. Keys are added over time; none is taken away while `amemctl` is 1.
 
 use std::fmt::Write as _;
-use std::io::{BufWriter, IsTerminal, Stdout, Write, stdout};
+use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
 
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::reach::Reach;
+use crate::remote::Remote;
 use crate::render::{Page, Style};
 use crate::source::Named;
 
@@ -23,6 +25,9 @@ pub(crate) struct Context {
     command: &'static str,
     out: BufWriter<Stdout>,
     style: Style,
+    is_quiet: bool,
+    reach: Reach,
+    remote: Option<Remote>,
 }
 
 #[derive(Serialize)]
@@ -50,13 +55,46 @@ struct Told<'a> {
 
 impl Context {
     /// For one command.
-    pub(crate) fn new(json: bool, command: &'static str) -> Self {
+    pub(crate) fn new(json: bool, is_quiet: bool, command: &'static str, reach: Reach) -> Self {
         Self {
             json,
             command,
             style: Style::of(stdout().is_terminal()),
             out: BufWriter::new(stdout()),
+            is_quiet,
+            reach,
+            remote: None,
         }
+    }
+
+    /// The daemon: connected to, and started if none runs, when it is asked for first.
+    pub(crate) fn daemon(&mut self) -> Result<&Remote, Failure> {
+        if self.remote.is_none() {
+            let reached = self.reach.connect()?;
+            if let Some(note) = reached.note {
+                self.note(&note);
+            }
+            self.remote = Some(reached.remote);
+        }
+        self.remote.as_ref().ok_or_else(|| {
+            let remedy = "report it, with the command that was given";
+            Failure::new(Exit::Io, "defect", "the connection is not there", remedy)
+        })
+    }
+
+    /// Whom to talk to, and as whom.
+    pub(crate) fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
+    /// True if only answers and failures are wanted.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// True if somebody watches what goes to stderr, and wants to.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.json && !self.is_quiet && stderr().is_terminal()
     }
 
     /// True if answers are JSON.
@@ -90,6 +128,19 @@ impl Context {
         self.text(&page)
     }
 
+    /// Shows that something was done: nothing if only answers and failures are wanted.
+    pub(crate) fn done<T: Serialize>(
+        &mut self,
+        brain: Option<&Named>,
+        data: &T,
+        text: impl FnOnce(&mut Page),
+    ) -> Result<(), Failure> {
+        if self.is_quiet && !self.json {
+            return Ok(());
+        }
+        self.answer(brain, data, text)
+    }
+
     /// An empty page in the style of the output.
     pub(crate) fn page(&self) -> Page {
         Page::new(self.style)
@@ -117,7 +168,9 @@ impl Context {
 
     /// Something to know beside an answer that goes to stdout as a stream.
     pub(crate) fn note(&self, text: &str) {
-        eprintln!("{text}");
+        if !self.is_quiet {
+            eprintln!("{text}");
+        }
     }
 
     /// Everything is out.

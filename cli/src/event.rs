@@ -1,15 +1,32 @@
 //! An event and an edge as JSON: the same form in answers and in exported lines.
 
+use amem_client::{Timestamp, v1};
 use amem_core::event::{Attributes, Edge};
 use amem_core::query::time;
-use amem_core::view::{Node, View};
-use amem_core::{EdgeType, EventType, Flags, Micros, Result};
+use amem_core::{EdgeType, EventType, Flags, Micros};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// A time in JSON: RFC 3339, or microseconds since 1970 where that has no words for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Micros);
+
+impl Time {
+    /// A time of an answer.
+    pub(crate) fn of(time: Option<Timestamp>) -> Result<Self, Failure> {
+        let time = time.ok_or_else(|| odd("time", "it is not there"))?;
+        let micros = time
+            .seconds
+            .checked_mul(1_000_000)
+            .and_then(|at| at.checked_add(i64::from(time.nanos) / 1000));
+        micros
+            .map(|at| Self(Micros(at)))
+            .ok_or_else(|| odd("time", "it is out of every range"))
+    }
+}
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -91,31 +108,90 @@ pub(crate) struct EventJson {
 }
 
 impl EventJson {
-    /// An event of a view.
-    pub(crate) fn of(view: &View, node: &Node<'_>, with_vector: bool) -> Result<Self> {
-        let vector = node.vector()?;
-        let shown = vector.filter(|_| with_vector).map(<[f32]>::to_vec);
-        let session = view.session(node.session())?;
+    /// An event of an answer.
+    pub(crate) fn of(event: &v1::Event) -> Result<Self, Failure> {
+        let attributes = match event.attributes_json.as_str() {
+            "" => None,
+            json => Some(serde_json::from_str(json).map_err(|e| odd("attributes", e))?),
+        };
+        let vector = event.vector.as_ref();
+        let (space, vector) = (
+            vector.and_then(|v| v.space.parse().ok()),
+            vector.map(|v| v.values.clone()),
+        );
         Ok(Self {
-            id: node.id().0,
-            event_type: node.event_type(),
-            created_at: Time(node.created_at()),
-            event_time: node.event_time()?.map(Time),
-            session: node.session().0,
-            session_key: session.map(|s| s.key.to_owned()).filter(|k| !k.is_empty()),
-            confidence: node.confidence(),
-            strength: node.strength(),
-            lambda: node.lambda(),
-            access_count: node.access_count(),
-            last_accessed: Time(node.last_accessed()),
-            flags: flag_names(node.flags()),
-            text: node.text()?.into_owned(),
-            attributes: node.attributes()?,
-            has_vector: vector.is_some(),
-            space: shown.as_ref().map(|_| view.identity().space),
-            vector: shown,
+            id: event.id,
+            event_type: type_of(event.r#type)?,
+            created_at: Time::of(event.created_at)?,
+            event_time: event.event_time.map(|at| Time::of(Some(at))).transpose()?,
+            session: event.session_id,
+            session_key: Some(event.session_key.clone()).filter(|key| !key.is_empty()),
+            confidence: event.confidence,
+            strength: event.strength,
+            lambda: event.lambda,
+            access_count: event.access_count,
+            last_accessed: Time::of(event.last_accessed)?,
+            flags: flags_of(event),
+            text: event.text.clone(),
+            attributes,
+            has_vector: event.has_vector,
+            vector,
+            space,
         })
     }
+
+    /// The session as people know it: by its key, else by its number.
+    pub(crate) fn session_name(&self) -> String {
+        match &self.session_key {
+            Some(key) => key.clone(),
+            None => self.session.to_string(),
+        }
+    }
+}
+
+/// An event of an answer; none if it is only named, because it is forgotten and others lead through it.
+pub(crate) fn whole(event: &v1::Event) -> Result<Option<EventJson>, Failure> {
+    event.created_at.map(|_| EventJson::of(event)).transpose()
+}
+
+/// The type of an event of an answer.
+pub(crate) fn type_of(number: i32) -> Result<EventType, Failure> {
+    u8::try_from(number - 1)
+        .map(EventType)
+        .map_err(|e| odd("type", e))
+}
+
+/// The type of an edge of an answer; none of what was not reached by an edge.
+pub(crate) fn edge_type_of(number: i32) -> Result<Option<EdgeType>, Failure> {
+    match number {
+        0 => Ok(None),
+        number => u8::try_from(number - 1)
+            .map(|number| Some(EdgeType(number)))
+            .map_err(|e| odd("type", e)),
+    }
+}
+
+fn flags_of(event: &v1::Event) -> Vec<&'static str> {
+    let set = [
+        (event.pinned, Flags::PINNED),
+        (event.forgotten, Flags::FORGOTTEN),
+        (event.compressed, Flags::COMPRESSED),
+        (event.erased, Flags::ERASED),
+    ];
+    let flags = set.iter().fold(Flags::default(), |all, &(is_set, flag)| {
+        all.set(flag, is_set)
+    });
+    flag_names(flags)
+}
+
+/// Something in an answer that no daemon of this version says.
+fn odd(what: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::new(
+        Exit::Io,
+        "answer",
+        format!("the answer makes no sense: its {what}: {why}"),
+        "see that amemctl and amemd are of one version (`amemctl status`)",
+    )
 }
 
 /// An edge, seen from one of its ends.
@@ -127,6 +203,19 @@ pub(crate) struct EdgeJson {
     pub(crate) edge_type: EdgeType,
     pub(crate) weight: f32,
     pub(crate) created_at: Time,
+}
+
+impl EdgeJson {
+    /// An edge of an answer.
+    pub(crate) fn told(edge: &v1::Edge) -> Result<Self, Failure> {
+        Ok(Self {
+            source: edge.source,
+            target: edge.target,
+            edge_type: edge_type_of(edge.r#type)?.ok_or_else(|| odd("edge", "it is of no type"))?,
+            weight: edge.weight,
+            created_at: Time::of(edge.created_at)?,
+        })
+    }
 }
 
 impl From<&Edge> for EdgeJson {

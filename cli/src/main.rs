@@ -11,6 +11,8 @@
 
 #![forbid(unsafe_code)]
 
+mod asking;
+mod autostart;
 mod command;
 mod context;
 mod conversation;
@@ -19,13 +21,22 @@ mod demo;
 mod event;
 mod exit;
 mod failure;
+mod id;
+mod input;
 mod jsonl;
-mod moment;
 mod new_file;
+mod opened;
+mod reach;
+mod refusal;
 mod remote;
 mod render;
 mod selected;
+mod selecting;
+mod shown;
 mod source;
+mod target;
+mod when;
+mod writing;
 
 use std::process::ExitCode;
 
@@ -35,6 +46,7 @@ use command::Command;
 use context::Context;
 use exit::Exit;
 use failure::Failure;
+use reach::Reach;
 
 /// The command line of amemd: the memory of the AI agents on a machine.
 #[derive(Debug, Parser)]
@@ -51,6 +63,11 @@ struct Arguments {
     /// One JSON object on stdout instead of text: {"amemctl":1,"command":…,"brain":…,"data":…} or "error".
     #[arg(long, global = true)]
     json: bool,
+    /// Say nothing but answers and failures: no notes, no progress.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    #[command(flatten)]
+    reach: Reach,
     #[command(subcommand)]
     command: Command,
 }
@@ -71,9 +88,14 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return unparsed(&error).into(),
     };
-    let mut cx = Context::new(arguments.json, arguments.command.name());
-    let done = arguments
-        .command
+    let Arguments {
+        json,
+        quiet,
+        reach,
+        command,
+    } = arguments;
+    let mut cx = Context::new(json, quiet, command.name(), reach);
+    let done = command
         .run(&mut cx)
         .and_then(|exit| cx.finish().map(|()| exit));
     match done {
@@ -87,7 +109,7 @@ fn main() -> ExitCode {
 fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
-        return Context::new(true, "").fail(&Failure::usage(error));
+        return Context::new(true, false, "", Reach::default()).fail(&Failure::usage(error));
     }
     // If not even that can be printed there is nobody to tell.
     let _unseen = error.print();

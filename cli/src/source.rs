@@ -23,7 +23,10 @@ use crate::render::{Page, plural, printable};
 /// Which brain an answer is from.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Named {
-    /// The path as it was given.
+    /// Its name, if a daemon was asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// The path as it was given, or as the daemon tells it.
     pub(crate) path: String,
     /// `native`, `reference` or `spec-1`.
     pub(crate) layout: &'static str,
@@ -45,6 +48,7 @@ impl Named {
     /// A file that is not opened as a brain, or not yet one.
     pub(crate) fn path(path: &Path, layout: Layout) -> Self {
         Self {
+            name: None,
             path: path.display().to_string(),
             layout: layout_name(layout),
             instance: None,
@@ -103,6 +107,13 @@ impl Source {
             }) => Err(Failure::io(action, &path, &source)),
             Err(native) => Self::converted(path, native),
         }
+    }
+
+    /// Opens the file of a daemon's brain.
+    pub(crate) fn of_daemon(named: &Named) -> Result<Self, Failure> {
+        let mut source = Self::open(Path::new(&named.path))?;
+        source.named.name.clone_from(&named.name);
+        Ok(source)
     }
 
     fn native(path: &Path, reader: &Reader) -> Result<Self, Failure> {

@@ -15,8 +15,9 @@ use crate::context::Context;
 use crate::event::{Time, flag_names, number};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Page, bytes, float, printable, time};
+use crate::render::{Page, bytes, float, printable};
 use crate::source::Source;
+use crate::when::exact as time;
 
 /// Options.
 #[derive(Debug, Args)]

@@ -13,17 +13,16 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::repair::now;
 use crate::context::Context;
 use crate::convert::{self, NamedSession};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::jsonl;
-use crate::moment::{at, parse_moment};
 use crate::new_file::{NewFile, write_brain};
 use crate::render::{bytes, plural, printable};
 use crate::selected::Selected;
 use crate::source::Source;
+use crate::when::{at, now, parse_moment};
 
 /// Options.
 #[derive(Debug, Args)]

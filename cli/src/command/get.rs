@@ -1,39 +1,46 @@
 //! `amemctl get`: events, whole.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
+use amem_client::v1;
 use amem_core::NodeId;
 use amem_core::base::history::{Before, Change};
 use amem_core::fold;
-use amem_core::query::get::Got;
-use amem_core::query::{self, time};
-use amem_core::view::{AsOf, View};
+use amem_core::query::time;
+use amem_core::view::View;
 use clap::Args;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::event::{EdgeJson, EventJson, Time, flag_names, number};
+use crate::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::moment::{at, parse_moment};
-use crate::render::{Page, clipped, float, printable, time as shown};
-use crate::source::Source;
+use crate::id::Id;
+use crate::opened::Opened;
+use crate::render::{Page, clipped, float, printable};
+use crate::selecting::Looking;
+use crate::shown;
+use crate::target::{self, Target};
+use crate::when::{at, long as shown_time};
 
 /// Characters of a text where it only reminds of an event.
 const REMINDER: usize = 60;
+/// Events whose texts are asked for at a time.
+const REMINDED_AT_ONCE: usize = 1_000;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl get work.amem 12
-  amemctl get work.amem 12 13 --edges --history
+  amemctl get work 12
+  amemctl get work last
+  amemctl get work 12 13 --edges --history
   amemctl get work.amem 12 --as-of 2026-05-01T12:00:00Z")]
 pub(crate) struct Get {
-    /// A brain, a file of the reference, or a spec-1 file.
-    file: PathBuf,
-    /// Events by id.
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<u64>,
+    ids: Vec<Id>,
     /// With the edges that start and end there.
     #[arg(long)]
     edges: bool,
@@ -46,12 +53,11 @@ pub(crate) struct Get {
     /// With their vectors.
     #[arg(long)]
     vectors: bool,
-    /// As it was then: an LSN, or a time.
-    #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// Forgotten events, too.
-    #[arg(long, visible_alias = "forgotten")]
-    include_forgotten: bool,
+    /// Do not count this as a use of the events.
+    #[arg(long)]
+    no_touch: bool,
+    #[command(flatten)]
+    looking: Looking,
 }
 
 #[derive(Serialize)]
@@ -87,66 +93,102 @@ struct Changed {
 
 impl Get {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = Source::open(&self.file)?;
-        let view = at(&source.view, self.as_of)?;
+        let opened = Opened::open(cx, &self.brain)?;
+        let request = v1::GetEventsRequest {
+            event_ids: Id::numbers(&self.ids, cx, &opened)?,
+            as_of: self.looking.as_of(),
+            include_forgotten: self.looking.include_forgotten,
+            include_vectors: self.vectors,
+            include_edges: self.edges,
+            touch: self.no_touch.then_some(false),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let histories = match self.history {
+            true => Some(self.histories(&opened.view()?, &answer.events)?),
+            false => None,
+        };
+        let mut histories = histories.into_iter().flatten();
         let mut events = Vec::new();
-        for &id in &self.ids {
-            let get = query::Get {
-                event: NodeId(id),
-                edges: self.edge_limit,
-                include_forgotten: self.include_forgotten,
-                ..query::Get::default()
-            };
-            events.push(self.whole(&source.view, &view, get.run(&view)?)?);
+        for event in &answer.events {
+            events.push(self.whole(event, histories.next())?);
         }
         let told = Told {
-            as_of_lsn: self.as_of.map(|_| view.moment().0.0),
+            as_of_lsn: self.looking.answered(moment),
             events,
         };
-        let reminders = self.reminders(&view, &told)?;
-        cx.answer(Some(&source.named), &told, |page| {
+        let reminders = match cx.is_json() {
+            true => BTreeMap::new(),
+            false => self.reminders(cx, &opened, &told)?,
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
             for (at, event) in told.events.iter().enumerate() {
                 if at > 0 {
                     page.line("");
                 }
                 write(event, &reminders, page);
             }
-            source.write_notes(page);
+            opened.write_notes(page);
         })?;
+        opened.close(cx)?;
         Ok(Exit::Ok)
     }
 
-    fn whole(&self, now: &View, view: &View, got: Got<'_>) -> Result<Whole, Failure> {
-        let edges = |list: &[_]| {
-            self.edges
-                .then(|| list.iter().map(EdgeJson::from).collect())
+    fn whole(&self, event: &v1::Event, history: Option<Vec<Changed>>) -> Result<Whole, Failure> {
+        let mut is_cut = false;
+        let mut edges = |is_ours: fn(&v1::Edge, u64) -> bool| {
+            let mut edges = event.edges.iter().filter(|edge| is_ours(edge, event.id));
+            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::told);
+            let shown = shown.collect::<Result<Vec<_>, Failure>>();
+            is_cut |= edges.next().is_some();
+            self.edges.then_some(shown).transpose()
         };
-        let history = match self.history {
-            true => Some(history(now, got.node.id(), self.as_of.map(|_| view))?),
-            false => None,
-        };
+        let outgoing = edges(|edge, id| edge.source == id)?;
+        let incoming = edges(|edge, id| edge.target == id)?;
         Ok(Whole {
-            event: EventJson::of(view, &got.node, self.vectors)?,
-            outgoing: edges(&got.outgoing),
-            incoming: edges(&got.incoming),
-            more_edges: self.edges.then_some(got.is_cut),
+            event: EventJson::of(event)?,
+            outgoing,
+            incoming,
+            more_edges: self.edges.then_some(is_cut),
             history,
         })
+    }
+
+    /// The changes of events, as far as the moment that is asked about.
+    fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<Changed>>, Failure> {
+        let moment = self.looking.moment();
+        let until = moment.map(|_| at(now, moment)).transpose()?;
+        let history = |event: &v1::Event| history(now, NodeId(event.id), until.as_ref());
+        events.iter().map(history).collect()
     }
 
     /// The beginnings of the texts at the other ends of edges.
     fn reminders(
         &self,
-        view: &View,
+        cx: &mut Context,
+        opened: &Opened,
         told: &Told,
-    ) -> Result<std::collections::BTreeMap<u64, String>, Failure> {
-        let mut out = std::collections::BTreeMap::new();
-        for event in &told.events {
-            let edges = event.outgoing.iter().chain(&event.incoming).flatten();
-            for id in edges.flat_map(|edge| [edge.source, edge.target]) {
-                if let std::collections::btree_map::Entry::Vacant(entry) = out.entry(id) {
-                    let text = view.node(NodeId(id))?.text()?;
-                    entry.insert(clipped(&printable(&text), REMINDER));
+    ) -> Result<BTreeMap<u64, String>, Failure> {
+        let edges = told
+            .events
+            .iter()
+            .flat_map(|event| event.outgoing.iter().chain(&event.incoming).flatten());
+        let mut ids: Vec<u64> = edges.flat_map(|edge| [edge.source, edge.target]).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut out = BTreeMap::new();
+        for some in ids.chunks(REMINDED_AT_ONCE) {
+            let request = v1::GetEventsRequest {
+                event_ids: some.to_vec(),
+                as_of: self.looking.as_of(),
+                include_forgotten: true,
+                touch: Some(false),
+                ..Default::default()
+            };
+            for event in &opened.ask(cx, request)?.events {
+                if let Some(event) = whole(event)? {
+                    out.insert(event.id, clipped(&shown::text(&event), REMINDER));
                 }
             }
         }
@@ -222,11 +264,11 @@ fn name(change: &Change<'_>) -> &'static str {
     }
 }
 
-fn write(whole: &Whole, reminders: &std::collections::BTreeMap<u64, String>, page: &mut Page) {
+fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
     let event = &whole.event;
     page.title(format!("event {}", event.id));
     page.field("type", event.event_type);
-    page.field("text", printable(&event.text));
+    page.field("text", shown::text(event));
     let session = event.session_key.as_deref().map(printable);
     page.field(
         "session",
@@ -235,9 +277,9 @@ fn write(whole: &Whole, reminders: &std::collections::BTreeMap<u64, String>, pag
             None => event.session.to_string(),
         },
     );
-    page.field("recorded", shown(event.created_at.0));
+    page.field("recorded", shown_time(event.created_at.0));
     if let Some(at) = event.event_time {
-        page.field("happened", shown(at.0));
+        page.field("happened", shown_time(at.0));
     }
     page.field("confidence", float(event.confidence));
     page.field("strength", float(event.strength));
@@ -245,7 +287,7 @@ fn write(whole: &Whole, reminders: &std::collections::BTreeMap<u64, String>, pag
         page.field("fades by", format!("{} per day", float(event.lambda)));
     }
     if event.access_count > 0 {
-        let last = shown(event.last_accessed.0);
+        let last = shown_time(event.last_accessed.0);
         page.field(
             "accesses",
             format!("{}, the last {last}", event.access_count),
@@ -294,11 +336,7 @@ fn write(whole: &Whole, reminders: &std::collections::BTreeMap<u64, String>, pag
     }
 }
 
-fn write_edges(
-    whole: &Whole,
-    reminders: &std::collections::BTreeMap<u64, String>,
-    page: &mut Page,
-) {
+fn write_edges(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
     let reminder = |id: &u64| reminders.get(id).map_or("", String::as_str);
     for edge in whole.outgoing.iter().flatten() {
         let (kind, other) = (edge.edge_type, edge.target);
@@ -307,7 +345,7 @@ fn write_edges(
             float(edge.weight),
             reminder(&other)
         );
-        page.field("edge", line);
+        page.field_drawn("edge", &line);
     }
     for edge in whole.incoming.iter().flatten() {
         let (kind, other) = (edge.edge_type, edge.source);
@@ -316,7 +354,7 @@ fn write_edges(
             float(edge.weight),
             reminder(&other)
         );
-        page.field("edge", line);
+        page.field_drawn("edge", &line);
     }
     if whole.more_edges == Some(true) {
         page.field("edge", "… and more: --edge-limit shows them");

@@ -16,7 +16,6 @@ use uuid::Uuid;
 
 use super::export::is_dash;
 use super::import_conversation::Conversation;
-use super::repair::now;
 use crate::context::Context;
 use crate::convert::{self, NamedSession};
 use crate::event::EdgeJson;
@@ -26,6 +25,7 @@ use crate::jsonl::{self, Lines};
 use crate::new_file::{check_free, publish_brain};
 use crate::render::{Page, bytes, count, plural, printable};
 use crate::source::{self, Named, check_not_cut, in_file, layout_name};
+use crate::when::now;
 
 /// Options.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! `amemctl import --format conversation`: turns of a conversation into a brain of a daemon.
 
-use std::io::{IsTerminal, Write, stderr};
-use std::path::{Path, PathBuf};
+use std::io::{Write, stderr};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use amem_client::v1;
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::conversation::{Import, ImportError, Imported, Run};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::{self, Remote};
+use crate::remote::Remote;
 use crate::render::{Page, count, plural, printable};
 use crate::source::Named;
 
@@ -26,12 +26,6 @@ pub(crate) struct Conversation {
     /// The daemon's brain that gets the conversation; made if it is not there.
     #[arg(long, value_name = "NAME")]
     pub(crate) brain: Option<String>,
-    /// The daemon's socket [default: $XDG_RUNTIME_DIR/amemd/amemd.sock]
-    #[arg(long, env = "AMEMD_SOCKET", value_name = "PATH")]
-    socket: Option<PathBuf>,
-    /// The agent that the commits name.
-    #[arg(long, value_name = "NAME", default_value = "amemctl")]
-    agent: String,
     /// Repeat an import under the id that it told, without writing anything twice.
     #[arg(long, value_name = "UUID")]
     run_id: Option<Uuid>,
@@ -49,19 +43,19 @@ impl Conversation {
             Some(id) => Run::repeated(id)?,
             None => Run::new(),
         };
-        let socket = self.socket.clone().unwrap_or_else(remote::default_socket);
-        let remote = Remote::connect(&socket)?;
+        let agent = cx.reach().agent.clone();
         let import = Import {
             brain,
             file,
             run,
-            agent: &self.agent,
+            agent: &agent,
         };
         let mut progress = Progress::new(cx);
-        let imported = import.run(&remote, |done, all| progress.show(done, all));
+        let remote = cx.daemon()?;
+        let imported = import.run(remote, |done, all| progress.show(done, all));
         progress.end();
         let imported = imported.map_err(failure)?;
-        let named = named(&remote, brain)?;
+        let named = named(remote, brain)?;
         cx.answer(Some(&named), &imported, |page| write(&imported, page))?;
         Ok(Exit::Ok)
     }
@@ -92,20 +86,7 @@ fn named(remote: &Remote, brain: &str) -> Result<Named, Failure> {
         brain: brain.into(),
     };
     let opened = remote.call(remote.client.brains().open_brain(request))?;
-    let (moment, info) = (
-        opened.moment.unwrap_or_default(),
-        opened.info.unwrap_or_default(),
-    );
-    Ok(Named {
-        path: opened.path,
-        layout: "native",
-        instance: moment.instance.parse().ok(),
-        lineage: info.lineage.parse().ok(),
-        generation: Some(info.generation),
-        lsn: moment.lsn,
-        live: true,
-        notes: Vec::new(),
-    })
+    Ok(Named::served(&opened))
 }
 
 fn write(imported: &Imported, page: &mut Page) {
@@ -139,7 +120,7 @@ struct Progress {
 impl Progress {
     fn new(cx: &Context) -> Self {
         Self {
-            is_shown: stderr().is_terminal() && !cx.is_json(),
+            is_shown: cx.shows_progress(),
             last: Instant::now(),
             width: 0,
         }

@@ -1,7 +1,8 @@
 //! `amemctl info`: what a brain is and holds.
 
-use std::path::PathBuf;
+use std::path::Path;
 
+use amem_client::v1;
 use amem_core::base::section;
 use amem_core::embed::Embedder;
 use amem_core::foreign::Layout;
@@ -16,18 +17,21 @@ use crate::context::Context;
 use crate::event::Time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Align, Page, Table, bytes, count, float, plural, printable, time};
-use crate::source::Source;
+use crate::opened::{Opened, Served};
+use crate::render::{Align, Page, Table, bytes, count, float, plural, printable};
+use crate::source::{Named, Source};
+use crate::target::{self, Target};
+use crate::when::long as time;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl info work.amem
+  amemctl info work
   amemctl info work.amem --sections
   amemctl info --json old.amem")]
 pub(crate) struct Info {
-    /// A brain, a file of the reference, or a spec-1 file.
-    file: PathBuf,
+    #[arg(help = target::HELP)]
+    brain: Target,
     /// Every section of the file with its size.
     #[arg(long)]
     sections: bool,
@@ -55,6 +59,17 @@ struct Told {
     sections: Option<Vec<SectionSize>>,
 }
 
+/// What can be told of a brain from afar.
+#[derive(Serialize)]
+struct Far {
+    events: u64,
+    edges: u64,
+    dimension: u32,
+    space: Option<Uuid>,
+    base_bytes: u64,
+    journal_bytes: u64,
+}
+
 #[derive(Serialize)]
 struct TypeCount {
     #[serde(rename = "type")]
@@ -80,14 +95,55 @@ struct SectionSize {
 
 impl Info {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = Source::open(&self.file)?;
-        let len = std::fs::metadata(&self.file)
-            .map_err(|e| Failure::io("look at", &self.file, &e))?
+        let source = match Opened::open(cx, &self.brain)? {
+            Opened::File(source) => *source,
+            Opened::Served(served) => match served.brain.is_direct() {
+                true => Source::of_daemon(served.named())?,
+                false => return self.of_daemon(cx, &served),
+            },
+        };
+        let path = Path::new(&source.named.path);
+        let len = std::fs::metadata(path)
+            .map_err(|e| Failure::io("look at", path, &e))?
             .len();
         let told = self.told(&source, len)?;
         cx.answer(Some(&source.named), &told, |page| {
             write(&source, &told, page);
         })?;
+        Ok(Exit::Ok)
+    }
+
+    /// What the daemon tells of a brain whose file can't be read from here.
+    fn of_daemon(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
+        if self.sections {
+            return Err(Failure::refused(
+                "not_direct",
+                "the sections of a file are read from the file, which can't be read from here",
+                "ask on the machine of the daemon, as a user who may read its files",
+            ));
+        }
+        let request = v1::GetBrainRequest {
+            brain: served.brain.name().to_owned(),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.brains().get_brain(request))?;
+        let (status, info) = (
+            answer.status.unwrap_or_default(),
+            answer.info.unwrap_or_default(),
+        );
+        let mut named = served.named().clone();
+        if let Some(moment) = &answer.moment {
+            named.saw(moment);
+        }
+        let told = Far {
+            events: status.events,
+            edges: status.edges,
+            dimension: info.dimension,
+            space: info.space.parse().ok(),
+            base_bytes: status.base_bytes,
+            journal_bytes: status.journal_bytes,
+        };
+        cx.answer(Some(&named), &told, |page| write_far(&named, &told, page))?;
         Ok(Exit::Ok)
     }
 
@@ -170,7 +226,10 @@ fn sections(view: &View) -> Vec<SectionSize> {
 
 fn write(source: &Source, told: &Told, page: &mut Page) {
     let named = &source.named;
-    page.title(printable(&named.path));
+    page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
+    if named.name.is_some() {
+        page.field("file", printable(&named.path));
+    }
     let state = match (source.layout, named.live) {
         (Layout::Native, true) => "native, live: a daemon owns it",
         (Layout::Native, false) => "native",
@@ -237,6 +296,32 @@ fn write(source: &Source, told: &Told, page: &mut Page) {
         page.line("");
         table.write(page);
     }
+}
+
+fn write_far(named: &Named, told: &Far, page: &mut Page) {
+    page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
+    if let Some(instance) = named.instance {
+        page.field("instance", instance);
+    }
+    if let Some(lineage) = named.lineage {
+        page.field("lineage", lineage);
+    }
+    let generation = named.generation.unwrap_or_default();
+    page.field(
+        "state",
+        format!("generation {generation}, LSN {}", named.lsn),
+    );
+    page.field("events", count(told.events));
+    page.field("edges", count(told.edges));
+    page.field(
+        "vectors",
+        match told.dimension {
+            0 => "none".to_owned(),
+            n => format!("{n} numbers"),
+        },
+    );
+    let (base, journal) = (bytes(told.base_bytes), bytes(told.journal_bytes));
+    page.field("size", format!("{base}, and a journal of {journal}"));
 }
 
 fn events(told: &Told) -> String {

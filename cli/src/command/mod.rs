@@ -1,17 +1,42 @@
 //! The commands: one file each, with its options and its `run`.
 
+mod add;
+mod brain;
+mod complete;
+mod compress;
+mod conflicts;
+mod context;
+mod correct;
+mod daemon;
 mod demo;
 mod demo_follow;
 mod dump_journal;
+mod erase;
 mod export;
+mod fading;
 mod get;
+mod impact;
 mod import;
 mod import_conversation;
 mod info;
-mod ls;
+mod link;
+mod mark;
+mod path;
+mod query;
 mod repair;
 mod resolve;
+mod search;
+mod sessions;
+mod similar;
+mod start_daemon;
+mod status;
+mod timeline;
+mod traverse;
+mod upkeep;
 mod verify;
+mod walked;
+mod watch;
+mod watch_words;
 mod why;
 
 use clap::Subcommand;
@@ -19,71 +44,194 @@ use clap::Subcommand;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use mark::Act;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// The brains of amemd: create, ls, info, rm.
+    Brain(brain::Brain),
     /// What a brain is and holds.
     Info(info::Info),
-    /// Lists events.
-    Ls(ls::Ls),
+    /// Adds an event to a brain.
+    Add(add::Add),
+    /// Replaces a belief by another, and keeps both.
+    Correct(correct::Correct),
+    /// Ties two events.
+    Link(link::Link),
+    /// Takes an edge back.
+    Unlink(link::Unlink),
     /// Shows events, whole.
     Get(get::Get),
+    /// Lists events that meet conditions.
+    #[command(visible_alias = "ls")]
+    Query(query::Query),
+    /// Finds events that fit a question.
+    Search(search::Search),
+    /// Finds events like another.
+    Similar(similar::Similar),
+    /// Packs the best of a brain into a budget of tokens, for a prompt.
+    Context(context::Context),
     /// Shows what is believed now instead of an event.
     Resolve(resolve::Resolve),
     /// Shows what an event rests on.
     Why(why::Why),
-    /// Checks every byte of a file.
+    /// Shows what rests on an event.
+    Impact(impact::Impact),
+    /// Shows what can be reached from an event.
+    Traverse(traverse::Traverse),
+    /// Shows how two events hang together.
+    Path(path::Path),
+    /// Shows events day by day.
+    Timeline(timeline::Timeline),
+    /// Lists what contradicts what, and contested beliefs.
+    Conflicts(conflicts::Conflicts),
+    /// The sessions of a brain: list, show, open, close.
+    Sessions(sessions::Sessions),
+    /// Makes an episode of a session.
+    Compress(compress::Compress),
+    /// Reckons strengths anew.
+    Decay(upkeep::Decay),
+    /// Lists events that are nearly forgotten by themselves.
+    Fading(fading::Fading),
+    /// Keeps events from fading.
+    Pin(mark::Mark),
+    /// Lets events fade again.
+    Unpin(mark::Mark),
+    /// Hides events.
+    Forget(mark::Mark),
+    /// Shows forgotten events again.
+    Restore(mark::Mark),
+    /// Takes events' texts away for good.
+    Erase(erase::Erase),
+    /// Shows commits as they are made.
+    Watch(watch::Watch),
+    /// Makes a brain of a file of another form, or gives a conversation to amemd.
+    Import(import::Import),
+    /// Writes a brain in another form.
+    Export(export::Export),
+    /// Checks every byte of a brain.
     Verify(verify::Verify),
     /// Saves what is whole of a damaged file into a new one.
     Repair(repair::Repair),
     /// Shows the journal: every commit since the last checkpoint.
     DumpJournal(dump_journal::DumpJournal),
-    /// Writes a brain in another form.
-    Export(export::Export),
-    /// Makes a brain of a file of another form, or gives a conversation to a daemon.
-    Import(import::Import),
+    /// Folds a brain's journal into a new base.
+    Checkpoint(upkeep::Checkpoint),
+    /// Tells whether amemd runs, and how it is.
+    Status(status::Status),
+    /// Has amemd read its settings again.
+    Reload(daemon::Reload),
+    /// Ends amemd.
+    Shutdown(daemon::Shutdown),
     /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
     Demo(demo::Demo),
+    /// Prints completions for a shell.
+    Completions(complete::Completions),
+    /// Prints the manual page, or writes one for each command.
+    Man(complete::Man),
     /// The other process of the demo: follows a brain's file, and tells what it sees.
     #[command(name = crate::demo::FOLLOW, hide = true)]
     DemoFollow(demo_follow::DemoFollow),
+    /// Becomes the daemon that another command starts.
+    #[command(name = crate::autostart::START, hide = true)]
+    StartDaemon(start_daemon::StartDaemon),
 }
 
 impl Command {
     /// Its name, as it is typed.
     pub(crate) fn name(&self) -> &'static str {
         match self {
+            Self::Brain(_) => "brain",
             Self::Info(_) => "info",
-            Self::Ls(_) => "ls",
+            Self::Add(_) => "add",
+            Self::Correct(_) => "correct",
+            Self::Link(_) => "link",
+            Self::Unlink(_) => "unlink",
             Self::Get(_) => "get",
+            Self::Query(_) => "query",
+            Self::Search(_) => "search",
+            Self::Similar(_) => "similar",
+            Self::Context(_) => "context",
             Self::Resolve(_) => "resolve",
             Self::Why(_) => "why",
+            Self::Impact(_) => "impact",
+            Self::Traverse(_) => "traverse",
+            Self::Path(_) => "path",
+            Self::Timeline(_) => "timeline",
+            Self::Conflicts(_) => "conflicts",
+            Self::Sessions(_) => "sessions",
+            Self::Compress(_) => "compress",
+            Self::Decay(_) => "decay",
+            Self::Fading(_) => "fading",
+            Self::Pin(_) => "pin",
+            Self::Unpin(_) => "unpin",
+            Self::Forget(_) => "forget",
+            Self::Restore(_) => "restore",
+            Self::Erase(_) => "erase",
+            Self::Watch(_) => "watch",
+            Self::Import(_) => "import",
+            Self::Export(_) => "export",
             Self::Verify(_) => "verify",
             Self::Repair(_) => "repair",
             Self::DumpJournal(_) => "dump-journal",
-            Self::Export(_) => "export",
-            Self::Import(_) => "import",
+            Self::Checkpoint(_) => "checkpoint",
+            Self::Status(_) => "status",
+            Self::Reload(_) => "reload",
+            Self::Shutdown(_) => "shutdown",
             Self::Demo(_) => "demo",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
             Self::DemoFollow(_) => crate::demo::FOLLOW,
+            Self::StartDaemon(_) => crate::autostart::START,
         }
     }
 
     /// Does it.
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match self {
+            Self::Brain(command) => command.run(cx),
             Self::Info(command) => command.run(cx),
-            Self::Ls(command) => command.run(cx),
+            Self::Add(command) => command.run(cx),
+            Self::Correct(command) => command.run(cx),
+            Self::Link(command) => command.run(cx),
+            Self::Unlink(command) => command.run(cx),
             Self::Get(command) => command.run(cx),
+            Self::Query(command) => command.run(cx),
+            Self::Search(command) => command.run(cx),
+            Self::Similar(command) => command.run(cx),
+            Self::Context(command) => command.run(cx),
             Self::Resolve(command) => command.run(cx),
             Self::Why(command) => command.run(cx),
+            Self::Impact(command) => command.run(cx),
+            Self::Traverse(command) => command.run(cx),
+            Self::Path(command) => command.run(cx),
+            Self::Timeline(command) => command.run(cx),
+            Self::Conflicts(command) => command.run(cx),
+            Self::Sessions(command) => command.run(cx),
+            Self::Compress(command) => command.run(cx),
+            Self::Decay(command) => command.run(cx),
+            Self::Fading(command) => command.run(cx),
+            Self::Pin(command) => command.run(cx, Act::Pin),
+            Self::Unpin(command) => command.run(cx, Act::Unpin),
+            Self::Forget(command) => command.run(cx, Act::Forget),
+            Self::Restore(command) => command.run(cx, Act::Restore),
+            Self::Erase(command) => command.run(cx),
+            Self::Watch(command) => command.run(cx),
+            Self::Import(command) => command.run(cx),
+            Self::Export(command) => command.run(cx),
             Self::Verify(command) => command.run(cx),
             Self::Repair(command) => command.run(cx),
             Self::DumpJournal(command) => command.run(cx),
-            Self::Export(command) => command.run(cx),
-            Self::Import(command) => command.run(cx),
+            Self::Checkpoint(command) => command.run(cx),
+            Self::Status(command) => command.run(cx),
+            Self::Reload(command) => command.run(cx),
+            Self::Shutdown(command) => command.run(cx),
             Self::Demo(command) => command.run(cx),
+            Self::Completions(command) => command.run(cx),
+            Self::Man(command) => command.run(cx),
             Self::DemoFollow(command) => command.run(),
+            Self::StartDaemon(command) => Err(command.run()),
         }
     }
 }

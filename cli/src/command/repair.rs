@@ -1,9 +1,7 @@
 //! `amemctl repair`: what is whole of a damaged file, in a new one.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use amem_core::Micros;
 use amem_core::base::settings::Settings;
 use amem_core::event::Graph;
 use amem_core::fold::{Options, new_identity};
@@ -23,6 +21,7 @@ use crate::failure::Failure;
 use crate::new_file::{check_free, publish_brain};
 use crate::render::{Page, bytes, plural, printable};
 use crate::source::{self, Named, in_file};
+use crate::when::now;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -77,14 +76,6 @@ impl Repair {
             Exit::Findings
         })
     }
-}
-
-/// The present time.
-pub(crate) fn now() -> Micros {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX).max(1))
 }
 
 fn saved(damaged: &[u8]) -> Result<(View, Options, Report), Failure> {

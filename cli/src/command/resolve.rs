@@ -1,37 +1,34 @@
 //! `amemctl resolve`: what is believed now instead of an event.
 
-use std::path::PathBuf;
-
-use amem_core::NodeId;
-use amem_core::query::{self, resolve::Resolved};
-use amem_core::view::{AsOf, View};
+use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::event::EventJson;
+use crate::event::{EventJson, whole};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::moment::{at, parse_moment};
-use crate::render::{Branch, Page, count, float, printable, time, tree};
-use crate::source::Source;
+use crate::id::Id;
+use crate::opened::Opened;
+use crate::render::{Branch, Page, count, tree};
+use crate::selecting::Looking;
+use crate::shown::{line, line_or_stub};
+use crate::target::{self, Target};
+use crate::when;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl resolve work.amem 12
+  amemctl resolve work 12
+  amemctl resolve work 12 --as-of \"2 days ago\"
   amemctl resolve work.amem 12 --as-of 40")]
 pub(crate) struct Resolve {
-    /// A brain, a file of the reference, or a spec-1 file.
-    file: PathBuf,
-    /// The event.
-    id: u64,
-    /// As it was then: an LSN, or a time.
-    #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// Forgotten replacements count.
-    #[arg(long, visible_alias = "forgotten")]
-    include_forgotten: bool,
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event: its id, or "last".
+    id: Id,
+    #[command(flatten)]
+    looking: Looking,
 }
 
 #[derive(Serialize)]
@@ -40,9 +37,9 @@ struct Told {
     head: EventJson,
     contested: bool,
     heads: Vec<u64>,
-    head_count: usize,
+    head_count: u64,
     chain: Vec<Link>,
-    chain_length: usize,
+    chain_length: u64,
     cyclic: bool,
 }
 
@@ -54,77 +51,74 @@ struct Link {
 
 impl Resolve {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = Source::open(&self.file)?;
-        let view = at(&source.view, self.as_of)?;
-        let resolved = query::Resolve {
-            event: NodeId(self.id),
-            include_forgotten: self.include_forgotten,
-            ..query::Resolve::default()
-        }
-        .run(&view)?;
-        let chain = resolved.chain.iter().map(|link| Link {
-            id: link.id.0,
-            stub: link.is_stub,
+        let opened = Opened::open(cx, &self.brain)?;
+        let request = v1::ResolveRequest {
+            event_id: self.id.number(cx, &opened)?,
+            as_of: self.looking.as_of(),
+            include_forgotten: self.looking.include_forgotten,
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let head = EventJson::of(&answer.head.clone().unwrap_or_default())?;
+        let chain = answer.chain.iter().map(|event| {
+            Ok(Link {
+                id: event.id,
+                stub: whole(event)?.is_none(),
+            })
         });
         let told = Told {
-            as_of_lsn: self.as_of.map(|_| view.moment().0.0),
-            head: EventJson::of(&view, &view.node(resolved.head)?, false)?,
-            contested: resolved.is_contested(),
-            heads: resolved.heads.iter().map(|id| id.0).collect(),
-            head_count: resolved.head_count,
-            chain: chain.collect(),
-            chain_length: resolved.chain_len,
-            cyclic: resolved.is_cyclic,
+            as_of_lsn: self.looking.answered(moment),
+            contested: answer.contested,
+            heads: answer.heads.iter().map(|event| event.id).collect(),
+            head_count: answer.head_count,
+            chain: chain.collect::<Result<_, Failure>>()?,
+            chain_length: answer.chain_length,
+            cyclic: answer.cyclic,
+            head,
         };
-        let lines = lines(&view, &resolved)?;
-        cx.answer(Some(&source.named), &told, |page| {
-            write(&told, lines, page);
-            source.write_notes(page);
+        let root = branches(&answer)?;
+        let others = others(&answer)?;
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            page.title(format!("believed now: event {}", told.head.id));
+            page.tree(&tree(&root));
+            others.iter().for_each(|line| page.line(line));
+            write(&told, page);
+            opened.write_notes(page);
         })?;
+        opened.close(cx)?;
         Ok(Exit::Ok)
     }
 }
 
-/// An event in one line.
-pub(crate) fn line(view: &View, id: NodeId, is_stub: bool) -> Result<String, Failure> {
-    if is_stub {
-        return Ok(format!("{id} (forgotten)"));
-    }
-    let node = view.node(id)?;
-    Ok(format!(
-        "{id} {}  {}  {}",
-        node.event_type(),
-        printable(&node.text()?),
-        float(node.confidence())
-    ))
-}
-
-/// The chain from the head down, then the other heads.
-fn lines(view: &View, resolved: &Resolved) -> Result<Vec<String>, Failure> {
+/// The chain from the head down.
+fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     let mut branch: Option<Branch> = None;
-    for link in &resolved.chain {
-        let text = line(view, link.id, link.is_stub)?;
+    for event in &answer.chain {
         branch = Some(Branch {
-            text,
+            text: line_or_stub(event)?,
             children: branch.take().into_iter().collect(),
         });
     }
-    let mut lines = branch.as_ref().map(tree).unwrap_or_default();
-    for &other in resolved.heads.iter().skip(1) {
-        lines.push(format!("or {}", line(view, other, false)?));
-    }
-    Ok(lines)
+    Ok(branch.unwrap_or_default())
 }
 
-fn write(told: &Told, lines: Vec<String>, page: &mut Page) {
-    page.title(format!("believed now: event {}", told.head.id));
-    lines.into_iter().for_each(|line| page.line(line));
-    page.field("recorded", time(told.head.created_at.0));
+/// The other heads.
+fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
+    let others = answer.heads.iter().skip(1);
+    others
+        .map(|event| Ok(format!("or {}", line(&EventJson::of(event)?))))
+        .collect()
+}
+
+fn write(told: &Told, page: &mut Page) {
+    page.field("recorded", when::long(told.head.created_at.0));
+    if told.chain_length > told.chain.len() as u64 {
+        let all = count(told.chain_length);
+        page.field("chain", format!("{all} events, the newest are shown"));
+    }
     if told.contested {
-        page.field(
-            "contested",
-            format!("{} heads", count(told.head_count as u64)),
-        );
+        page.field("contested", format!("{} heads", count(told.head_count)));
     }
     if told.cyclic {
         page.field("cyclic", "events replace each other in a circle");

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
-use amem_client::v1;
+use amem_client::{Refusal, v1};
 use amem_core::Error;
 use tonic::Code;
 use uuid::Uuid;
@@ -174,7 +174,7 @@ impl Import<'_> {
                     first,
                     last,
                     run: self.run.id(),
-                    source: RemoteError::Failure(failure),
+                    source: Refusal::from(failure).into(),
                 });
             }
             None => return Ok(()),

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use super::value::{clipped, in_ascii};
+
 /// Columns of a text that goes to no terminal.
 const COLUMNS: usize = 120;
 /// Columns that a field's name takes.
@@ -11,6 +13,7 @@ const NAME_COLUMNS: usize = 12;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     colour: bool,
+    unicode: bool,
     columns: usize,
 }
 
@@ -25,6 +28,8 @@ impl Style {
             .filter(|&columns| columns > 0);
         Self {
             colour: is_terminal && wanted,
+            // What goes into a file or a pipe is UTF-8 always.
+            unicode: !is_terminal || is_utf8(),
             columns: columns.unwrap_or(COLUMNS),
         }
     }
@@ -32,6 +37,11 @@ impl Style {
     /// Columns of a line.
     pub(crate) fn columns(self) -> usize {
         self.columns
+    }
+
+    /// True if more than ASCII can be shown.
+    pub(crate) fn is_unicode(self) -> bool {
+        self.unicode
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -51,6 +61,18 @@ impl Style {
     pub(crate) fn faint(self, text: &str) -> String {
         self.paint("2", text)
     }
+}
+
+/// True if the terminal's locale is one of UTF-8; the first of these variables that is set decides (POSIX).
+fn is_utf8() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty());
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
 }
 
 /// Lines of text.
@@ -96,6 +118,29 @@ impl Page {
     pub(crate) fn field(&mut self, name: &str, value: impl Display) {
         let name = self.style.faint(&format!("{name:<NAME_COLUMNS$}"));
         self.line(format!("{name}  {value}"));
+    }
+
+    /// A name and a value with drawn parts.
+    pub(crate) fn field_drawn(&mut self, name: &str, value: &str) {
+        match self.style.unicode {
+            true => self.field(name, value),
+            false => self.field(name, in_ascii(value)),
+        }
+    }
+
+    /// The lines of a tree, each clipped to the width of the page.
+    pub(crate) fn tree(&mut self, lines: &[String]) {
+        for line in lines {
+            self.drawn(&clipped(line, self.style.columns()));
+        }
+    }
+
+    /// A line with drawn parts, in ASCII where the terminal has no others.
+    pub(crate) fn drawn(&mut self, line: &str) {
+        match self.style.unicode {
+            true => self.line(line),
+            false => self.line(in_ascii(line)),
+        }
     }
 
     /// The text so far.

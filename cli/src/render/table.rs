@@ -1,12 +1,14 @@
 //! A table: columns as wide as they need to be, the last clipped to what is left of the line.
 
 use super::page::Page;
-use super::value::clipped;
+use super::value::{clipped, width};
 
 /// Spaces between columns.
 const GAP: usize = 2;
 /// The last column gets as many columns at least, however narrow the terminal.
 const LAST_MIN: usize = 20;
+/// The others get as many at most: a long name is no reason to hide the text.
+const CELL_MAX: usize = 28;
 
 /// On which side of its column a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,42 +50,61 @@ impl Table {
         if self.is_empty() {
             return;
         }
+        let widths = self.widths(page);
+        let header: Vec<&str> = self.header.iter().map(|(name, _)| *name).collect();
+        page.aside(self.line(&header, &widths));
+        self.write_with(&widths, page);
+    }
+
+    /// Writes its rows alone.
+    pub(crate) fn write_rows(&self, page: &mut Page) {
+        self.write_with(&self.widths(page), page);
+    }
+
+    fn write_with(&self, widths: &[usize], page: &mut Page) {
+        for row in &self.rows {
+            let cells: Vec<&str> = row.iter().map(String::as_str).collect();
+            let line = self.line(&cells, widths);
+            page.drawn(&line);
+        }
+    }
+
+    /// Columns of each column: what its cells need; of the last, what is left of the line.
+    fn widths(&self, page: &Page) -> Vec<usize> {
         let last = self.header.len().saturating_sub(1);
-        let widths: Vec<usize> = (0..self.header.len())
+        let mut widths: Vec<usize> = (0..self.header.len())
             .map(|column| {
                 let cells = self.rows.iter().filter_map(|row| row.get(column));
-                let widest = cells.map(|cell| cell.chars().count()).max();
-                widest.unwrap_or(0).max(self.header[column].0.len())
+                let widest = cells.map(|cell| width(cell)).max();
+                let most = if column == last { usize::MAX } else { CELL_MAX };
+                widest
+                    .unwrap_or(0)
+                    .min(most)
+                    .max(self.header[column].0.len())
             })
             .collect();
         let before: usize = widths[..last].iter().map(|w| w + GAP).sum();
         let room = page.style().columns().saturating_sub(before).max(LAST_MIN);
-        let line = |cells: Vec<&str>| {
-            let mut out = String::new();
-            for (column, cell) in cells.iter().enumerate() {
-                let is_last = column == last;
-                let cell = if is_last {
-                    clipped(cell, room)
-                } else {
-                    (*cell).to_owned()
-                };
-                let width = widths[column].min(if is_last { room } else { usize::MAX });
-                let fill = " ".repeat(width.saturating_sub(cell.chars().count()));
-                match self.header[column].1 {
-                    Align::Right => out.push_str(&format!("{fill}{cell}")),
-                    Align::Left => out.push_str(&format!("{cell}{fill}")),
-                }
-                if !is_last {
-                    out.push_str(&" ".repeat(GAP));
-                }
-            }
-            out.trim_end().to_owned()
-        };
-        let header = line(self.header.iter().map(|(name, _)| *name).collect());
-        page.aside(header);
-        for row in &self.rows {
-            page.line(line(row.iter().map(String::as_str).collect()));
+        if let Some(last) = widths.last_mut() {
+            *last = (*last).min(room);
         }
+        widths
+    }
+
+    fn line(&self, cells: &[&str], widths: &[usize]) -> String {
+        let mut out = String::new();
+        for (column, cell) in cells.iter().enumerate() {
+            if column > 0 {
+                out.push_str(&" ".repeat(GAP));
+            }
+            let cell = clipped(cell, widths[column]);
+            let fill = " ".repeat(widths[column].saturating_sub(width(&cell)));
+            match self.header[column].1 {
+                Align::Right => out.push_str(&format!("{fill}{cell}")),
+                Align::Left => out.push_str(&format!("{cell}{fill}")),
+            }
+        }
+        out.trim_end().to_owned()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Values as people read them.
 
-use amem_core::Micros;
-use amem_core::query::time::display;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text as one line without anything that a terminal would obey: control characters, and those that turn
 /// the direction of writing, stand as escapes.
@@ -24,20 +23,38 @@ fn turns_text(c: char) -> bool {
     )
 }
 
-/// At most `max` characters; what is cut off is told by an ellipsis.
-pub(crate) fn clipped(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some(_) => {
-            let kept = text.chars().take(max.saturating_sub(1));
-            kept.chain(['…']).collect()
-        }
-    }
+/// Columns that a text takes: two for wide characters such as 漢, none for those that stand over others.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
 }
 
-/// A time, RFC 3339 in UTC.
-pub(crate) fn time(time: Micros) -> String {
-    display(time).to_string()
+/// At most `max` columns; what is cut off is told by an ellipsis.
+pub(crate) fn clipped(text: &str, max: usize) -> String {
+    if width(text) <= max {
+        return text.to_owned();
+    }
+    let room = max.saturating_sub(1);
+    let mut used = 0;
+    let kept = text.chars().take_while(|c| {
+        used += c.width().unwrap_or_default();
+        used <= room
+    });
+    kept.chain(['…']).collect()
+}
+
+/// The lines and arrows of trees and the ellipsis, for terminals that have none.
+pub(crate) fn in_ascii(text: &str) -> String {
+    let plain = |c| match c {
+        '├' => '|',
+        '└' => '`',
+        '─' => '-',
+        '│' => '|',
+        '→' => '>',
+        '←' => '<',
+        '…' => '~',
+        c => c,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// A number between 0 and 1, or a rate: three digits, trailing zeros left out; what is smaller, by its power.
@@ -114,6 +131,7 @@ mod tests {
         );
         assert_eq!(clipped("äöüß", 4), "äöüß");
         assert_eq!(clipped("äöüßx", 4), "äöü…");
+        assert_eq!((clipped("漢字だ", 5), width("漢字だ")), ("漢字…".into(), 6));
         assert_eq!(
             (plural(1, "edge"), plural(2, "edge")),
             ("1 edge".into(), "2 edges".into())

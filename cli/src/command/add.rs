@@ -1,0 +1,223 @@
+//! `amemctl add`: an event into a brain.
+
+use amem_client::v1;
+use amem_core::Micros;
+use amem_core::types::{EdgeType, EventType};
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::walked;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::input::Words;
+use crate::opened::Opened;
+use crate::render::plural;
+use crate::selecting::{parse_type, type_number};
+use crate::target::{self, Target};
+use crate::when::{self, parse_time, timestamp};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl add work \"the staging database is Postgres 17\"
+  amemctl add work --type decision \"we stay with Postgres\" --link supports:12 --link caused-by:9
+  amemctl add work --session standup --follow --happened \"2 days ago\" \"the deploy failed\"
+  git log -1 --format=%B | amemctl add work --attribute source=git -
+  amemctl add work --relate 3 \"the backup job runs at 3:30\"
+
+An edge begins at the new event: `--link caused-by:9` says that event 9 caused it,
+`--link supports:12` that event 12 is evidence for it. With -q, only the new id is printed.
+
+{}", when::HELP))]
+pub(crate) struct Add {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    #[command(flatten)]
+    text: Words,
+    /// What it is: fact, decision, inference, correction, skill, episode.
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_type, default_value = "fact")]
+    event_type: EventType,
+    /// An edge from it: a type, an event, and a weight if it is not 1; more than once for more.
+    #[arg(long = "link", value_name = "TYPE:ID[=WEIGHT]", value_parser = parse_link)]
+    links: Vec<NewLink>,
+    /// Its session: a number, or a key, under which one is opened if there is none.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Tie it to the event before it in its session (temporal-next).
+    #[arg(long, requires = "session")]
+    follow: bool,
+    /// When it happened.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    happened: Option<Micros>,
+    /// How sure it is [default: 1]
+    #[arg(long, value_name = "0..1")]
+    confidence: Option<f32>,
+    /// An attribute, as text; more than once for more.
+    #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = parse_attribute)]
+    attributes: Vec<(String, String)>,
+    /// Attributes, as a JSON object.
+    #[arg(long, value_name = "JSON", value_parser = parse_object)]
+    attributes_json: Option<Map<String, Value>>,
+    /// Tie it to the events most like it, this many at most (related-to).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    relate: Option<u32>,
+    /// How like it they must be.
+    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate")]
+    min_similarity: f32,
+    /// How fast it fades, per day [default: its type's]
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    lambda: Option<f32>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// An edge to be.
+#[derive(Debug, Clone)]
+struct NewLink {
+    edge_type: EdgeType,
+    target: Id,
+    weight: Option<f32>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    id: u64,
+    edges: u64,
+    session: Option<u32>,
+    commit: CommitJson,
+}
+
+impl Add {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let text = self.text.required("text")?;
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let session_id = match &self.session {
+            None => None,
+            Some(name) => Some(session(cx, &mut brain, name)?),
+        };
+        let request = v1::IngestRequest {
+            options: Some(self.writing.options(cx)),
+            events: vec![self.event(text, session_id)?],
+            links: self.links(cx, &brain.opened)?,
+            follow: self.follow,
+            relate: self.relate.map(|k| v1::Relate {
+                k,
+                min_similarity: self.min_similarity,
+            }),
+            ..Default::default()
+        };
+        let (answer, commit) = brain.write(cx, request)?;
+        let told = Told {
+            id: answer.event_ids.first().copied().unwrap_or_default(),
+            edges: answer.edges,
+            session: session_id,
+            commit,
+        };
+        let is_quiet = cx.is_quiet();
+        cx.answer(Some(&brain.named), &told, |page| {
+            if is_quiet {
+                return page.line(told.id);
+            }
+            let edges = match told.edges {
+                0 => String::new(),
+                n => format!(", with {}", plural(n, "edge")),
+            };
+            page.line(format!("event {}{edges}", told.id));
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn event(&self, text: String, session_id: Option<u32>) -> Result<v1::NewEvent, Failure> {
+        let mut attributes = self.attributes_json.clone().unwrap_or_default();
+        for (key, value) in &self.attributes {
+            if attributes
+                .insert(key.clone(), Value::from(value.as_str()))
+                .is_some()
+            {
+                return Err(Failure::argument(
+                    format!("the attribute {key:?} is given twice"),
+                    "give it once",
+                ));
+            }
+        }
+        Ok(v1::NewEvent {
+            r#type: type_number(self.event_type),
+            text,
+            session_id,
+            confidence: self.confidence,
+            event_time: self.happened.map(timestamp),
+            lambda: self.lambda,
+            attributes_json: match attributes.is_empty() {
+                true => String::new(),
+                false => Value::Object(attributes).to_string(),
+            },
+            vector: None,
+        })
+    }
+
+    fn links(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::NewLink>, Failure> {
+        use v1::link_end::End;
+        let end = |end| Some(v1::LinkEnd { end: Some(end) });
+        let mut links = Vec::new();
+        for link in &self.links {
+            links.push(v1::NewLink {
+                source: end(End::BatchIndex(0)),
+                target: end(End::EventId(link.target.number(cx, opened)?)),
+                r#type: walked::type_number(link.edge_type),
+                weight: link.weight,
+            });
+        }
+        Ok(links)
+    }
+}
+
+/// A session by number, or the open one of a key, opened if need be.
+pub(crate) fn session(cx: &mut Context, brain: &mut Writable, name: &str) -> Result<u32, Failure> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    let request = v1::OpenSessionRequest {
+        key: name.to_owned(),
+        options: Some(v1::WriteOptions {
+            agent: cx.reach().agent.clone(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    Ok(brain.write(cx, request)?.0.session_id)
+}
+
+fn parse_link(text: &str) -> Result<NewLink, String> {
+    let (name, rest) = text
+        .split_once(':')
+        .ok_or("write it as TYPE:ID, such as supports:12")?;
+    let (id, weight) = match rest.split_once('=') {
+        None => (rest, None),
+        Some((id, weight)) => {
+            let weight = weight
+                .parse()
+                .map_err(|_| format!("{weight:?} is no weight: give a number from 0 to 1"))?;
+            (id, Some(weight))
+        }
+    };
+    Ok(NewLink {
+        edge_type: walked::parse_edge_type(name)?,
+        target: id.parse()?,
+        weight,
+    })
+}
+
+fn parse_attribute(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as KEY=VALUE".to_owned()),
+    }
+}
+
+fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|e| format!("this is no JSON object: {e}"))
+}

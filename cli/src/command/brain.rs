@@ -1,0 +1,342 @@
+//! `amemctl brain`: the brains of a daemon.
+
+use amem_client::v1;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::info;
+use crate::asking::confirm;
+use crate::context::Context;
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::remote::Remote;
+use crate::render::{Align, Page, Table, count, plural, printable};
+use crate::source::Named;
+use crate::target::Target;
+use crate::when;
+
+/// Brains that are asked for at a time.
+const PAGE: u32 = 200;
+
+/// Options.
+#[derive(Debug, Args)]
+pub(crate) struct Brain {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Debug, Subcommand)]
+enum Act {
+    /// Makes a brain.
+    Create(Create),
+    /// Lists the brains.
+    #[command(visible_alias = "list")]
+    Ls(Ls),
+    /// What a brain is and holds.
+    Info(info::Info),
+    /// Removes a brain, file and all.
+    Rm(Rm),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl brain create work
+  amemctl brain create notes --dimension 384 --model all-MiniLM-L6-v2
+  amemctl brain create plain --no-vectors
+
+Without options, texts are embedded by the built-in embedder; no model is needed.")]
+struct Create {
+    /// Its name: letters, digits, - and _.
+    name: String,
+    /// Numbers of a vector, for vectors of your own.
+    #[arg(long, value_name = "N", requires = "model")]
+    dimension: Option<u32>,
+    /// The model that your vectors are of; brains of one model can be compared.
+    #[arg(long, value_name = "NAME", requires = "dimension")]
+    model: Option<String>,
+    /// Texts get no vectors.
+    #[arg(long, conflicts_with_all = ["dimension", "model"])]
+    no_vectors: bool,
+    /// Settings of the brain, as JSON: decay rates, the fading mark …
+    #[arg(long, value_name = "JSON")]
+    settings: Option<String>,
+    /// It is no failure if there is one of that name.
+    #[arg(long)]
+    if_missing: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl brain ls
+  amemctl brain ls --json | jq -r '.data.brains[].brain'")]
+struct Ls {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  cp ~/.local/share/amem/brains/work.amem work-backup.amem
+  amemctl brain rm work
+
+It can't be undone; `cp` of its file is a whole copy.")]
+struct Rm {
+    /// Its name.
+    name: String,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Serialize)]
+struct Created {
+    made: bool,
+    dimension: u32,
+    space: Option<String>,
+    path: String,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    brains: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    brain: String,
+    open: bool,
+    lsn: Option<u64>,
+    time: Option<Time>,
+    events: Option<u64>,
+    edges: Option<u64>,
+    problem: Option<Problem>,
+}
+
+#[derive(Serialize)]
+struct Problem {
+    reason: String,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Removed {
+    brain: String,
+    instance: String,
+}
+
+impl Brain {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        match &self.act {
+            Act::Create(create) => create.run(cx),
+            Act::Ls(ls) => ls.run(cx),
+            Act::Info(info) => info.run(cx),
+            Act::Rm(rm) => rm.run(cx),
+        }
+    }
+}
+
+impl Create {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let request = v1::CreateBrainRequest {
+            brain: self.name.clone(),
+            vectors: self.vectors(),
+            settings_json: self.settings()?,
+        };
+        let remote = cx.daemon()?;
+        let made = match remote.call(remote.client.brains().create_brain(request)) {
+            Ok(_) => true,
+            Err(error) => match Failure::from(error) {
+                failure if failure.code == "already_exists" && self.if_missing => false,
+                failure => return Err(failure),
+            },
+        };
+        let opened = open(remote, &self.name)?;
+        let named = Named::served(&opened);
+        let info = opened.info.unwrap_or_default();
+        let told = Created {
+            made,
+            dimension: info.dimension,
+            space: Some(info.space).filter(|space| !space.is_empty()),
+            path: opened.path,
+        };
+        cx.done(Some(&named), &told, |page| {
+            let made = if told.made { "made" } else { "there already" };
+            page.line(format!("{}: {made}, {}", self.name, printable(&told.path)));
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn vectors(&self) -> Option<v1::VectorOptions> {
+        self.dimension.map(|dimension| v1::VectorOptions {
+            dimension,
+            kind: self.model.clone().map(v1::vector_options::Kind::Model),
+        })
+    }
+
+    fn settings(&self) -> Result<String, Failure> {
+        let given = self.settings.clone().unwrap_or_default();
+        if !self.no_vectors {
+            return Ok(given);
+        }
+        let odd = |why: String| {
+            Failure::argument(
+                format!("--settings: {why}"),
+                "write a JSON object, such as '{\"fading_below\":0.1}'",
+            )
+        };
+        let mut settings: serde_json::Map<_, _> = match given.as_str() {
+            "" => serde_json::Map::new(),
+            json => serde_json::from_str(json).map_err(|e| odd(e.to_string()))?,
+        };
+        settings.insert("embed".into(), false.into());
+        Ok(serde_json::Value::from(settings).to_string())
+    }
+}
+
+/// Opens a brain, which tells where it is.
+fn open(remote: &Remote, name: &str) -> Result<v1::OpenBrainResponse, Failure> {
+    let request = v1::OpenBrainRequest { brain: name.into() };
+    Ok(remote.call(remote.client.brains().open_brain(request))?)
+}
+
+impl Ls {
+    #[expect(clippy::unused_self, reason = "as every command is run")]
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let remote = cx.daemon()?;
+        let mut brains = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let request = v1::ListBrainsRequest {
+                page_size: PAGE,
+                page_token,
+            };
+            let answer = remote.call(remote.client.brains().list_brains(request))?;
+            for brain in &answer.brains {
+                brains.push(row(remote, brain)?);
+            }
+            page_token = answer.next_page_token;
+            if page_token.is_empty() {
+                break;
+            }
+        }
+        let told = Listed { brains };
+        cx.answer(None, &told, |page| write_list(&told, page))?;
+        let has_problem = told.brains.iter().any(|brain| brain.problem.is_some());
+        Ok(if has_problem {
+            Exit::Findings
+        } else {
+            Exit::Ok
+        })
+    }
+}
+
+/// What is told of one; of an open one, how much it holds: a closed one is not opened for this.
+fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<Row, Failure> {
+    let status = match brain.open {
+        false => None,
+        true => {
+            let request = v1::GetBrainRequest {
+                brain: brain.brain.clone(),
+            };
+            remote
+                .call(remote.client.brains().get_brain(request))?
+                .status
+        }
+    };
+    let moment = status.as_ref().and_then(|s| s.moment.clone());
+    let moment = moment.or_else(|| brain.moment.clone());
+    Ok(Row {
+        brain: brain.brain.clone(),
+        open: brain.open,
+        lsn: moment.as_ref().map(|moment| moment.lsn),
+        time: moment
+            .and_then(|moment| moment.time)
+            .map(|time| Time::of(Some(time)))
+            .transpose()?,
+        events: status.as_ref().map(|status| status.events),
+        edges: status.as_ref().map(|status| status.edges),
+        problem: brain.problem.as_ref().map(|problem| Problem {
+            reason: problem.reason.clone(),
+            message: problem.message.clone(),
+        }),
+    })
+}
+
+fn write_list(told: &Listed, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("brain", Align::Left),
+        ("events", Align::Right),
+        ("edges", Align::Right),
+        ("LSN", Align::Right),
+        ("last commit", Align::Left),
+        ("state", Align::Left),
+    ]);
+    let number = |n: Option<u64>| n.map_or("-".to_owned(), count);
+    for brain in &told.brains {
+        let state = match (&brain.problem, brain.open) {
+            (Some(problem), _) => printable(&problem.message),
+            (None, true) => "open".to_owned(),
+            (None, false) => "closed".to_owned(),
+        };
+        table.row(vec![
+            brain.brain.clone(),
+            number(brain.events),
+            number(brain.edges),
+            number(brain.lsn),
+            brain
+                .time
+                .map_or("-".to_owned(), |time| when::short(time.0)),
+            state,
+        ]);
+    }
+    table.write(page);
+    page.aside(match told.brains.len() {
+        0 => "no brains: `amemctl brain create NAME` makes one".to_owned(),
+        n => plural(n as u64, "brain"),
+    });
+}
+
+impl Rm {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        if matches!(self.name.parse(), Ok(Target::Path(_))) {
+            return Err(Failure::refused(
+                "file",
+                format!("{} is a path, and this removes brains of amemd", self.name),
+                "name a brain, or remove the file with `rm`",
+            ));
+        }
+        let remote = cx.daemon()?;
+        let opened = open(remote, &self.name)?;
+        let request = v1::GetBrainRequest {
+            brain: self.name.clone(),
+        };
+        let status = remote
+            .call(remote.client.brains().get_brain(request))?
+            .status;
+        let status = status.unwrap_or_default();
+        let named = Named::served(&opened);
+        let instance = opened.moment.unwrap_or_default().instance;
+        if !self.yes {
+            let stake = format!(
+                "{}: {}, {}, {}\n",
+                self.name,
+                plural(status.events, "event"),
+                plural(status.edges, "edge"),
+                printable(&opened.path)
+            );
+            confirm(cx, &stake, "remove it for good?", "--yes")?;
+        }
+        let request = v1::RemoveBrainRequest {
+            brain: self.name.clone(),
+            instance: instance.clone(),
+        };
+        let remote = cx.daemon()?;
+        remote.call(remote.client.brains().remove_brain(request))?;
+        let told = Removed {
+            brain: self.name.clone(),
+            instance,
+        };
+        cx.done(Some(&named), &told, |page| {
+            page.line(format!("{} is removed", told.brain));
+        })?;
+        Ok(Exit::Ok)
+    }
+}

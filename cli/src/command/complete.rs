@@ -1,0 +1,69 @@
+//! `amemctl completions` and `amemctl man`: what shells and `man` need to know of this program.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::Arguments;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Options of completions.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl completions bash > ~/.local/share/bash-completion/completions/amemctl
+  amemctl completions zsh > ~/.zfunc/_amemctl
+  amemctl completions fish > ~/.config/fish/completions/amemctl.fish")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Options of man.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl man | man -l -
+  amemctl man --folder ~/.local/share/man/man1      a page for every command")]
+pub(crate) struct Man {
+    /// Write a page for each command into this folder, instead of the first page to stdout.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+impl Completions {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut out = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "amemctl", &mut out);
+        cx.stream()
+            .write_all(&out)
+            .map_err(|e| Failure::output(&e))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl Man {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let command = Arguments::command();
+        let Some(folder) = &self.folder else {
+            let mut out = Vec::new();
+            let rendered = clap_mangen::Man::new(command).render(&mut out);
+            rendered
+                .and_then(|()| cx.stream().write_all(&out))
+                .map_err(|e| Failure::output(&e))?;
+            return Ok(Exit::Ok);
+        };
+        fs::create_dir_all(folder).map_err(|e| Failure::io("make", folder, &e))?;
+        write_pages(command, folder).map_err(|e| Failure::io("write into", folder, &e))?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// A page for the program, and for each command that people give.
+fn write_pages(command: clap::Command, folder: &Path) -> std::io::Result<()> {
+    clap_mangen::generate_to(command, folder)
+}

@@ -1,0 +1,73 @@
+//! `amemctl compress`: a session becomes an episode.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Words;
+use crate::render::plural;
+use crate::selecting::session;
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl compress work standup \"the deploy was moved to Friday, Ada looks after it\"
+  summarise notes.txt | amemctl compress work 7 -
+
+The text is the episode's. Its events leave default listings and stay in the graph, each a part
+of the episode: `amemctl query work --session standup --compressed` shows them.")]
+pub(crate) struct Compress {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The session: its number, or its key.
+    session: String,
+    #[command(flatten)]
+    text: Words,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Serialize)]
+struct Told {
+    id: u64,
+    session: u32,
+    edges: u64,
+    commit: CommitJson,
+}
+
+impl Compress {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let text = self.text.required("episode's text")?;
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let found = session(cx, &brain.opened, &self.session)?;
+        let request = v1::CompressSessionRequest {
+            options: Some(self.writing.options(cx)),
+            session_id: found.id,
+            text,
+            ..Default::default()
+        };
+        let (answer, commit) = brain.write(cx, request)?;
+        let told = Told {
+            id: answer.event_id,
+            session: found.id,
+            edges: answer.edges,
+            commit,
+        };
+        let is_quiet = cx.is_quiet();
+        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
+            true => page.line(told.id),
+            false => page.line(format!(
+                "event {} is the episode of {} of session {}",
+                told.id,
+                plural(told.edges, "event"),
+                told.session
+            )),
+        })?;
+        Ok(Exit::Ok)
+    }
+}

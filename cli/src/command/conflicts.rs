@@ -1,0 +1,144 @@
+//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways.
+
+use amem_client::v1;
+use amem_client::v1::conflict::Conflict as Of;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::EventJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::render::{Branch, Page, plural, tree};
+use crate::selecting::Looking;
+use crate::shown::line;
+use crate::target::{self, Target};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl conflicts work
+  amemctl conflicts work --as-of \"a week ago\"
+
+To settle one, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`.")]
+pub(crate) struct Conflicts {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// At most as many.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Goes on behind a page: what it said is next.
+    #[arg(long, value_name = "TOKEN")]
+    after: Option<String>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    conflicts: Vec<Conflict>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+enum Conflict {
+    Contradiction {
+        source: Box<EventJson>,
+        target: Box<EventJson>,
+    },
+    Contested {
+        belief: Box<EventJson>,
+        heads: Vec<EventJson>,
+        head_count: u64,
+    },
+}
+
+impl Conflicts {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let request = v1::ListConflictsRequest {
+            include_forgotten: self.looking.include_forgotten,
+            page_size: self.limit,
+            page_token: self.after.clone().unwrap_or_default(),
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            conflicts: answer
+                .conflicts
+                .iter()
+                .filter_map(|conflict| conflict.conflict.as_ref())
+                .map(conflict)
+                .collect::<Result<_, _>>()?,
+            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write(&told, page);
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn conflict(of: &Of) -> Result<Conflict, Failure> {
+    let event =
+        |event: &Option<v1::Event>| EventJson::of(&event.clone().unwrap_or_default()).map(Box::new);
+    Ok(match of {
+        Of::Contradiction(of) => Conflict::Contradiction {
+            source: event(&of.source)?,
+            target: event(&of.target)?,
+        },
+        Of::Contested(of) => Conflict::Contested {
+            belief: event(&of.belief)?,
+            heads: of
+                .heads
+                .iter()
+                .map(EventJson::of)
+                .collect::<Result<_, _>>()?,
+            head_count: of.head_count,
+        },
+    })
+}
+
+fn write(told: &Told, page: &mut Page) {
+    let leaf = |text: String| Branch {
+        text,
+        children: Vec::new(),
+    };
+    for conflict in &told.conflicts {
+        let root = match conflict {
+            Conflict::Contradiction { source, target } => Branch {
+                text: line(source),
+                children: vec![leaf(format!("contradicts: {}", line(target)))],
+            },
+            Conflict::Contested {
+                belief,
+                heads,
+                head_count,
+            } => {
+                let or = |head| leaf(format!("or: {}", line(head)));
+                let mut children: Vec<Branch> = heads.iter().map(or).collect();
+                let more = head_count.saturating_sub(heads.len() as u64);
+                if more > 0 {
+                    children.push(leaf(format!("or one of {more} more")));
+                }
+                Branch {
+                    text: format!("contested: {}", line(belief)),
+                    children,
+                }
+            }
+        };
+        page.tree(&tree(&root));
+    }
+    page.aside(plural(told.conflicts.len() as u64, "conflict"));
+    if let Some(next) = &told.next {
+        page.aside(format!("there may be more: --after {next}"));
+    }
+}

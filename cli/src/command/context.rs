@@ -1,0 +1,139 @@
+//! `amemctl context`: the best of a brain within a budget of tokens, as text for a prompt.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context as Cx;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Words;
+use crate::opened::Opened;
+use crate::render::{Page, count, plural};
+use crate::selecting::{Conditions, Looking};
+use crate::shown::By;
+use crate::target::{self, Target};
+use crate::when;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl context work --tokens 2000 \"what do we know about the backup job\"
+  amemctl context work - < question.txt
+
+The text is never over the budget; a token is counted as three bytes of text, rounded up. It goes
+to stdout alone, so that it can be put into a prompt; what it was made of, to stderr.
+
+{}", when::HELP))]
+pub(crate) struct Context {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    #[command(flatten)]
+    question: Words,
+    /// The budget.
+    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tokens: u32,
+    /// Events that are looked at, at most [default: the daemon's]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    candidates: Option<u32>,
+    /// How far reasons are told with what rests on them; 0 for none [default: the daemon's]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    reasons: Option<u32>,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// The time that --since and --until are about.
+    #[arg(long, value_enum, default_value_t = By::Recorded)]
+    axis: By,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    text: String,
+    tokens: u32,
+    budget: u32,
+    items: Vec<Item>,
+    left_out: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    id: u64,
+    /// The event that was found, where `id` is what replaced it.
+    found: u64,
+    /// The event that this one explains, if it is there for that.
+    explains: Option<u64>,
+    score: f32,
+    tokens: u32,
+}
+
+impl Context {
+    pub(crate) fn run(&self, cx: &mut Cx) -> Result<Exit, Failure> {
+        let text = self.question.required("question")?;
+        let opened = Opened::open(cx, &self.brain)?;
+        let selection = self
+            .conditions
+            .selection(cx, &opened, &self.looking, self.axis)?;
+        let request = v1::ContextRequest {
+            text,
+            selection: Some(selection),
+            budget_tokens: self.tokens,
+            candidates: self.candidates.unwrap_or_default(),
+            reasons_depth: self.reasons,
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            text: answer.text.clone(),
+            tokens: answer.tokens,
+            budget: self.tokens,
+            items: answer.items.iter().map(item).collect(),
+            left_out: answer.left_out.iter().map(item).collect(),
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write(&told, page)
+        })?;
+        if !cx.is_json() {
+            cx.finish()?;
+            cx.note(&summary(&told));
+        }
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn item(item: &v1::ContextItem) -> Item {
+    Item {
+        id: item.event_id,
+        found: item.found_id,
+        explains: item.explains_id,
+        score: item.score,
+        tokens: item.tokens,
+    }
+}
+
+/// The text, line by line, with nothing in it that a terminal would obey.
+fn write(told: &Told, page: &mut Page) {
+    for line in told.text.lines() {
+        page.line(crate::render::printable(line));
+    }
+}
+
+fn summary(told: &Told) -> String {
+    let (events, left_out) = (told.items.len() as u64, told.left_out.len() as u64);
+    let mut line = format!(
+        "{} of {} tokens, {}",
+        count(told.tokens.into()),
+        count(told.budget.into()),
+        plural(events, "event")
+    );
+    if left_out > 0 {
+        line.push_str(&format!("; {} more did not fit", count(left_out)));
+    }
+    line
+}

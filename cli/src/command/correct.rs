@@ -1,0 +1,112 @@
+//! `amemctl correct`: a belief is replaced by another.
+
+use amem_client::v1;
+use amem_core::Micros;
+use clap::Args;
+use serde::Serialize;
+
+use super::add::session;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::input::Words;
+use crate::target::{self, Target};
+use crate::when::{self, parse_time, timestamp};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl correct work 12 \"the tests take 15 minutes\"
+  amemctl correct work 12 --to-head --reason \"measured again\" \"the tests take 5 minutes\"
+  amemctl correct work 12 --expected-head 12 \"…\"    refused if somebody was faster
+
+The old belief stays, with confidence 0 (or --target-confidence), and `resolve` shows both.
+
+{}", when::HELP))]
+pub(crate) struct Correct {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event that is wrong: its id, or "last".
+    id: Id,
+    #[command(flatten)]
+    text: Words,
+    /// Correct what is believed now instead of it, if it was corrected before.
+    #[arg(long)]
+    to_head: bool,
+    /// Why, in a few words.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// How sure the new belief is [default: 1]
+    #[arg(long, value_name = "0..1")]
+    confidence: Option<f32>,
+    /// How sure the old one still is [default: 0]
+    #[arg(long, value_name = "0..1")]
+    target_confidence: Option<f32>,
+    /// Its session: a number, or a key, under which one is opened if there is none.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// When it happened.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    happened: Option<Micros>,
+    /// Refuse it unless this event is what is believed now.
+    #[arg(long, value_name = "ID")]
+    expected_head: Option<Id>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Serialize)]
+struct Told {
+    id: u64,
+    corrected: u64,
+    commit: CommitJson,
+}
+
+impl Correct {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let text = self.text.required("text")?;
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let target_id = self.id.number(cx, &brain.opened)?;
+        let mut options = self.writing.options(cx);
+        if let Some(head) = self.expected_head {
+            options.expected_head = Some(v1::ExpectedHead {
+                event_id: target_id,
+                head_id: head.number(cx, &brain.opened)?,
+            });
+        }
+        let session_id = match &self.session {
+            None => None,
+            Some(name) => Some(session(cx, &mut brain, name)?),
+        };
+        let request = v1::CorrectRequest {
+            options: Some(options),
+            target_id,
+            to_head: self.to_head,
+            event: Some(v1::NewEvent {
+                r#type: v1::EventType::Correction.into(),
+                text,
+                session_id,
+                confidence: self.confidence,
+                event_time: self.happened.map(timestamp),
+                ..Default::default()
+            }),
+            target_confidence: self.target_confidence,
+            reason: self.reason.clone().unwrap_or_default(),
+            ..Default::default()
+        };
+        let (answer, commit) = brain.write(cx, request)?;
+        let told = Told {
+            id: answer.event_id,
+            corrected: answer.target_id,
+            commit,
+        };
+        let is_quiet = cx.is_quiet();
+        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
+            true => page.line(told.id),
+            false => page.line(format!("event {} replaces {}", told.id, told.corrected)),
+        })?;
+        Ok(Exit::Ok)
+    }
+}

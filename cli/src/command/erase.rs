@@ -1,0 +1,175 @@
+//! `amemctl erase`: events' texts, vectors and attributes are taken away for good.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::asking::confirm;
+use crate::context::Context;
+use crate::event::EventJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::render::{count, plural};
+use crate::shown::line;
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl erase work 12
+  amemctl erase work 12 13 --yes
+  amemctl erase work 12 --dry-run     shows what it would touch
+
+Text, vector, attributes and all that was made of them are gone from every file of amemd when it
+answers; the record, its edges and times stay, flagged. Copies of the file that you made are
+yours to erase. `amemctl forget` hides an event and can be undone; this can't.")]
+pub(crate) struct Erase {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// Events: ids, or "last".
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<Id>,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// Show what it would touch, and do nothing.
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Serialize)]
+struct Told {
+    events: Vec<u64>,
+    /// Episodes that summarise them, and may tell of them in their own words.
+    episodes: Vec<u64>,
+    /// The new base of the brain; none of what was only shown.
+    generation: Option<u64>,
+    commit: Option<CommitJson>,
+}
+
+impl Erase {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let ids = Id::numbers(&self.ids, cx, &brain.opened)?;
+        let (events, episodes) = touched(cx, &brain, &ids)?;
+        if self.dry_run {
+            return self.show(cx, &brain, &events, episodes);
+        }
+        if !self.yes {
+            let mut page = cx.page();
+            tell(&events, &episodes, &mut page);
+            let question = format!("erase {} for good?", plural(ids.len() as u64, "event"));
+            confirm(cx, page.as_str(), &question, "--yes")?;
+        }
+        let request = v1::EraseRequest {
+            options: Some(self.writing.options(cx)),
+            event_ids: ids.clone(),
+            ..Default::default()
+        };
+        let (answer, commit) = brain.write(cx, request)?;
+        let told = Told {
+            events: ids,
+            episodes: answer.episode_ids,
+            generation: Some(answer.generation),
+            commit: Some(commit),
+        };
+        cx.done(Some(&brain.named), &told, |page| {
+            let erased = plural(told.events.len() as u64, "event");
+            page.line(format!(
+                "{erased} erased; no file of amemd has the texts any more (generation {})",
+                answer.generation
+            ));
+            if !told.episodes.is_empty() {
+                page.line(format!(
+                    "{} may still tell of them: {}",
+                    plural(told.episodes.len() as u64, "episode"),
+                    joined(&told.episodes)
+                ));
+            }
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn show(
+        &self,
+        cx: &mut Context,
+        brain: &Writable,
+        events: &[EventJson],
+        episodes: Vec<u64>,
+    ) -> Result<Exit, Failure> {
+        let told = Told {
+            events: events.iter().map(|event| event.id).collect(),
+            episodes,
+            generation: None,
+            commit: None,
+        };
+        cx.answer(Some(&brain.named), &told, |page| {
+            tell(events, &told.episodes, page);
+            page.aside("nothing was erased");
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// The events, and the episodes that they are a part of.
+fn touched(
+    cx: &mut Context,
+    brain: &Writable,
+    ids: &[u64],
+) -> Result<(Vec<EventJson>, Vec<u64>), Failure> {
+    let request = v1::GetEventsRequest {
+        event_ids: ids.to_vec(),
+        include_forgotten: true,
+        include_edges: true,
+        touch: Some(false),
+        ..Default::default()
+    };
+    let events = brain.opened.ask(cx, request)?.events;
+    let part_of = i32::from(v1::EdgeType::PartOf);
+    let mut wholes: Vec<u64> = events
+        .iter()
+        .flat_map(|event| event.edges.iter().filter(|edge| edge.source == event.id))
+        .filter(|edge| edge.r#type == part_of)
+        .map(|edge| edge.target)
+        .collect();
+    wholes.sort_unstable();
+    wholes.dedup();
+    let request = v1::GetEventsRequest {
+        event_ids: wholes,
+        include_forgotten: true,
+        touch: Some(false),
+        ..Default::default()
+    };
+    let episode = i32::from(v1::EventType::Episode);
+    let episodes = brain.opened.ask(cx, request)?.events.into_iter();
+    let episodes = episodes.filter(|event| event.r#type == episode);
+    Ok((
+        events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
+        episodes.map(|event| event.id).collect(),
+    ))
+}
+
+fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::Page) {
+    for event in events {
+        page.drawn(&crate::render::clipped(
+            &line(event),
+            page.style().columns(),
+        ));
+    }
+    if !episodes.is_empty() {
+        page.line(format!(
+            "episodes that may tell of {}: {}",
+            if events.len() == 1 { "it" } else { "them" },
+            joined(episodes)
+        ));
+    }
+}
+
+fn joined(ids: &[u64]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| count(*id)).collect();
+    ids.join(", ")
+}

@@ -1,0 +1,121 @@
+//! `amemctl fading`: events that are nearly forgotten by themselves.
+
+use amem_client::v1;
+use amem_core::Micros;
+use amem_core::base::settings::Settings;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::EventJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::render::{float, plural};
+use crate::selecting::Looking;
+use crate::shown::{self, By};
+use crate::target::{self, Target};
+use crate::when::{self, parse_time, timestamp};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fading work
+  amemctl fading work --at now          by their strength now, not that of the last decay run
+  amemctl fading work --below 0.5
+
+Fading events are told, never deleted. `amemctl pin BRAIN ID` keeps one from fading; using one
+(get, resolve, context) slows it. Those nearest to the mark come first.")]
+pub(crate) struct Fading {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The strength below which an event fades [default: the brain's setting]
+    #[arg(long, value_name = "0..1")]
+    below: Option<f32>,
+    /// Their strength at a time, instead of that of the last decay run.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    at: Option<Micros>,
+    /// At most as many.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Goes on behind a page: what it said is next.
+    #[arg(long, value_name = "TOKEN")]
+    after: Option<String>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    below: f32,
+    events: Vec<EventJson>,
+    next: Option<String>,
+}
+
+impl Fading {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let below = match self.below {
+            Some(below) => below,
+            None => settings(cx, &opened)?.fading_below,
+        };
+        let request = v1::PatternRequest {
+            selection: Some(v1::Selection {
+                strength: Some(v1::Bounds {
+                    min: None,
+                    max: Some(below.next_down()),
+                }),
+                strength_at: self.at.map(timestamp),
+                include_forgotten: self.looking.include_forgotten,
+                ..Default::default()
+            }),
+            order: v1::Order::Strongest.into(),
+            page_size: self.limit,
+            page_token: self.after.clone().unwrap_or_default(),
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            below,
+            events: answer
+                .events
+                .iter()
+                .map(EventJson::of)
+                .collect::<Result<_, _>>()?,
+            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            shown::table(&told.events, By::Recorded, page);
+            let events = plural(told.events.len() as u64, "event");
+            let at = self.at.map(|at| format!(" at {}", when::short(at)));
+            page.aside(format!(
+                "{events} below strength {}{}",
+                float(below),
+                at.unwrap_or_default()
+            ));
+            if let Some(next) = &told.next {
+                page.aside(format!("there may be more: --after {next}"));
+            }
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// The brain's settings: of its file, else as the daemon tells them.
+fn settings(cx: &mut Context, opened: &Opened) -> Result<Settings, Failure> {
+    let Opened::Served(served) = opened else {
+        return Ok(opened.view()?.settings()?.into_owned());
+    };
+    let request = v1::GetBrainRequest {
+        brain: served.brain.name().to_owned(),
+    };
+    let remote = cx.daemon()?;
+    let answer = remote.call(remote.client.brains().get_brain(request))?;
+    Ok(Settings::parse(&answer.settings_json)?)
+}

@@ -1,0 +1,68 @@
+//! `amemctl impact`: what rests on an event.
+
+use amem_client::v1;
+use clap::Args;
+
+use super::walked;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::opened::Opened;
+use crate::selecting::Looking;
+use crate::shown::Ways;
+use crate::target::{self, Target};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl impact work 3               what would have to be thought over if event 3 is wrong
+  amemctl impact work 3 --parts       with what is a part of any of it")]
+pub(crate) struct Impact {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event: its id, or "last".
+    id: Id,
+    /// Follow part-of edges, too.
+    #[arg(long)]
+    parts: bool,
+    /// At most as many edges from it.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+    /// At most as many events.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+impl Impact {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let request = v1::ImpactRequest {
+            event_id: self.id.number(cx, &opened)?,
+            include_parts: self.parts,
+            depth: self.depth,
+            limit: self.limit,
+            as_of: self.looking.as_of(),
+            include_forgotten: self.looking.include_forgotten,
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let words = walked::Words {
+            ways: Ways::One,
+            alone: "nothing that was recorded rests on it",
+        };
+        let walk = (&answer.steps[..], answer.truncated);
+        walked::tell(
+            cx,
+            &opened,
+            &self.looking,
+            answer.moment.as_ref(),
+            walk,
+            words,
+        )?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,129 @@
+//! `amemctl link` and `amemctl unlink`: edges between events.
+
+use amem_client::v1;
+use amem_core::types::EdgeType;
+use clap::Args;
+use serde::Serialize;
+
+use super::walked::{parse_edge_type, type_number};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options of link.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl link work 12 caused-by 9          event 9 caused event 12
+  amemctl link work 12 supports 3           event 3 is evidence for event 12
+  amemctl link work 12 related-to 7 --weight 0.4
+
+An edge that is there already gets the weight. `supersedes` is the same act as `correct`.")]
+pub(crate) struct Link {
+    #[command(flatten)]
+    edge: Edge,
+    /// How strong it is, 0 to 1 [default: 1]
+    #[arg(long, value_name = "0..1")]
+    weight: Option<f32>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Options of unlink.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl unlink work 12 related-to 7
+
+History keeps it: `amemctl get work 12 --history`, and --as-of shows it.")]
+pub(crate) struct Unlink {
+    #[command(flatten)]
+    edge: Edge,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Args)]
+struct Edge {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event where it begins: its id, or "last".
+    source: Id,
+    /// What it means: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
+    #[arg(value_name = "TYPE", value_parser = parse_edge_type)]
+    edge_type: EdgeType,
+    /// The event where it ends: its id, or "last".
+    target: Id,
+}
+
+#[derive(Serialize)]
+struct Told {
+    source: u64,
+    #[serde(rename = "type")]
+    edge_type: EdgeType,
+    target: u64,
+    commit: CommitJson,
+}
+
+impl Link {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let (mut brain, source_id, target_id) = self.edge.open(cx)?;
+        let request = v1::LinkRequest {
+            options: Some(self.writing.options(cx)),
+            source_id,
+            target_id,
+            r#type: type_number(self.edge.edge_type),
+            weight: self.weight,
+            ..Default::default()
+        };
+        let (_, commit) = brain.write(cx, request)?;
+        self.edge
+            .tell(cx, &brain, (source_id, target_id), commit, "")
+    }
+}
+
+impl Unlink {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let (mut brain, source_id, target_id) = self.edge.open(cx)?;
+        let request = v1::UnlinkRequest {
+            options: Some(self.writing.options(cx)),
+            source_id,
+            target_id,
+            r#type: type_number(self.edge.edge_type),
+            ..Default::default()
+        };
+        let (_, commit) = brain.write(cx, request)?;
+        self.edge
+            .tell(cx, &brain, (source_id, target_id), commit, "no more: ")
+    }
+}
+
+impl Edge {
+    fn open(&self, cx: &mut Context) -> Result<(Writable, u64, u64), Failure> {
+        let brain = Writable::open(cx, &self.brain)?;
+        let source = self.source.number(cx, &brain.opened)?;
+        let target = self.target.number(cx, &brain.opened)?;
+        Ok((brain, source, target))
+    }
+
+    fn tell(
+        &self,
+        cx: &mut Context,
+        brain: &Writable,
+        (source, target): (u64, u64),
+        commit: CommitJson,
+        before: &str,
+    ) -> Result<Exit, Failure> {
+        let told = Told {
+            source,
+            edge_type: self.edge_type,
+            target,
+            commit,
+        };
+        cx.done(Some(&brain.named), &told, |page| {
+            page.drawn(&format!("{before}{source} ─{}→ {target}", self.edge_type));
+        })?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,136 @@
+//! `amemctl pin`, `unpin`, `forget` and `restore`: what happens to events without a new one.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Which events.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl pin work 12            it does not fade
+  amemctl unpin work 12 13
+  amemctl forget work 12         it is hidden, at every moment, unless asked for
+  amemctl restore work 12        it is there again
+
+`forget` keeps the bytes; `amemctl erase` takes them away for good. Each event is a commit of its
+own: if one is refused, those before it are done.")]
+pub(crate) struct Mark {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// Events: ids, or "last".
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<Id>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// What is done to them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// They do not fade.
+    Pin,
+    /// They fade again.
+    Unpin,
+    /// They are hidden.
+    Forget,
+    /// They are there again.
+    Restore,
+}
+
+#[derive(Serialize)]
+struct Told {
+    events: Vec<Done>,
+}
+
+#[derive(Serialize)]
+struct Done {
+    id: u64,
+    commit: CommitJson,
+}
+
+impl Mark {
+    pub(crate) fn run(&self, cx: &mut Context, act: Act) -> Result<Exit, Failure> {
+        if self.ids.len() > 1 {
+            self.writing.check_once()?;
+        }
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let ids = Id::numbers(&self.ids, cx, &brain.opened)?;
+        let mut events = Vec::new();
+        for id in ids {
+            let commit = self
+                .one(cx, &mut brain, act, id)
+                .map_err(|failure| Failure {
+                    message: format!("{}{}", before(&events, act), failure.message),
+                    ..failure
+                })?;
+            events.push(Done { id, commit });
+        }
+        let told = Told { events };
+        cx.done(Some(&brain.named), &told, |page| {
+            page.line(format!("{}: {}", act.done(), ids_of(&told.events)));
+        })?;
+        Ok(Exit::Ok)
+    }
+
+    fn one(
+        &self,
+        cx: &mut Context,
+        brain: &mut Writable,
+        act: Act,
+        event_id: u64,
+    ) -> Result<CommitJson, Failure> {
+        let options = Some(self.writing.options(cx));
+        let brain_name = String::new();
+        macro_rules! write {
+            ($request:ident) => {
+                brain
+                    .write(
+                        cx,
+                        v1::$request {
+                            brain: brain_name,
+                            options,
+                            event_id,
+                        },
+                    )?
+                    .1
+            };
+        }
+        Ok(match act {
+            Act::Pin => write!(PinRequest),
+            Act::Unpin => write!(UnpinRequest),
+            Act::Forget => write!(ForgetRequest),
+            Act::Restore => write!(RestoreRequest),
+        })
+    }
+}
+
+impl Act {
+    fn done(self) -> &'static str {
+        match self {
+            Self::Pin => "pinned",
+            Self::Unpin => "no more pinned",
+            Self::Forget => "forgotten",
+            Self::Restore => "restored",
+        }
+    }
+}
+
+fn ids_of(events: &[Done]) -> String {
+    let ids: Vec<String> = events.iter().map(|done| done.id.to_string()).collect();
+    ids.join(", ")
+}
+
+/// What was done before a refusal.
+fn before(events: &[Done], act: Act) -> String {
+    match events.is_empty() {
+        true => String::new(),
+        false => format!("{}: {}; then ", act.done(), ids_of(events)),
+    }
+}

@@ -1,0 +1,86 @@
+//! `amemctl path`: how two events hang together.
+
+use amem_client::v1;
+use amem_core::types::EdgeType;
+use clap::Args;
+use serde::Serialize;
+
+use super::walked::{Direction, parse_edge_type, type_numbers};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::opened::Opened;
+use crate::selecting::Looking;
+use crate::shown::{self, StepJson, Ways};
+use crate::target::{self, Target};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl path work 12 3
+  amemctl path work 12 3 --direction outgoing --edge caused-by
+
+Ends with 0 whether or not there is a path; `found` in --json tells.")]
+pub(crate) struct Path {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event where it begins.
+    from: Id,
+    /// The event where it ends.
+    to: Id,
+    /// Only along edges of this type; more than once for any of them.
+    #[arg(long = "edge", value_name = "TYPE", value_parser = parse_edge_type)]
+    edges: Vec<EdgeType>,
+    /// Which way edges are followed.
+    #[arg(long, value_enum, default_value_t = Direction::Both)]
+    direction: Direction,
+    /// At most as many edges.
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    found: bool,
+    steps: Vec<StepJson>,
+}
+
+impl Path {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let (from_id, to_id) = (self.from.number(cx, &opened)?, self.to.number(cx, &opened)?);
+        let request = v1::PathRequest {
+            from_id,
+            to_id,
+            types: type_numbers(&self.edges),
+            follow: self.direction.follow(),
+            depth: self.depth,
+            as_of: self.looking.as_of(),
+            include_forgotten: self.looking.include_forgotten,
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            found: !answer.steps.is_empty(),
+            steps: shown::steps(&answer.steps)?,
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            match told.found {
+                true => shown::write_tree(&told.steps, Ways::Each, page),
+                false => page.line(format!(
+                    "no path of at most {} edges leads from {from_id} to {to_id}",
+                    self.depth
+                )),
+            }
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,141 @@
+//! `amemctl search`: events that fit a question, by words, by meaning and by their neighbours.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::EventJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::Words;
+use crate::opened::Opened;
+use crate::render::{Align, Page, Table, float};
+use crate::selecting::{Conditions, Looking};
+use crate::shown::{self, By};
+use crate::target::{self, Target};
+use crate::when;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl search work what database do we use
+  amemctl search work \"why did the build fail\" --type decision --since \"30 days ago\"
+  git log -1 --format=%s | amemctl search work -
+  amemctl search work backups --vector-weight 0     by words alone
+
+A score is the sum of its parts: what the words add, what the meaning adds (the vector), and what
+the events before and after it lend.
+
+{}", when::HELP))]
+pub(crate) struct Search {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    #[command(flatten)]
+    question: Words,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// The time that --since and --until are about.
+    #[arg(long, value_enum, default_value_t = By::Recorded)]
+    axis: By,
+    /// At most as many.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// What words count for [default: as fits the brain's vectors]
+    #[arg(long, value_name = "0..", hide_short_help = true)]
+    text_weight: Option<f32>,
+    /// What meaning counts for [default: as fits the brain's vectors]
+    #[arg(long, value_name = "0..", hide_short_help = true)]
+    vector_weight: Option<f32>,
+    /// What neighbours lend of their score [default: as fits the brain's vectors]
+    #[arg(long, value_name = "0..1", hide_short_help = true)]
+    neighbour_share: Option<f32>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    hits: Vec<Hit>,
+}
+
+#[derive(Serialize)]
+struct Hit {
+    score: f32,
+    text: f32,
+    vector: f32,
+    neighbours: f32,
+    event: EventJson,
+}
+
+impl Search {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let text = self.question.required("question")?;
+        let opened = Opened::open(cx, &self.brain)?;
+        let selection = self
+            .conditions
+            .selection(cx, &opened, &self.looking, self.axis)?;
+        let request = v1::SearchRequest {
+            text,
+            selection: Some(selection),
+            limit: self.limit,
+            text_weight: self.text_weight,
+            vector_weight: self.vector_weight,
+            neighbour_share: self.neighbour_share,
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write(&told, page);
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
+    Ok(Hit {
+        score: hit.score,
+        text: hit.text_score,
+        vector: hit.vector_score,
+        neighbours: hit.neighbour_score,
+        event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
+    })
+}
+
+fn write(told: &Told, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("score", Align::Right),
+        ("= words", Align::Right),
+        ("+ meaning", Align::Right),
+        ("+ near", Align::Right),
+        ("id", Align::Right),
+        ("type", Align::Left),
+        ("when", Align::Left),
+        ("text", Align::Left),
+    ]);
+    for hit in &told.hits {
+        table.row(vec![
+            float(hit.score),
+            float(hit.text),
+            float(hit.vector),
+            float(hit.neighbours),
+            hit.event.id.to_string(),
+            hit.event.event_type.to_string(),
+            when::short(By::Happened.of(&hit.event)),
+            shown::text(&hit.event),
+        ]);
+    }
+    table.write(page);
+    if told.hits.is_empty() {
+        page.aside("nothing fits: ask in other words, or with fewer conditions");
+    }
+}

@@ -1,0 +1,355 @@
+//! `amemctl sessions`: the conversations that events belong to.
+
+use amem_client::v1;
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::{EventJson, Time};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::render::{Align, Page, Table, count, plural, printable};
+use crate::selecting::{Looking, session};
+use crate::shown::{self, By};
+use crate::target::{self, Target};
+use crate::when;
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Events of a session that are shown unless told otherwise.
+const EVENTS: u32 = 20;
+
+/// Options.
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(Debug, Subcommand)]
+enum Act {
+    /// Lists sessions, the newest first.
+    #[command(visible_alias = "ls")]
+    List(List),
+    /// Shows a session and its events.
+    Show(Show),
+    /// Opens a session under a key of yours, or says which one is open under it.
+    Open(Open),
+    /// Closes a session, and says how it ended.
+    Close(Close),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl sessions list work
+  amemctl sessions list work --state open --oldest")]
+struct List {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// Only those that are open, or closed.
+    #[arg(long, value_enum)]
+    state: Option<State>,
+    /// The oldest first.
+    #[arg(long)]
+    oldest: bool,
+    /// At most as many.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Goes on behind a page: what it said is next.
+    #[arg(long, value_name = "TOKEN")]
+    after: Option<String>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum State {
+    Open,
+    Closed,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl sessions show work standup
+  amemctl sessions show work 7 --limit 100")]
+struct Show {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The session: its number, or its key.
+    session: String,
+    /// At most as many events, the first of it.
+    #[arg(long, default_value_t = EVENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl sessions open work standup
+  id=$(amemctl -q sessions open work \"$(uuidgen)\")")]
+struct Open {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The key: any text that is yours.
+    key: String,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl sessions close work standup
+  amemctl sessions close work 7 --outcome \"deployed\"")]
+struct Close {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The session: its number, or its key.
+    session: String,
+    /// How it ended.
+    #[arg(long, value_name = "TEXT")]
+    outcome: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+#[derive(Serialize)]
+struct SessionJson {
+    id: u32,
+    key: Option<String>,
+    agent: Option<String>,
+    explicit: bool,
+    opened_at: Option<Time>,
+    last_event_at: Option<Time>,
+    closed_at: Option<Time>,
+    outcome: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    as_of_lsn: Option<u64>,
+    sessions: Vec<SessionJson>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    as_of_lsn: Option<u64>,
+    session: SessionJson,
+    event_count: u64,
+    events: Vec<EventJson>,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    id: u32,
+    commit: CommitJson,
+}
+
+impl Sessions {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        match &self.act {
+            Act::List(list) => list.run(cx),
+            Act::Show(show) => show.run(cx),
+            Act::Open(open) => open.run(cx),
+            Act::Close(close) => close.run(cx),
+        }
+    }
+}
+
+impl List {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let state = match self.state {
+            None => v1::SessionState::Unspecified,
+            Some(State::Open) => v1::SessionState::Open,
+            Some(State::Closed) => v1::SessionState::Closed,
+        };
+        let request = v1::ListSessionsRequest {
+            state: state.into(),
+            oldest_first: self.oldest,
+            page_size: self.limit,
+            page_token: self.after.clone().unwrap_or_default(),
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let told = Listed {
+            as_of_lsn: self.looking.answered(moment),
+            sessions: answer.sessions.iter().map(json).collect::<Result<_, _>>()?,
+            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write_list(&told, page);
+            opened.write_notes(page);
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl Show {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let found = session(cx, &opened, &self.session)?;
+        let request = v1::GetSessionRequest {
+            session: Some(v1::get_session_request::Session::SessionId(found.id)),
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let events = v1::PatternRequest {
+            selection: Some(v1::Selection {
+                session_ids: vec![found.id],
+                include_forgotten: self.looking.include_forgotten,
+                include_compressed: true,
+                ..Default::default()
+            }),
+            order: v1::Order::Oldest.into(),
+            page_size: self.limit,
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let events = opened.ask(cx, events)?.events;
+        let moment = answer.moment.as_ref();
+        let told = Shown {
+            as_of_lsn: self.looking.answered(moment),
+            session: json(&answer.session.unwrap_or(found))?,
+            event_count: answer.event_count,
+            events: events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write_one(&told, page);
+            opened.write_notes(page);
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl Open {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let request = v1::OpenSessionRequest {
+            key: self.key.clone(),
+            options: Some(self.writing.options(cx)),
+            ..Default::default()
+        };
+        let (answer, commit) = brain.write(cx, request)?;
+        let told = Changed {
+            id: answer.session_id,
+            commit,
+        };
+        let is_quiet = cx.is_quiet();
+        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
+            true => page.line(told.id),
+            false => page.line(format!("session {} ({})", told.id, printable(&self.key))),
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl Close {
+    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let found = session(cx, &brain.opened, &self.session)?;
+        let request = v1::CloseSessionRequest {
+            session_id: found.id,
+            outcome: self.outcome.clone().unwrap_or_default(),
+            options: Some(self.writing.options(cx)),
+            ..Default::default()
+        };
+        let (_, commit) = brain.write(cx, request)?;
+        let told = Changed {
+            id: found.id,
+            commit,
+        };
+        cx.done(Some(&brain.named), &told, |page| {
+            page.line(format!("session {} is closed", told.id));
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn json(session: &v1::Session) -> Result<SessionJson, Failure> {
+    let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
+    Ok(SessionJson {
+        id: session.id,
+        key: said(&session.key),
+        agent: said(&session.agent),
+        explicit: session.explicit,
+        opened_at: time(session.opened_at)?,
+        last_event_at: time(session.last_event_at)?,
+        closed_at: time(session.closed_at)?,
+        outcome: said(&session.outcome),
+    })
+}
+
+fn write_list(told: &Listed, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("id", Align::Right),
+        ("key", Align::Left),
+        ("agent", Align::Left),
+        ("opened", Align::Left),
+        ("last event", Align::Left),
+        ("state", Align::Left),
+    ]);
+    let short = |time: &Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
+    let said = |text: &Option<String>| text.as_deref().map_or("-".to_owned(), printable);
+    for session in &told.sessions {
+        table.row(vec![
+            session.id.to_string(),
+            said(&session.key),
+            said(&session.agent),
+            short(&session.opened_at),
+            short(&session.last_event_at),
+            state(session),
+        ]);
+    }
+    table.write(page);
+    page.aside(plural(told.sessions.len() as u64, "session"));
+    if let Some(next) = &told.next {
+        page.aside(format!("there may be more: --after {next}"));
+    }
+}
+
+fn state(session: &SessionJson) -> String {
+    match (&session.closed_at, &session.outcome) {
+        (None, _) => "open".to_owned(),
+        (Some(at), None) => format!("closed {}", when::short(at.0)),
+        (Some(at), Some(outcome)) => {
+            format!("closed {}: {}", when::short(at.0), printable(outcome))
+        }
+    }
+}
+
+fn write_one(told: &Shown, page: &mut Page) {
+    let session = &told.session;
+    page.title(format!("session {}", session.id));
+    let texts = [("key", &session.key), ("agent", &session.agent)];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            page.field(name, printable(text));
+        }
+    }
+    let times = [
+        ("opened", &session.opened_at),
+        ("last event", &session.last_event_at),
+    ];
+    for (name, time) in times {
+        if let Some(time) = time {
+            page.field(name, when::long(time.0));
+        }
+    }
+    page.field("state", state(session));
+    page.field("events", count(told.event_count));
+    if told.events.is_empty() {
+        return;
+    }
+    page.line("");
+    shown::table(&told.events, By::Happened, page);
+    let more = told.event_count.saturating_sub(told.events.len() as u64);
+    if more > 0 {
+        page.aside(format!("{} more: --limit shows them", count(more)));
+    }
+}

@@ -1,0 +1,138 @@
+//! `amemctl similar`: events whose vectors are near an event's, or near one that is given.
+
+use std::path::PathBuf;
+
+use amem_client::v1;
+use amem_client::v1::similar_request::Like;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::EventJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::id::Id;
+use crate::input;
+use crate::opened::Opened;
+use crate::render::{Align, Page, Table, float};
+use crate::selecting::{Conditions, Looking};
+use crate::shown::{self, By};
+use crate::target::{self, Target};
+use crate::when;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl similar work 12
+  amemctl similar work last --min-similarity 0.5
+  amemctl similar work --vector question.json     a JSON array of numbers, of the brain's own model")]
+pub(crate) struct Similar {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event that others are to be like: its id, or "last".
+    #[arg(required_unless_present = "vector", conflicts_with = "vector")]
+    id: Option<Id>,
+    /// A vector that events are to be like, as a JSON array in a file; `-` is stdin.
+    #[arg(long, value_name = "FILE")]
+    vector: Option<PathBuf>,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// The time that --since and --until are about.
+    #[arg(long, value_enum, default_value_t = By::Recorded)]
+    axis: By,
+    /// At most as many.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Only events at least as similar.
+    #[arg(long, value_name = "-1..1", allow_negative_numbers = true)]
+    min_similarity: Option<f32>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    hits: Vec<Hit>,
+}
+
+#[derive(Serialize)]
+struct Hit {
+    similarity: f32,
+    event: EventJson,
+}
+
+impl Similar {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let like = match (&self.vector, self.id) {
+            (Some(path), _) => Like::Vector(v1::Vector {
+                values: input::vector(path)?,
+                space: String::new(),
+            }),
+            (None, Some(id)) => Like::EventId(id.number(cx, &opened)?),
+            (None, None) => {
+                return Err(Failure::argument(
+                    "nothing says what events are to be like",
+                    "name an event, or give --vector",
+                ));
+            }
+        };
+        let selection = self
+            .conditions
+            .selection(cx, &opened, &self.looking, self.axis)?;
+        let request = v1::SimilarRequest {
+            like: Some(like),
+            selection: Some(selection),
+            limit: self.limit,
+            min_similarity: self.min_similarity,
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let hit = |hit: &v1::SimilarHit| {
+            Ok(Hit {
+                similarity: hit.similarity,
+                event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
+            })
+        };
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            hits: answer
+                .hits
+                .iter()
+                .map(hit)
+                .collect::<Result<_, Failure>>()?,
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write(&told, page);
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn write(told: &Told, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("similarity", Align::Right),
+        ("id", Align::Right),
+        ("type", Align::Left),
+        ("when", Align::Left),
+        ("text", Align::Left),
+    ]);
+    for hit in &told.hits {
+        table.row(vec![
+            float(hit.similarity),
+            hit.event.id.to_string(),
+            hit.event.event_type.to_string(),
+            when::short(By::Happened.of(&hit.event)),
+            shown::text(&hit.event),
+        ]);
+    }
+    table.write(page);
+    if told.hits.is_empty() {
+        page.aside("no other event has a vector that is near enough");
+    }
+}

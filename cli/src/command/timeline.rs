@@ -1,0 +1,179 @@
+//! `amemctl timeline`: events in order of time, day by day.
+
+use amem_client::v1;
+use amem_core::Micros;
+use amem_core::query::time;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::{EventJson, Time};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::render::{Align, Page, Table, plural, printable, spark};
+use crate::selecting::{Conditions, Looking};
+use crate::shown::{self, By};
+use crate::target::{self, Target};
+use crate::when;
+
+/// Columns of the line that shows how much was when.
+const SPARK_COLUMNS: usize = 60;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl timeline work
+  amemctl timeline work --since \"a week ago\" --newest
+  amemctl timeline work --axis recorded --session standup
+
+{}", when::HELP))]
+pub(crate) struct Timeline {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// The time that it is about.
+    #[arg(long, value_enum, default_value_t = By::Happened)]
+    axis: By,
+    /// The newest first.
+    #[arg(long)]
+    newest: bool,
+    /// At most as many.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// Goes on behind a page: what it said is next.
+    #[arg(long, value_name = "TOKEN")]
+    after: Option<String>,
+    #[command(flatten)]
+    looking: Looking,
+}
+
+#[derive(Serialize)]
+struct Told {
+    as_of_lsn: Option<u64>,
+    entries: Vec<Entry>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    time: Time,
+    event: EventJson,
+}
+
+impl Timeline {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let opened = Opened::open(cx, &self.brain)?;
+        let selection = self
+            .conditions
+            .selection(cx, &opened, &self.looking, self.axis)?;
+        let request = v1::TimelineRequest {
+            selection: Some(selection),
+            axis: self.axis.axis().into(),
+            newest_first: self.newest,
+            page_size: self.limit,
+            page_token: self.after.clone().unwrap_or_default(),
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let entry = |entry: &v1::TimelineEntry| {
+            Ok(Entry {
+                time: Time::of(entry.time)?,
+                event: EventJson::of(&entry.event.clone().unwrap_or_default())?,
+            })
+        };
+        let told = Told {
+            as_of_lsn: self.looking.answered(moment),
+            entries: answer
+                .entries
+                .iter()
+                .map(entry)
+                .collect::<Result<_, Failure>>()?,
+            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+        };
+        cx.answer(Some(&opened.named(moment)), &told, |page| {
+            write(&told, page);
+            opened.write_notes(page);
+        })?;
+        opened.close(cx)?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn write(told: &Told, page: &mut Page) {
+    write_spark(&told.entries, page);
+    let mut from = 0;
+    while let Some(first) = told.entries.get(from) {
+        let day = day_of(first.time.0);
+        let same = told.entries[from..]
+            .iter()
+            .take_while(|entry| day_of(entry.time.0) == day)
+            .count();
+        page.title(day);
+        write_day(&told.entries[from..from + same], page);
+        from += same;
+    }
+    page.aside(plural(told.entries.len() as u64, "event"));
+    if let Some(next) = &told.next {
+        page.aside(format!("there may be more: --after {next}"));
+    }
+}
+
+/// How much was when, from the first to the last entry.
+fn write_spark(entries: &[Entry], page: &mut Page) {
+    let times = || entries.iter().map(|entry| entry.time.0.0);
+    let (Some(first), Some(last)) = (times().min(), times().max()) else {
+        return;
+    };
+    let span = last.abs_diff(first);
+    if span == 0 {
+        return;
+    }
+    let mut counts = vec![0; SPARK_COLUMNS.min(entries.len().max(8))];
+    let parts = counts.len() as u128;
+    for time in times() {
+        let at = u128::from(time.abs_diff(first)) * parts / (u128::from(span) + 1);
+        counts[at as usize] += 1;
+    }
+    let line = spark(&counts, page.style());
+    let (first, last) = (day_of(Micros(first)), day_of(Micros(last)));
+    page.aside(match first == last {
+        true => format!("{line}  {first}"),
+        false => format!("{first} {line} {last}"),
+    });
+}
+
+fn write_day(entries: &[Entry], page: &mut Page) {
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("", Align::Right),
+        ("", Align::Left),
+        ("", Align::Left),
+        ("", Align::Left),
+    ]);
+    for entry in entries {
+        table.row(vec![
+            format!("  {}", clock_of(entry.time.0)),
+            entry.event.id.to_string(),
+            entry.event.event_type.to_string(),
+            printable(&entry.event.session_name()),
+            shown::text(&entry.event),
+        ]);
+    }
+    table.write_rows(page);
+}
+
+fn day_of(time: Micros) -> String {
+    let text = time::display(time).to_string();
+    text.split('T').next().unwrap_or_default().to_owned()
+}
+
+/// Hours and minutes.
+fn clock_of(time: Micros) -> String {
+    let text = time::display(time).to_string();
+    let clock = text.split('T').nth(1).unwrap_or_default();
+    clock.chars().take(5).collect()
+}

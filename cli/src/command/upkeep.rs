@@ -1,0 +1,98 @@
+//! `amemctl decay` and `amemctl checkpoint`: what amemd does by itself, done now.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options of decay.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl decay work
+  amemctl fading work          what is nearly forgotten since
+
+Strength falls with the time since an event was used, faster for inferences than for facts, slower
+for skills, not at all for what is pinned. Nothing is deleted by it.")]
+pub(crate) struct Decay {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// Options of checkpoint.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl checkpoint work
+
+It folds the journal into a new base: the next opening is faster, and the file smaller. amemd
+does so by itself when the journal has grown.")]
+pub(crate) struct Checkpoint {
+    #[arg(help = target::HELP)]
+    brain: Target,
+}
+
+#[derive(Serialize)]
+struct Decayed {
+    commit: CommitJson,
+}
+
+#[derive(Serialize)]
+struct Folded {
+    generation: u64,
+    lsn: u64,
+}
+
+impl Decay {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let request = v1::DecayRequest {
+            options: Some(self.writing.options(cx)),
+            ..Default::default()
+        };
+        let (_, commit) = brain.write(cx, request)?;
+        let told = Decayed { commit };
+        cx.done(Some(&brain.named), &told, |page| {
+            page.line("strengths are those of now");
+            told.commit.write(page);
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let brain = Writable::open(cx, &self.brain)?;
+        let Opened::Served(served) = &brain.opened else {
+            return Err(Failure::refused(
+                "file",
+                "this is a file",
+                "name a brain of amemd",
+            ));
+        };
+        let request = v1::CheckpointBrainRequest {
+            brain: served.brain.name().to_owned(),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.brains().checkpoint_brain(request))?;
+        let mut named = brain.opened.named(answer.moment.as_ref());
+        named.generation = Some(answer.generation);
+        let told = Folded {
+            generation: answer.generation,
+            lsn: named.lsn,
+        };
+        cx.done(Some(&named), &told, |page| {
+            page.line(format!(
+                "generation {} has everything up to LSN {}",
+                told.generation, told.lsn
+            ));
+        })?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,185 @@
+//! `amemctl watch`: the commits of a brain, as they are made.
+
+use amem_client::v1;
+use amem_client::v1::change::Change as Of;
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::watch_words::{kind_of, words};
+use crate::context::Context;
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::render::{Page, clipped, printable};
+use crate::target::{self, Target};
+use crate::when;
+use crate::writing::Writable;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl watch work
+  amemctl watch work --after 0 --count 10       the first ten commits that are still held
+  amemctl watch work --json | jq .changes       an object a line, without the envelope
+
+It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit.")]
+pub(crate) struct Watch {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// Begin with the commits after this LSN, instead of now.
+    #[arg(long, value_name = "LSN")]
+    after: Option<u64>,
+    /// End after as many commits.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// Events that are forgotten, whole.
+    #[arg(long, visible_alias = "forgotten")]
+    include_forgotten: bool,
+}
+
+#[derive(Serialize)]
+struct Line {
+    lsn: u64,
+    time: Option<Time>,
+    kind: String,
+    principal: String,
+    agent: String,
+    changes: Vec<Value>,
+}
+
+impl Watch {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let brain = Writable::open(cx, &self.brain).map_err(|failure| match failure.code {
+            "file" => Failure {
+                message: format!(
+                    "{} is a file: commits are watched through amemd",
+                    self.brain
+                ),
+                remedy: "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits"
+                    .to_owned(),
+                ..failure
+            },
+            _ => failure,
+        })?;
+        let Opened::Served(served) = &brain.opened else {
+            return Ok(Exit::Ok);
+        };
+        let mut commits = served.brain.follow_with(v1::SubscribeRequest {
+            after_lsn: self.after,
+            instance: match self.after {
+                None => String::new(),
+                Some(_) => brain
+                    .named
+                    .instance
+                    .map(|id| id.to_string())
+                    .unwrap_or_default(),
+            },
+            include_forgotten: self.include_forgotten,
+            ..Default::default()
+        });
+        let mut seen = 0;
+        if self.after.is_none() {
+            cx.note(&format!(
+                "watching {} from commit {} on; Ctrl-C ends it",
+                self.brain, brain.named.lsn
+            ));
+        }
+        while self.count.is_none_or(|count| seen < count) {
+            let commit = cx.daemon()?.wait(commits.next())?;
+            show(cx, &commit)?;
+            seen += 1;
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
+    let moment = commit.moment.clone().unwrap_or_default();
+    let line = Line {
+        lsn: moment.lsn,
+        time: moment.time.map(|time| Time::of(Some(time))).transpose()?,
+        kind: kind_of(commit.kind()),
+        principal: commit.principal.clone(),
+        agent: commit.agent.clone(),
+        changes: commit
+            .changes
+            .iter()
+            .filter_map(|change| change.change.as_ref())
+            .map(json_of)
+            .collect::<Result<_, _>>()?,
+    };
+    if cx.is_json() {
+        cx.line(&line)?;
+    } else {
+        let mut page = cx.page();
+        write(&line, commit, &mut page)?;
+        cx.text(&page)?;
+    }
+    // Who watches wants to see it now, not when a buffer is full.
+    cx.finish()
+}
+
+fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result<(), Failure> {
+    let clock = line
+        .time
+        .map(|time| when::clock(time.0))
+        .unwrap_or_default();
+    let who = match line.agent.as_str() {
+        "" => printable(&line.principal),
+        agent => printable(agent),
+    };
+    let head = format!("{:>6}  {clock}  {:<8}  {who}", line.lsn, line.kind);
+    page.title(head.trim_end());
+    for change in commit.changes.iter().filter_map(|c| c.change.as_ref()) {
+        let text = format!("{:>8}{}", "", words(change)?);
+        page.drawn(&clipped(&text, page.style().columns()));
+    }
+    Ok(())
+}
+
+/// A change for programs: what it is, and its fields by the names of other answers.
+fn json_of(change: &Of) -> Result<Value, Failure> {
+    use crate::event::{EdgeJson, EventJson, whole};
+    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::told(edge)?));
+    Ok(match change {
+        Of::Event(event) => match whole(event)? {
+            Some(_) => json!({"event": EventJson::of(event)?}),
+            None => json!({"event": {"id": event.id}}),
+        },
+        Of::Edge(of) => json!({"edge": edge(of)?}),
+        Of::RetractedEdge(of) => json!({"retracted_edge": edge(of)?}),
+        Of::Belief(of) => json!({"belief": {
+            "id": of.event_id,
+            "confidence": crate::event::number(of.confidence),
+            "lambda": crate::event::number(of.lambda),
+            "pinned": of.pinned,
+            "forgotten": of.forgotten,
+            "compressed": of.compressed,
+        }}),
+        Of::Attributes(of) => json!({"attributes": {
+            "id": of.event_id,
+            "attributes": serde_json::from_str::<Value>(&of.attributes_json).unwrap_or(Value::Null),
+        }}),
+        Of::Vector(of) => json!({"vector": {"id": of.event_id}}),
+        Of::Touch(of) => {
+            let touched = of
+                .touched
+                .iter()
+                .map(|t| json!({"id": t.event_id, "count": t.count}));
+            json!({"touched": touched.collect::<Vec<_>>()})
+        }
+        Of::Decay(of) => json!({"decay": Time::of(of.time)?}),
+        Of::SessionOpened(of) => json!({"session_opened": {
+            "id": of.session_id, "key": of.key, "agent": of.agent,
+        }}),
+        Of::SessionClosed(of) => json!({"session_closed": {
+            "id": of.session_id, "outcome": of.outcome,
+        }}),
+        Of::SettingsJson(of) => {
+            json!({"settings": serde_json::from_str::<Value>(of).unwrap_or(Value::Null)})
+        }
+        Of::ErasedEventId(id) => json!({"erased": id}),
+    })
+}

@@ -1,0 +1,86 @@
+//! An event's id as it is typed: a number, or `last`.
+
+use std::str::FromStr;
+
+use amem_client::v1;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+
+/// An event as it is named on a command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Id {
+    /// By its number.
+    Number(u64),
+    /// The newest that is not forgotten.
+    Last,
+}
+
+impl FromStr for Id {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        // As some like to write it, and as some tools show it.
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        let number = digits.parse().ok().filter(|_| !digits.starts_with('+'));
+        number
+            .map(Self::Number)
+            .ok_or_else(|| "an event is named by its number, or as \"last\"".to_owned())
+    }
+}
+
+impl Id {
+    /// The number.
+    pub(crate) fn number(self, cx: &mut Context, opened: &Opened) -> Result<u64, Failure> {
+        if let Self::Number(number) = self {
+            return Ok(number);
+        }
+        let newest = v1::PatternRequest {
+            order: v1::Order::Newest.into(),
+            page_size: 1,
+            selection: Some(v1::Selection {
+                include_compressed: true,
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let events = opened.ask(cx, newest)?.events;
+        events.first().map(|event| event.id).ok_or_else(|| {
+            Failure::new(
+                Exit::NotFound,
+                "unknown_event",
+                "there is no last event: the brain has none",
+                "`amemctl add BRAIN TEXT` adds one",
+            )
+        })
+    }
+
+    /// The numbers of several.
+    pub(crate) fn numbers(
+        ids: &[Self],
+        cx: &mut Context,
+        opened: &Opened,
+    ) -> Result<Vec<u64>, Failure> {
+        ids.iter().map(|id| id.number(cx, opened)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_numbers_or_last() {
+        assert_eq!("12".parse(), Ok(Id::Number(12)));
+        assert_eq!("#12".parse(), Ok(Id::Number(12)));
+        assert_eq!("last".parse(), Ok(Id::Last));
+        for bad in ["", "-1", "+1", "x", "1.5", "##1"] {
+            assert!(bad.parse::<Id>().is_err(), "{bad}");
+        }
+    }
+}

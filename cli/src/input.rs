@@ -1,0 +1,100 @@
+//! What is given to a command as text: words on the line, stdin, a file.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// Bytes that are read of stdin or of a file; a text that is longer would be refused anyway.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// A text: the words on the line, those of a file, or stdin.
+#[derive(Debug, Args)]
+pub(crate) struct Words {
+    /// The text, in one argument or several; "-" reads it from stdin.
+    #[arg(value_name = "TEXT")]
+    words: Vec<String>,
+    /// Read the text from a file.
+    #[arg(long, value_name = "PATH", conflicts_with = "words")]
+    file: Option<PathBuf>,
+}
+
+impl Words {
+    /// The text; none if nothing was given.
+    pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
+        let text = match (&self.file, self.words.as_slice()) {
+            (Some(path), _) => from_path(path)?,
+            (None, []) => return Ok(None),
+            (None, [dash]) if dash == "-" => from_stdin()?,
+            (None, words) => return Ok(Some(words.join(" "))),
+        };
+        // The line's end is the editor's, or echo's, not the text's.
+        Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+    }
+
+    /// The text, which must be given. Where it is not, stdin is read if that is no terminal: `… | amemctl add work`.
+    pub(crate) fn required(&self, what: &str) -> Result<String, Failure> {
+        let text = match self.read()? {
+            Some(text) => text,
+            None if !io::stdin().is_terminal() => from_stdin()?.trim_end().to_owned(),
+            None => String::new(),
+        };
+        match text.trim().is_empty() {
+            false => Ok(text),
+            true => Err(Failure::argument(
+                format!("the {what} is empty"),
+                "give it as an argument, from stdin with \"-\", or from a file with --file",
+            )),
+        }
+    }
+}
+
+/// A JSON array of numbers.
+pub(crate) fn vector(path: &Path) -> Result<Vec<f32>, Failure> {
+    let text = match path == Path::new("-") {
+        true => from_stdin()?,
+        false => from_path(path)?,
+    };
+    serde_json::from_str(&text).map_err(|e| {
+        Failure::argument(
+            format!("{} is no vector: {e}", path.display()),
+            "write it as a JSON array of numbers: [0.1, -0.25, …]",
+        )
+    })
+}
+
+fn from_path(path: &Path) -> Result<String, Failure> {
+    let failed = |e: &io::Error| Failure::io("read", path, e);
+    let file = fs::File::open(path).map_err(|e| failed(&e))?;
+    whole(file, &path.display().to_string()).map_err(|e| failed(&e))?
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let failed = |e: io::Error| Failure::io("read", Path::new("stdin"), &e);
+    whole(io::stdin().lock(), "stdin").map_err(failed)?
+}
+
+fn whole(from: impl Read, name: &str) -> io::Result<Result<String, Failure>> {
+    let mut bytes = Vec::new();
+    from.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Ok(Err(Failure::refused(
+            "limit",
+            format!("{name} has more than {TEXT_BYTES_MAX} bytes"),
+            "give less, or `amemctl import` it",
+        )));
+    }
+    Ok(String::from_utf8(bytes).map_err(|e| {
+        Failure::refused(
+            "not_text",
+            format!(
+                "{name} is no UTF-8 text: byte {} makes no sense",
+                e.utf8_error().valid_up_to()
+            ),
+            "give it as UTF-8",
+        )
+    }))
+}

@@ -1,0 +1,159 @@
+//! A brain that can be asked: a file, or one of a daemon by its name; the same questions, the same answers.
+//!
+//! Promises: an answer and a refusal are the same either way (`amem_client::Question`); what a command used of a
+//! daemon's brain is counted before it ends. Not here: how a daemon is found (`reach`), other layouts (`source`).
+
+use amem_client::core::view::View;
+use amem_client::{Brain, Question, v1};
+use uuid::Uuid;
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::remote::Remote;
+use crate::render::Page;
+use crate::source::{Named, Source};
+use crate::target::Target;
+
+/// An open brain.
+pub(crate) enum Opened {
+    /// A file.
+    File(Box<Source>),
+    /// A daemon's.
+    Served(Served),
+}
+
+/// A brain of a daemon.
+pub(crate) struct Served {
+    pub(crate) brain: Brain,
+    /// Which one it is, as of when it was opened.
+    named: Named,
+}
+
+impl Opened {
+    /// Opens a brain.
+    pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
+        match target {
+            Target::Path(path) => Ok(Self::File(Box::new(Source::open(path)?))),
+            Target::Name(name) => Ok(Self::Served(Served::open(cx.daemon()?, name)?)),
+        }
+    }
+
+    /// Answers a question.
+    pub(crate) fn ask<Q: Question>(
+        &self,
+        cx: &mut Context,
+        question: Q,
+    ) -> Result<Q::Answer, Failure> {
+        match self {
+            Self::File(source) => Ok(question.ask(&source.view)?.answer),
+            Self::Served(served) => Ok(cx.daemon()?.wait(served.brain.ask(question))?),
+        }
+    }
+
+    /// The newest view, where the file can be read: for what no question asks.
+    pub(crate) fn view(&self) -> Result<View, Failure> {
+        match self {
+            Self::File(source) => Ok(source.view.clone()),
+            Self::Served(served) => match served.brain.reader() {
+                Some(reader) => Ok(reader.view()?),
+                None => Err(Failure::refused(
+                    "not_direct",
+                    format!(
+                        "this is read from the brain's file, and {} can't be read from here",
+                        served.named.path
+                    ),
+                    "ask on the machine of the daemon, as a user who may read its files",
+                )),
+            },
+        }
+    }
+
+    /// Which brain an answer is from, at the moment that the answer names.
+    pub(crate) fn named(&self, moment: Option<&v1::Moment>) -> Named {
+        let mut named = match self {
+            Self::File(source) => return source.named.clone(),
+            Self::Served(served) => served.named.clone(),
+        };
+        if let Some(moment) = moment {
+            named.saw(moment);
+        }
+        named
+    }
+
+    /// What there is to know about the file, for people.
+    pub(crate) fn write_notes(&self, page: &mut Page) {
+        if let Self::File(source) = self {
+            source.write_notes(page);
+        }
+    }
+
+    /// Waits until the uses of events that were counted are kept.
+    pub(crate) fn close(self, cx: &mut Context) -> Result<(), Failure> {
+        match self {
+            Self::File(_) => Ok(()),
+            Self::Served(served) => Ok(cx.daemon()?.wait(served.brain.close())?),
+        }
+    }
+}
+
+impl Served {
+    /// Which one it is, as of when it was opened.
+    pub(crate) fn named(&self) -> &Named {
+        &self.named
+    }
+
+    /// Opens a daemon's brain.
+    pub(crate) fn open(remote: &Remote, name: &str) -> Result<Self, Failure> {
+        let request = v1::OpenBrainRequest { brain: name.into() };
+        let opened = remote
+            .call(remote.client.brains().open_brain(request))
+            .map_err(|error| or_a_file(Failure::from(error), name))?;
+        let brain = remote.wait(remote.client.brain(name))?;
+        Ok(Self {
+            brain,
+            named: Named::served(&opened),
+        })
+    }
+}
+
+/// Says so if a file of the name of an unknown brain stands there.
+fn or_a_file(mut failure: Failure, name: &str) -> Failure {
+    if failure.code == "unknown_brain" && Target::hides_a_file(name) {
+        failure.remedy = format!("`./{name}` means the file of that name; {}", failure.remedy);
+    }
+    failure
+}
+
+impl Named {
+    /// A brain that a daemon has opened.
+    pub(crate) fn served(opened: &v1::OpenBrainResponse) -> Self {
+        let info = opened.info.clone().unwrap_or_default();
+        let mut named = Self {
+            name: Some(info.brain),
+            path: opened.path.clone(),
+            layout: "native",
+            instance: None,
+            lineage: info.lineage.parse().ok(),
+            generation: Some(info.generation),
+            lsn: 0,
+            live: true,
+            notes: Vec::new(),
+        };
+        if let Some(moment) = &opened.moment {
+            named.saw(moment);
+        }
+        named
+    }
+
+    /// An answer of it names a moment.
+    pub(crate) fn saw(&mut self, moment: &v1::Moment) {
+        self.instance = moment.instance.parse::<Uuid>().ok().or(self.instance);
+        self.lsn = moment.lsn;
+    }
+
+    /// A commit was answered.
+    pub(crate) fn committed(&mut self, commit: &v1::Commit) {
+        self.instance = commit.instance.parse::<Uuid>().ok().or(self.instance);
+        self.lsn = commit.lsn;
+    }
+}

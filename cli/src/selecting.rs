@@ -1,0 +1,185 @@
+//! Which events: the conditions that listings and searches share, and the moment they are about.
+
+use amem_client::v1;
+use amem_core::Micros;
+use amem_core::types::EventType;
+use amem_core::view::AsOf;
+use clap::Args;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::shown::By;
+use crate::when::{as_of, parse_moment, parse_time, timestamp};
+
+/// The moment that a question is about, and whether what is hidden counts.
+#[derive(Debug, Args)]
+pub(crate) struct Looking {
+    /// As it was then: an LSN, or a time such as "2 days ago".
+    #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
+    as_of: Option<AsOf>,
+    /// Forgotten events, too.
+    #[arg(long, visible_alias = "forgotten")]
+    pub(crate) include_forgotten: bool,
+}
+
+impl Looking {
+    /// The moment in a message.
+    pub(crate) fn as_of(&self) -> Option<v1::AsOf> {
+        as_of(self.as_of)
+    }
+
+    /// The moment itself.
+    pub(crate) fn moment(&self) -> Option<AsOf> {
+        self.as_of
+    }
+
+    /// The LSN that answered, where an earlier moment was asked for.
+    pub(crate) fn answered(&self, moment: Option<&v1::Moment>) -> Option<u64> {
+        self.as_of.and(moment).map(|moment| moment.as_of_lsn)
+    }
+}
+
+/// Conditions on events.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which events")]
+pub(crate) struct Conditions {
+    /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of them.
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
+    types: Vec<EventType>,
+    /// Only events of this session, by number or key; more than once for any of them.
+    #[arg(long = "session", value_name = "SESSION")]
+    sessions: Vec<String>,
+    /// Not before this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Micros>,
+    /// Before this time.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    until: Option<Micros>,
+    /// Only events whose text says all these words, in whatever form.
+    #[arg(long, value_name = "WORDS")]
+    keyword: Option<String>,
+    /// Only events that meet a condition on their attributes, as JSON: '{"speaker":{"eq":"Ada"}}'.
+    #[arg(long = "where", value_name = "JSON")]
+    condition: Option<String>,
+    /// Only events at least as strong.
+    #[arg(long, value_name = "0..1")]
+    min_strength: Option<f32>,
+    /// Only events at least as sure.
+    #[arg(long, value_name = "0..1")]
+    min_confidence: Option<f32>,
+    /// Only events of this user.
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    scope_user: Option<String>,
+    /// Only events of this agent.
+    #[arg(long, value_name = "AGENT", hide_short_help = true)]
+    scope_agent: Option<String>,
+    /// Only events of this run.
+    #[arg(long, value_name = "RUN", hide_short_help = true)]
+    scope_run: Option<String>,
+    /// Events that an episode summarises, too.
+    #[arg(long, visible_alias = "compressed")]
+    include_compressed: bool,
+}
+
+impl Conditions {
+    /// The conditions as a message; `by` is the time that --since and --until are about.
+    pub(crate) fn selection(
+        &self,
+        cx: &mut Context,
+        opened: &Opened,
+        looking: &Looking,
+        by: By,
+    ) -> Result<v1::Selection, Failure> {
+        let is_windowed = self.since.is_some() || self.until.is_some();
+        let window = is_windowed.then(|| v1::Window {
+            from: self.since.map(timestamp),
+            until: self.until.map(timestamp),
+        });
+        let (recorded, happened) = match by {
+            By::Recorded => (window, None),
+            By::Happened => (None, window),
+        };
+        let at_least = |min: Option<f32>| {
+            min.map(|min| v1::Bounds {
+                min: Some(min),
+                max: None,
+            })
+        };
+        let mut session_ids = Vec::new();
+        for name in &self.sessions {
+            session_ids.push(session_id(cx, opened, name)?);
+        }
+        let is_scoped =
+            self.scope_user.is_some() || self.scope_agent.is_some() || self.scope_run.is_some();
+        Ok(v1::Selection {
+            types: self.types.iter().map(|t| type_number(*t)).collect(),
+            session_ids,
+            recorded,
+            happened,
+            confidence: at_least(self.min_confidence),
+            strength: at_least(self.min_strength),
+            keyword: self.keyword.clone().unwrap_or_default(),
+            filter_json: self.condition.clone().unwrap_or_default(),
+            scope: is_scoped.then(|| v1::Scope {
+                user: self.scope_user.clone(),
+                agent: self.scope_agent.clone(),
+                run: self.scope_run.clone(),
+            }),
+            include_forgotten: looking.include_forgotten,
+            include_compressed: self.include_compressed,
+            ..Default::default()
+        })
+    }
+}
+
+/// A session by number, else by the client's key.
+pub(crate) fn session_id(cx: &mut Context, opened: &Opened, name: &str) -> Result<u32, Failure> {
+    match name.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => Ok(session(cx, opened, name)?.id),
+    }
+}
+
+/// A session by number, else by the client's key.
+pub(crate) fn session(
+    cx: &mut Context,
+    opened: &Opened,
+    name: &str,
+) -> Result<v1::Session, Failure> {
+    use v1::get_session_request::Session;
+    let session = match name.parse() {
+        Ok(number) => Session::SessionId(number),
+        Err(_) => Session::Key(name.to_owned()),
+    };
+    let request = v1::GetSessionRequest {
+        session: Some(session),
+        ..Default::default()
+    };
+    let found = opened.ask(cx, request)?.session;
+    found.ok_or_else(|| {
+        Failure::new(
+            Exit::NotFound,
+            "unknown_session",
+            format!("there is no session {name:?}"),
+            "`amemctl sessions list BRAIN` lists sessions",
+        )
+    })
+}
+
+/// A type in messages.
+pub(crate) fn type_number(event_type: EventType) -> i32 {
+    i32::from(event_type.0) + 1
+}
+
+/// An event type by its name.
+pub(crate) fn parse_type(name: &str) -> Result<EventType, String> {
+    let opaque = || {
+        let number = name.strip_prefix("type-")?.parse().ok()?;
+        Some(EventType(number))
+    };
+    EventType::from_name(name).or_else(opaque).ok_or_else(|| {
+        "no such type (fact, decision, inference, correction, skill, episode)".to_owned()
+    })
+}

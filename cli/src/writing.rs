@@ -1,0 +1,119 @@
+//! Changes: who writes, under which conditions, and what is told of a commit.
+//!
+//! Promises: a change goes through amemd or not at all; one whose outcome is unknown is told with the id under which
+//! it can be repeated and is done once (`refusal`).
+
+use amem_client::{Change, v1};
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::Time;
+use crate::failure::Failure;
+use crate::opened::{Opened, Served};
+use crate::render::Page;
+use crate::source::Named;
+use crate::target::Target;
+
+/// Conditions of a change.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub(crate) struct Writing {
+    /// The id of the request: what is repeated under it is done once.
+    #[arg(long, value_name = "UUID", hide_short_help = true)]
+    request_id: Option<String>,
+    /// Refuse it if anything was written after this LSN.
+    #[arg(long, value_name = "LSN", hide_short_help = true)]
+    expected_lsn: Option<u64>,
+}
+
+/// A daemon's brain that is written.
+pub(crate) struct Writable {
+    /// The brain.
+    pub(crate) opened: Opened,
+    /// Which one, at its last commit that was answered.
+    pub(crate) named: Named,
+}
+
+/// A commit, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct CommitJson {
+    pub(crate) lsn: u64,
+    pub(crate) time: Option<Time>,
+    /// It had been done before under the same request id.
+    pub(crate) replayed: bool,
+}
+
+impl Writing {
+    /// Refuses conditions that can hold for one change only, where there are more.
+    pub(crate) fn check_once(&self) -> Result<(), Failure> {
+        match self.request_id.is_some() || self.expected_lsn.is_some() {
+            false => Ok(()),
+            true => Err(Failure::argument(
+                "--request-id and --expected-lsn are of one change, and these are several",
+                "name one event at a time with them",
+            )),
+        }
+    }
+
+    /// What is said of a change.
+    pub(crate) fn options(&self, cx: &Context) -> v1::WriteOptions {
+        v1::WriteOptions {
+            agent: cx.reach().agent.clone(),
+            request_id: self.request_id.clone().unwrap_or_default(),
+            expected_lsn: self.expected_lsn,
+            expected_head: None,
+        }
+    }
+}
+
+impl Writable {
+    /// Opens a brain to be written.
+    pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
+        let Target::Name(name) = target else {
+            return Err(Failure::refused(
+                "file",
+                format!("{target} is a file, and only amemd writes brains"),
+                "name a brain of amemd (`amemctl brain ls`); `amemctl import FILE NAME` makes one of a file",
+            ));
+        };
+        let served = Served::open(cx.daemon()?, name)?;
+        let opened = Opened::Served(served);
+        Ok(Self {
+            named: opened.named(None),
+            opened,
+        })
+    }
+
+    /// Makes a change.
+    pub(crate) fn write<C: Change>(
+        &mut self,
+        cx: &mut Context,
+        change: C,
+    ) -> Result<(C::Answer, CommitJson), Failure> {
+        let Opened::Served(served) = &self.opened else {
+            return Err(Failure::refused(
+                "file",
+                "this is a file",
+                "name a brain of amemd",
+            ));
+        };
+        let answer = cx.daemon()?.wait(served.brain.write(change))?;
+        let commit = C::commit(&answer).cloned().unwrap_or_default();
+        self.named.committed(&commit);
+        let told = CommitJson {
+            lsn: commit.lsn,
+            time: commit.time.map(|time| Time::of(Some(time))).transpose()?,
+            replayed: commit.replayed,
+        };
+        Ok((answer, told))
+    }
+}
+
+impl CommitJson {
+    /// The line that says so.
+    pub(crate) fn write(&self, page: &mut Page) {
+        let before = if self.replayed { ", as before" } else { "" };
+        page.field("commit", format!("{}{before}", self.lsn));
+    }
+}
