@@ -20,12 +20,12 @@ pub(crate) struct Demo {}
 
 impl Demo {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let played = if cx.is_json() {
-            demo::run(&mut io::sink())
+        let style = cx.page().style();
+        let story = if cx.is_json() {
+            demo::run(&mut io::sink(), style)?
         } else {
-            demo::run(cx.stream())
+            demo::run(cx.stream(), style)?
         };
-        let story = played.map_err(failure)?;
         if cx.is_json() {
             cx.answer(None, &story, |_| {})?;
         }
@@ -33,28 +33,30 @@ impl Demo {
     }
 }
 
-fn failure(error: DemoError) -> Failure {
-    match error {
-        DemoError::Wrong(claim) => Failure::new(
-            Exit::Findings,
-            "demo",
-            format!("this should hold and does not: {claim}"),
-            "report it, with what was shown before",
-        ),
-        DemoError::NoDaemon(why) => Failure::new(
-            Exit::Unavailable,
-            "no_daemon",
-            why,
-            "build amemd beside this program with `cargo build --release`, or set AMEMD to its path",
-        ),
-        DemoError::Output(error) => Failure::output(&error),
-        DemoError::Io { action, source } => Failure::new(
-            Exit::Io,
-            "io",
-            format!("cannot {action}: {source}"),
-            "see what the system says of it; TMPDIR names the folder for temporary files",
-        ),
-        DemoError::Remote(error) => error.into(),
-        DemoError::Core(error) => error.into(),
+impl From<DemoError> for Failure {
+    fn from(error: DemoError) -> Self {
+        match error {
+            DemoError::Wrong(claim) => Self::new(
+                Exit::Findings,
+                "demo",
+                format!("this should hold and does not: {claim}"),
+                "report it, with what was shown before",
+            ),
+            DemoError::NoDaemon(why) => Self::new(
+                Exit::Unavailable,
+                "no_daemon",
+                why,
+                "build amemd beside this program with `cargo build --release`, or set AMEMD to its path",
+            ),
+            DemoError::Output(error) => Self::output(&error),
+            DemoError::Io { action, source } => Self::new(
+                Exit::Io,
+                "io",
+                format!("cannot {action}: {source}"),
+                "see what the system says of it; TMPDIR names the folder for temporary files",
+            ),
+            DemoError::Remote(error) => error.into(),
+            DemoError::Core(error) => error.into(),
+        }
     }
 }

@@ -13,11 +13,15 @@ use crate::failure::Failure;
 pub(crate) struct DemoFollow {
     /// The brain to follow.
     file: PathBuf,
+    /// The socket of its daemon.
+    socket: PathBuf,
+    /// Its name there.
+    brain: String,
 }
 
 impl DemoFollow {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        demo::follow(&self.file)?;
+        demo::follow(&self.file, &self.socket, &self.brain)?;
         Ok(Exit::Ok)
     }
 }

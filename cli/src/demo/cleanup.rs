@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -25,7 +25,18 @@ pub(crate) struct Cleanup {
 
 struct Left {
     folder: PathBuf,
+    /// Those that have not been waited for.
     children: Vec<Pid>,
+    /// Every one that there was.
+    adopted: Vec<Pid>,
+}
+
+/// What is there after cleaning up.
+pub(crate) struct Remains {
+    /// The folder that was removed.
+    pub(crate) folder: PathBuf,
+    /// Processes that should have ended and have not.
+    pub(crate) processes: Vec<Pid>,
 }
 
 impl Cleanup {
@@ -39,6 +50,7 @@ impl Cleanup {
         let left = Arc::new(Mutex::new(Left {
             folder: folder.clone(),
             children: Vec::new(),
+            adopted: Vec::new(),
         }));
         let signals = Builder::new_multi_thread()
             .worker_threads(1)
@@ -74,10 +86,25 @@ impl Cleanup {
         &self.folder
     }
 
+    /// Cleans up, and tells what is left all the same.
+    pub(crate) fn clean(self) -> Remains {
+        let mut left = locked(&self.left);
+        left.clean();
+        let adopted = left.adopted.iter().copied();
+        Remains {
+            folder: self.folder.clone(),
+            processes: adopted
+                .filter(|&pid| test_kill_process(pid).is_ok())
+                .collect(),
+        }
+    }
+
     /// The child has to end when this does.
     pub(crate) fn adopt(&self, child: Child) -> Ward {
         let pid = Pid::from_child(&child);
-        locked(&self.left).children.push(pid);
+        let mut left = locked(&self.left);
+        left.children.push(pid);
+        left.adopted.push(pid);
         Ward {
             child,
             pid,

@@ -1,37 +1,46 @@
 //! Another process that reads the brain's file, with nothing between it and the bytes.
 //!
-//! `follow` is that process: it maps the file and writes a line for each new view that it sees, and for each
-//! question it is asked on its standard input, whose end ends it. `Follower` is the demo's end of it.
+//! It maps the file and writes a line for each new view that it sees, for each commit that it is told of by its
+//! subscription, and for each question that it is asked on its standard input, whose end ends it.
+//!
+//! Not here: the demo's end of it (`follower`).
 
-use std::env;
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use amem_client::Reader;
-use amem_core::{NodeId, Result as CoreResult};
+use amem_client::{Reader, v1};
+use amem_core::NodeId;
 use serde::{Deserialize, Serialize};
 
-use super::cleanup::{Cleanup, Ward};
 use super::stage::{DemoError, Result};
+use crate::remote::Remote;
 
 /// The hidden command that runs `follow`.
 pub(crate) const COMMAND: &str = "demo-follow";
-/// How long the other process may take to say what it was asked.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Reads that are timed together.
-const READS: u64 = 50_000;
-/// Rounds of them; the middle one is told.
-const ROUNDS: usize = 7;
+/// Rounds of measuring; the middle ones are told.
+pub(super) const ROUNDS: usize = 301;
+/// Reads of the file in one round, which are timed together: a single one is too short for the clock.
+const READS: u64 = 200;
 
-/// What the other process says.
+/// What it is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Seen {
-    /// A new view.
+pub(super) enum Question {
+    /// Take a view now.
+    Look,
+    /// Measure.
+    Time,
+    /// Find a word in all texts of a view taken now.
+    Find(String),
+}
+
+/// What it says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Seen {
+    /// A new view of the file.
     View {
         /// The newest commit in it.
         lsn: u64,
@@ -44,27 +53,50 @@ pub(crate) enum Seen {
         /// When it saw that, microseconds since 1970.
         at: u64,
     },
-    /// An answer to `look`: the newest commit in a view that was taken after the question.
-    Looked {
-        /// The newest commit in it.
-        lsn: u64,
-    },
-    /// An answer to `time`.
-    Timed {
-        /// Nanoseconds that one read took: a view, an event, its confidence, every byte of its text.
-        nanos: f64,
-        /// Commits that came meanwhile.
-        commits: u64,
-    },
+    /// The subscription has begun, or a commit came by it.
+    Told(Told),
+    /// An answer to `Look`: the newest commit in a view that was taken after the question.
+    Looked(u64),
+    /// An answer to `Time`.
+    Timed(Timed),
+    /// An answer to `Find`: how many texts have the word.
+    Found(u64),
 }
 
-/// Follows a file until standard input ends.
-pub(crate) fn follow(path: &Path) -> CoreResult<()> {
+/// A message of the subscription.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// The commit, or the last one before the subscription.
+    pub(super) lsn: u64,
+    /// Who made it.
+    pub(super) agent: String,
+    /// The texts of its new events.
+    pub(super) texts: Vec<String>,
+    /// When it came, microseconds since 1970.
+    pub(super) at: u64,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Timed {
+    /// Nanoseconds of a read from the file: a view, an event, its confidence, every byte of its text.
+    pub(super) read_nanos: f64,
+    /// Nanoseconds of a call that gets one event.
+    pub(super) call_nanos: f64,
+    /// Calls whose answer had the text that the file has.
+    pub(super) alike: usize,
+    /// Commits that came meanwhile.
+    pub(super) commits: u64,
+}
+
+/// Follows a brain until standard input ends.
+pub(crate) fn follow(path: &Path, socket: &Path, brain: &str) -> Result<()> {
     let reader = Reader::open(path)?;
+    let remote = Remote::connect(socket)?;
+    subscribe(Remote::connect(socket)?, brain)?;
     let (asked, questions) = channel();
     thread::spawn(move || {
-        for question in std::io::stdin().lines() {
-            let Ok(question) = question else { return };
+        for question in std::io::stdin().lines().map_while(|line| line.ok()) {
             if asked.send(question).is_err() {
                 return;
             }
@@ -87,23 +119,66 @@ pub(crate) fn follow(path: &Path) -> CoreResult<()> {
                 at: now(),
             });
         }
+        drop(view);
         match questions.try_recv() {
-            Ok(question) if question == "time" => say(&timed(&reader)?),
-            Ok(_) => say(&Seen::Looked {
-                lsn: reader.view()?.lsn().0,
-            }),
+            Ok(question) => say(&answer(&question, &reader, &remote, brain)?),
             Err(TryRecvError::Empty) => thread::yield_now(),
             Err(TryRecvError::Disconnected) => return Ok(()),
         }
     }
 }
 
-/// Reads events in an order that depends on what was read, so that no read can begin before the last has ended.
-fn timed(reader: &Reader) -> CoreResult<Seen> {
+fn answer(question: &str, reader: &Reader, remote: &Remote, brain: &str) -> Result<Seen> {
+    let question = serde_json::from_str(question)
+        .map_err(|e| DemoError::Wrong(format!("{question:?} is a question: {e}")))?;
+    Ok(match question {
+        Question::Look => Seen::Looked(reader.view()?.lsn().0),
+        Question::Time => Seen::Timed(timed(reader, remote, brain)?),
+        Question::Find(word) => {
+            let view = reader.view()?;
+            let mut found = 0;
+            for id in 0..view.nodes() {
+                found += u64::from(view.node(NodeId(id))?.text()?.contains(&word));
+            }
+            Seen::Found(found)
+        }
+    })
+}
+
+/// Tells of commits, in a thread of its own, until the daemon ends.
+fn subscribe(remote: Remote, brain: &str) -> Result<()> {
+    let request = v1::SubscribeRequest {
+        brain: brain.into(),
+        ..Default::default()
+    };
+    let mut stream = remote.call(remote.client.memory().subscribe(request))?;
+    thread::spawn(move || {
+        // The end of the subscription is the daemon's, and no failure of ours.
+        while let Ok(Some(message)) = remote.next(&mut stream) {
+            let at = now();
+            let changes = message.changes.into_iter();
+            let texts = changes.filter_map(|change| match change.change {
+                Some(v1::change::Change::Event(event)) => Some(event.text),
+                _ => None,
+            });
+            say(&Seen::Told(Told {
+                lsn: message.moment.unwrap_or_default().lsn,
+                agent: message.agent,
+                texts: texts.collect(),
+                at,
+            }));
+        }
+    });
+    Ok(())
+}
+
+/// Measures both ways to read an event, by turns, so that whatever else the machine does hits both. Events come in
+/// an order that depends on what was read, so that no read can begin before the last has ended.
+fn timed(reader: &Reader, remote: &Remote, brain: &str) -> Result<Timed> {
     let before = reader.view()?.lsn().0;
-    let mut rounds = [0.0; ROUNDS];
-    let mut next = 1_u64;
-    for round in &mut rounds {
+    let (mut reads, mut calls) = (Vec::new(), Vec::new());
+    let (mut next, mut alike) = (1_u64, 0);
+    for _ in 0..ROUNDS {
         let began = Instant::now();
         for _ in 0..READS {
             let view = reader.view()?;
@@ -115,14 +190,39 @@ fn timed(reader: &Reader) -> CoreResult<Seen> {
                 .wrapping_add(read | 1)
                 >> 3;
         }
-        *round = began.elapsed().as_nanos() as f64 / READS as f64;
+        reads.push(began.elapsed() / READS as u32);
+        let view = reader.view()?;
+        let id = NodeId(next % view.nodes().max(1));
+        let began = Instant::now();
+        let text = get(remote, brain, id)?;
+        calls.push(began.elapsed());
+        alike += usize::from(text == view.node(id)?.text()?);
     }
     black_box(next);
-    rounds.sort_by(f64::total_cmp);
-    Ok(Seen::Timed {
-        nanos: rounds[ROUNDS / 2],
+    Ok(Timed {
+        read_nanos: median(&mut reads),
+        call_nanos: median(&mut calls),
+        alike,
         commits: reader.view()?.lsn().0 - before,
     })
+}
+
+/// The text of an event, by a call. It does not count as a use: reads of the file don't, either.
+fn get(remote: &Remote, brain: &str, id: NodeId) -> Result<String> {
+    let request = v1::GetEventsRequest {
+        brain: brain.into(),
+        event_ids: vec![id.0],
+        touch: Some(false),
+        ..Default::default()
+    };
+    let answer = remote.call(remote.client.queries().get_events(request))?;
+    Ok(answer.events.into_iter().map(|event| event.text).collect())
+}
+
+fn median(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    let middle = times.get(times.len() / 2);
+    middle.map_or(0.0, |time| time.as_nanos() as f64)
 }
 
 fn say(seen: &Seen) {
@@ -135,131 +235,7 @@ fn say(seen: &Seen) {
 }
 
 /// Microseconds since 1970, the same clock in every process of the machine.
-pub(crate) fn now() -> u64 {
+pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |d| d.as_micros() as u64)
-}
-
-/// What the other process saw of a commit.
-pub(crate) struct Looked {
-    /// The text of the newest event in the view in which it first saw it.
-    pub(crate) newest: String,
-    /// When that was, microseconds since 1970.
-    pub(crate) at: u64,
-    /// The newest commit in a view that it took when it was asked.
-    pub(crate) asked: u64,
-}
-
-/// The other process, as the demo sees it.
-pub(crate) struct Follower {
-    process: Ward,
-    questions: ChildStdin,
-    seen: Receiver<Seen>,
-}
-
-impl Follower {
-    /// Starts this program again, to follow a file.
-    pub(crate) fn start(cleanup: &Cleanup, path: &Path) -> Result<Self> {
-        let program = env::current_exe().map_err(DemoError::io("find this program"))?;
-        let mut child = Command::new(program)
-            .arg(COMMAND)
-            .arg(path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(DemoError::io("start another process"))?;
-        let ends = child.stdin.take().zip(child.stdout.take());
-        let process = cleanup.adopt(child);
-        let Some((questions, answers)) = ends else {
-            return Err(DemoError::Wrong("another process has pipes".into()));
-        };
-        let (sender, seen) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(answers).lines().map_while(|line| line.ok()) {
-                let Ok(seen) = serde_json::from_str(&line) else {
-                    return;
-                };
-                if sender.send(seen).is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Self {
-            process,
-            questions,
-            seen,
-        })
-    }
-
-    /// Its number.
-    pub(crate) fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-
-    /// Waits for something that it sees.
-    pub(crate) fn wait<T>(
-        &mut self,
-        what: &str,
-        mut wanted: impl FnMut(Seen) -> Option<T>,
-    ) -> Result<T> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.seen.recv_timeout(left) {
-                Ok(seen) => {
-                    if let Some(found) = wanted(seen) {
-                        return Ok(found);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    let seconds = PATIENCE.as_secs();
-                    let why = format!("the other process tells {what} within {seconds} s");
-                    return Err(DemoError::Wrong(why));
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    let why = format!("the other process lives until it has told {what}");
-                    return Err(DemoError::Wrong(why));
-                }
-            }
-        }
-    }
-
-    /// What it saw of a commit that was answered, and what it sees when it is asked for a view after the answer.
-    pub(crate) fn look_after(&mut self, commit: u64) -> Result<Looked> {
-        self.ask("look")?;
-        let (mut found, mut asked) = (None, None);
-        self.wait("that it sees the commit", |seen| {
-            match seen {
-                Seen::View {
-                    lsn, newest, at, ..
-                } if lsn >= commit => found = Some((newest, at)),
-                Seen::Looked { lsn } => asked = Some(lsn),
-                _ => {}
-            }
-            let ((newest, at), asked) = (found.clone()?, asked?);
-            Some(Looked { newest, at, asked })
-        })
-    }
-
-    /// Asks for a view taken now; gives its newest commit.
-    pub(crate) fn look(&mut self) -> Result<u64> {
-        self.ask("look")?;
-        self.wait("what it sees now", |seen| match seen {
-            Seen::Looked { lsn } => Some(lsn),
-            _ => None,
-        })
-    }
-
-    /// Asks how long a read takes; gives nanoseconds, and the commits that came meanwhile.
-    pub(crate) fn time(&mut self) -> Result<(f64, u64)> {
-        self.ask("time")?;
-        self.wait("how long a read takes", |seen| match seen {
-            Seen::Timed { nanos, commits } => Some((nanos, commits)),
-            _ => None,
-        })
-    }
-
-    fn ask(&mut self, question: &str) -> Result<()> {
-        writeln!(self.questions, "{question}").map_err(DemoError::io("ask the other process"))
-    }
 }

@@ -5,8 +5,14 @@
 mod beliefs;
 mod cleanup;
 mod daemon;
+mod erasure;
+mod fading;
 mod follow;
+mod follower;
+mod history;
+mod live;
 mod load;
+mod questions;
 mod remember;
 mod run;
 mod sample;

@@ -4,35 +4,48 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use amem_client::{Reader, v1};
-use amem_core::EventType;
-use amem_core::view::View;
+use amem_core::view::{Direction, View};
+use amem_core::{EdgeType, EventType, NodeId};
 
 use super::cleanup::Cleanup;
 use super::daemon::Daemon;
-use super::follow::{Follower, Seen};
 use super::remember::{Remembered, remember};
 use super::sample::SESSIONS;
 use super::stage::{DemoError, Result, Stage, Story};
 use crate::remote::Remote;
-use crate::render::plural;
+use crate::render::Style;
 
 /// The brain's name.
 pub(super) const BRAIN: &str = "marina";
 
+/// What somebody has to know who sees this for the first time.
+const INTRODUCTION: &str = "\
+amemd keeps what AI agents observe, decide and correct. A memory, called a brain, is one file of events \
+(what was learned) and edges (how events hang together). Every change that amemd has answered is a commit: it has \
+a number, and it is on the disk. This demo starts an amemd of its own, shows what it promises on a small invented \
+memory of a marina, checks that it is so (✓), and leaves nothing behind.";
+
 /// Runs the demo, and tells it on `out`.
-pub(crate) fn run(out: &mut dyn Write) -> Result<Story> {
-    let mut stage = Stage::new(out);
+pub(crate) fn run(out: &mut dyn Write, style: Style) -> Result<Story> {
+    let mut stage = Stage::new(out, style);
+    match play(&mut stage) {
+        Ok(()) => stage.end(),
+        Err(error) => Err(stage.placed(error)),
+    }
+}
+
+fn play(stage: &mut Stage<'_>) -> Result<()> {
+    stage.introduce(INTRODUCTION)?;
     let cleanup = Cleanup::new()?;
-    let done = Demo::start(&mut stage, &cleanup)?.play(&mut stage, &cleanup);
-    let folder = cleanup.folder().to_path_buf();
-    drop(cleanup);
-    done?;
-    stage.step("tidy up", "The private folder is removed.")?;
+    Demo::start(stage, &cleanup)?.play(stage, &cleanup)?;
+    let left = cleanup.clean();
     stage.check(
-        format_args!("{} is gone", folder.display()),
-        !folder.exists(),
-    )?;
-    stage.end()
+        format_args!(
+            "{} is gone, and so is every process of the demo",
+            left.folder.display()
+        ),
+        !left.folder.exists() && left.processes.is_empty(),
+    )
 }
 
 /// A daemon with the sample in a brain.
@@ -51,7 +64,7 @@ impl Demo {
     fn start(stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<Self> {
         stage.step(
             "start",
-            "A daemon of our own, on a private folder and socket.",
+            "A daemon of our own, on a private folder and socket: no brain of yours is touched.",
         )?;
         let (daemon, remote) = Daemon::start(cleanup)?;
         let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;
@@ -61,10 +74,9 @@ impl Demo {
             daemon.pid(),
             cleanup.folder().display()
         ))?;
-        stage.check(
-            "the daemon that answers is ours",
-            status.pid == daemon.pid(),
-        )?;
+        stage.check("the daemon that answers is ours", {
+            status.pid == daemon.pid()
+        })?;
         let create = v1::CreateBrainRequest {
             brain: BRAIN.into(),
             ..Default::default()
@@ -78,7 +90,7 @@ impl Demo {
 
         stage.step(
             "remember",
-            "Two agents remember two sessions of a project; each answer means: on the disk.",
+            "Two agents remember two sessions of a project. An answer means: it is on the disk.",
         )?;
         let sample = remember(&remote, BRAIN)?;
         Ok(Self {
@@ -91,32 +103,37 @@ impl Demo {
 
     fn play(mut self, stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<()> {
         self.remembered(stage)?;
-        self.search(stage, "backup-330")?;
+        self.search(stage, "backup-345")?;
         self.why(stage)?;
-        let mut follower = self.other_process(stage, cleanup)?;
-        let (old, before) = (self.id("backup-330")?, self.view()?.lsn().0);
-        let new = self.correct(stage, &mut follower, old)?;
-        self.as_of(stage, before, old, new)?;
-        let load = self.copy(stage, cleanup, &mut follower)?;
+        let done = self.correct(stage)?;
+        self.as_of(stage, &done)?;
+        let mut follower = self.read(stage, cleanup, &done)?;
+        self.follow(stage, &mut follower)?;
+        self.compress(stage)?;
+        self.decay(stage)?;
+        let load = self.copy(stage, cleanup, &mut follower, &done)?;
         drop(follower);
         self = self.kill(stage, cleanup, load)?;
-        self.stop(stage, new)
+        self.erase(stage, cleanup)?;
+        self.stop(stage, &done)
     }
 
     fn remembered(&self, stage: &mut Stage<'_>) -> Result<()> {
         let view = self.view()?;
-        let of_each = EventType::ALL.map(|kind| match view.of_type(kind) {
-            Ok(ids) => plural(ids.len() as u64, &kind.to_string()),
-            Err(error) => error.to_string(),
-        });
-        stage.show(of_each.join(", "))?;
-        let events: usize = SESSIONS.iter().map(|s| s.memories.len()).sum();
+        let (events, edges) = kinds(&view)?;
+        stage.show(format_args!("events: {}", listed(&events)))?;
+        stage.show(format_args!("edges:  {}", listed(&edges)))?;
+        let remembered: usize = SESSIONS.iter().map(|s| s.memories.len()).sum();
         stage.check(
             format_args!(
-                "the file has the {events} events and {} edges",
+                "the file has the {remembered} events and {} edges",
                 self.sample.edges
             ),
-            view.nodes() == events as u64 && view.edges() == self.sample.edges,
+            view.nodes() == remembered as u64 && view.edges() == self.sample.edges,
+        )?;
+        stage.check(
+            "all six kinds of events are among them, and all seven kinds of edges",
+            events.iter().chain(&edges).all(|(_, count)| *count > 0),
         )?;
         stage.check(
             format_args!(
@@ -127,28 +144,6 @@ impl Demo {
         )
     }
 
-    fn other_process(&self, stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<Follower> {
-        stage.step(
-            "follow",
-            "Another process maps the file; it asks nobody, and misses nothing.",
-        )?;
-        let mut follower = Follower::start(cleanup, &self.file)?;
-        let (lsn, events, live) = follower.wait("its first view", |seen| match seen {
-            Seen::View {
-                lsn, events, live, ..
-            } => Some((lsn, events, live)),
-            _ => None,
-        })?;
-        let (nanos, _) = follower.time()?;
-        stage.show(format_args!(
-            "process {} sees commit {lsn}, {events} events, and reads one of them, whole, in {nanos:.0} ns",
-            follower.pid()
-        ))?;
-        stage.check("it follows a file that is being written", live)?;
-        stage.check("it sees the last commit", lsn == self.sample.lsn)?;
-        Ok(follower)
-    }
-
     pub(super) fn view(&self) -> Result<View> {
         Ok(Reader::open(&self.file)?.view()?)
     }
@@ -157,4 +152,29 @@ impl Demo {
         let id = self.sample.ids.get(key).copied();
         id.ok_or_else(|| DemoError::Wrong(format!("the sample has an event {key:?}")))
     }
+}
+
+/// How many there are of each kind.
+type Counts = Vec<(String, u64)>;
+
+/// The events and the edges of a view, by kind.
+fn kinds(view: &View) -> Result<(Counts, Counts)> {
+    let mut events = Vec::new();
+    for kind in EventType::ALL {
+        events.push((kind.to_string(), view.of_type(kind)?.len() as u64));
+    }
+    let mut edges: Counts = EdgeType::ALL.map(|kind| (kind.to_string(), 0)).into();
+    for id in 0..view.nodes() {
+        for tie in view.ties(NodeId(id), Direction::Outgoing)?.iter() {
+            if let Some((_, count)) = edges.get_mut(usize::from(tie.edge_type.0)) {
+                *count += 1;
+            }
+        }
+    }
+    Ok((events, edges))
+}
+
+fn listed(counts: &Counts) -> String {
+    let each = counts.iter().map(|(name, count)| format!("{count} {name}"));
+    each.collect::<Vec<_>>().join(", ")
 }

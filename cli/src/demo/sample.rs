@@ -1,6 +1,6 @@
 //! The sample memory of the demo: two agents help to build a booking service for a marina.
 //!
-//! Forty events in two sessions, with every event type and every edge type: a decision with its evidence,
+//! Forty-two events in two sessions, with every event type and every edge type: a decision with its evidence,
 //! beliefs that were corrected, two opinions in conflict, a fault followed to its cause. Marina and agents
 //! are invented. Temporal-next edges are not listed: ingest ties the events of a session itself.
 
@@ -241,6 +241,18 @@ pub(crate) const SESSIONS: [Session; 2] = [
                 "The nightly backup of the bookings starts at 03:30 UTC, after the tide import.",
             ),
             memory(
+                "longer-tides",
+                A::FACT,
+                0.9,
+                "Since the summer tables came, the tide import has not ended before 03:40 UTC.",
+            ),
+            memory(
+                "backup-345",
+                A::CORRECTION,
+                0.9,
+                "The nightly backup of the bookings starts at 03:45 UTC, when the tide import has ended.",
+            ),
+            memory(
                 "night-jobs",
                 A::SKILL,
                 0.85,
@@ -323,7 +335,7 @@ pub(crate) const SESSIONS: [Session; 2] = [
 ];
 
 /// The edges.
-pub(crate) const TIES: [Tie; 36] = [
+pub(crate) const TIES: [Tie; 38] = [
     // The first decision and its evidence.
     tie("light-load", Is::SUPPORTS, "peak"),
     tie("sqlite", Is::SUPPORTS, "light-load"),
@@ -345,6 +357,8 @@ pub(crate) const TIES: [Tie; 36] = [
     tie("berths-april", Is::SUPERSEDES, "berths"),
     tie("backup-330", Is::SUPERSEDES, "backup-2"),
     tie("backup-330", Is::CAUSED_BY, "clash"),
+    tie("backup-345", Is::SUPERSEDES, "backup-330"),
+    tie("backup-345", Is::CAUSED_BY, "longer-tides"),
     // Two faults, followed to their causes.
     tie("clash", Is::SUPPORTS, "locked"),
     tie("clash", Is::SUPPORTS, "overlap"),
@@ -382,7 +396,16 @@ mod tests {
             let listed = TIES.iter().any(|t| t.edge == edge);
             assert!(listed || edge == EdgeType::TEMPORAL_NEXT, "no {edge}");
         }
-        assert_eq!(memories().count(), 40);
+        assert_eq!(memories().count(), 42);
+    }
+
+    #[test]
+    fn a_belief_of_the_sample_was_replaced_and_what_replaced_it_too() {
+        let replaced = |target| {
+            let by = |t: &&Tie| t.edge == EdgeType::SUPERSEDES && t.target == target;
+            TIES.iter().find(by).map(|t| t.source)
+        };
+        assert_eq!(replaced("backup-2").and_then(replaced), Some("backup-345"));
     }
 
     #[test]
