@@ -13,7 +13,8 @@ use super::stage::{Result, Stage};
 const BELIEVED: &str = r#"{"confidence": {"gte": 0.5}}"#;
 const REASON: &str = "the backup of 4 May began while tides were still being imported";
 /// What an agent learns while the demo runs.
-pub(super) const CORRECTION: &str = "The nightly backup of the bookings starts at 04:15 UTC, because the tide import ends at 04:00.";
+pub(super) const CORRECTION: &str =
+    "The nightly backup starts at 04:15 UTC, because the tide import ends at 04:00.";
 /// Who learns it.
 const LEARNER: &str = "keeper";
 

@@ -1,8 +1,9 @@
 //! What the demo leaves behind: nothing, whether it ends well, badly, or is interrupted.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
@@ -68,7 +69,9 @@ impl Cleanup {
                 let mut asked = signal(kind).map_err(DemoError::io("wait for signals"))?;
                 signals.spawn(async move {
                     if asked.recv().await.is_some() {
-                        locked(&left).clean();
+                        // Held to the end: nothing is started after this.
+                        let mut left = locked(&left);
+                        left.clean();
                         std::process::exit(SIGNALLED + kind.as_raw_value());
                     }
                 });
@@ -99,17 +102,29 @@ impl Cleanup {
         }
     }
 
-    /// The child has to end when this does.
-    pub(crate) fn adopt(&self, child: Child) -> Ward {
-        let pid = Pid::from_child(&child);
+    /// Starts a process that has to end when this does.
+    pub(crate) fn spawn(&self, command: &mut Command) -> std::io::Result<Ward> {
+        // Locked meanwhile, so that a signal never finds a process that is not known yet.
         let mut left = locked(&self.left);
+        let child = command.spawn()?;
+        let pid = Pid::from_child(&child);
         left.children.push(pid);
         left.adopted.push(pid);
-        Ward {
+        Ok(Ward {
             child,
             pid,
             left: self.left.clone(),
+        })
+    }
+
+    /// Runs a process to its end; gives how it ended, and what it wrote.
+    pub(crate) fn output(&self, command: &mut Command) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+        let mut ward = self.spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+        let mut said = Vec::new();
+        if let Some(out) = &mut ward.child().stdout {
+            out.read_to_end(&mut said)?;
         }
+        Ok((ward.child().wait()?, said))
     }
 }
 

@@ -36,7 +36,8 @@ impl Daemon {
         let log = cleanup.folder().join("amemd.log");
         fs::create_dir_all(&folder).map_err(DemoError::io("make a folder for brains"))?;
         let output = fs::File::create(&log).map_err(DemoError::io("make the daemon's log"))?;
-        let child = Command::new(&program)
+        let mut command = Command::new(&program);
+        command
             // The user's own settings are not the demo's.
             .args(["--config", "/dev/null"])
             .arg("--folder")
@@ -45,11 +46,12 @@ impl Daemon {
             .arg(&socket)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(output)
-            .spawn()
+            .stderr(output);
+        let process = cleanup
+            .spawn(&mut command)
             .map_err(DemoError::io(format!("start {}", program.display())))?;
         let mut daemon = Self {
-            process: cleanup.adopt(child),
+            process,
             socket,
             log,
         };

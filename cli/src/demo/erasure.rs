@@ -1,8 +1,5 @@
 //! What is erased is gone: from every file of the demo's, and from every answer.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use amem_client::v1;
 use amem_core::NodeId;
 
@@ -10,15 +7,16 @@ use super::beliefs::{at_commit, by};
 use super::cleanup::Cleanup;
 use super::run::{BRAIN, Demo};
 use super::stage::{DemoError, Result, Stage};
+use super::traces::{has, lets_go, scan};
 use crate::render::{bytes, plural};
 
 /// What must not be kept. It is said twice, so that one is in the file's base and the other in its journal.
 const SECRETS: [&str; 2] = [
-    "The gate of pier C opens with the code 5923-zorvanike.",
-    "Mind that the code zorvanike is changed in June.",
+    "The gate of pier C opens with the code 5923-zorvanik.",
+    "Mind that the code zorvanik is changed in June.",
 ];
-/// A word of both that is said nowhere else.
-const WORD: &str = "zorvanike";
+/// A word of both that is said nowhere else, in the form in which the index of words keeps it.
+const WORD: &str = "zorvanik";
 
 /// A secret that was told.
 struct Told {
@@ -45,9 +43,9 @@ impl Demo {
             stage.row(format_args!("[{id}] fact: {secret}"))?;
         }
         let (found, _) = scan(cleanup.folder(), &told.traces)?;
-        let here = found.iter().any(|hit| hit.file == self.file);
+        let here = found.iter().find(|hit| hit.file == self.file);
         stage.check("before: the file has both texts and both vectors", {
-            here && found.len() == 1 && found[0].traces == told.traces.len()
+            here.is_some_and(|hit| hit.traces == told.traces.len()) && told.traces.len() == 5
         })?;
         let known = self.answers(&told)?;
         stage.check("before: search, history and the other process know it", {
@@ -64,6 +62,10 @@ impl Demo {
         stage.check(
             "the other process, which follows the file, finds nothing",
             follower.find(WORD)? == 0,
+        )?;
+        stage.check(
+            "neither it nor the daemon holds the old file any more",
+            lets_go(follower.pid())? && lets_go(self.daemon.pid())?,
         )?;
         stage.show(
             "What stays is that something was remembered, when and by whom. A copy that was made while the secret \
@@ -220,87 +222,4 @@ impl Demo {
 /// Is the word anywhere in a message?
 fn says(message: &impl std::fmt::Debug) -> bool {
     format!("{message:?}").contains(WORD)
-}
-
-/// A file that has traces.
-struct Hit {
-    file: PathBuf,
-    /// How many different ones.
-    traces: usize,
-}
-
-/// What was looked at.
-#[derive(Default)]
-struct Scanned {
-    files: u64,
-    bytes: u64,
-}
-
-/// Looks for traces in every byte of every file below a folder, hidden ones and those of the daemon's own too.
-fn scan(folder: &Path, traces: &[Vec<u8>]) -> Result<(Vec<Hit>, Scanned)> {
-    let (mut hits, mut scanned) = (Vec::new(), Scanned::default());
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        let cannot = || DemoError::io(format!("look into {}", folder.display()));
-        for entry in fs::read_dir(&folder).map_err(cannot())? {
-            let entry = entry.map_err(cannot())?;
-            let (path, kind) = (entry.path(), entry.file_type().map_err(cannot())?);
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_file() {
-                let content =
-                    fs::read(&path).map_err(DemoError::io(format!("read {}", path.display())))?;
-                scanned.files += 1;
-                scanned.bytes += content.len() as u64;
-                let found = traces.iter().filter(|trace| has(&content, trace)).count();
-                if found > 0 {
-                    hits.push(Hit {
-                        file: path,
-                        traces: found,
-                    });
-                }
-            }
-        }
-    }
-    Ok((hits, scanned))
-}
-
-/// Does `content` have the bytes of `trace`, one after the other? Letters count as they are written.
-fn has(content: &[u8], trace: &[u8]) -> bool {
-    let Some((first, rest)) = trace.split_first() else {
-        return false;
-    };
-    let mut left = content;
-    while let Some(at) = left.iter().position(|byte| byte == first) {
-        left = &left[at + 1..];
-        if left.starts_with(rest) {
-            return true;
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_trace_is_found_wherever_it_stands_and_only_whole() {
-        let found = ["xyz", "axyz", "xyzb", "xxyz", "xyxyz"];
-        assert!(found.iter().all(|text| has(text.as_bytes(), b"xyz")));
-        let other = ["", "xy", "yz", "xyyz", "x yz"];
-        assert!(!other.iter().any(|text| has(text.as_bytes(), b"xyz")));
-    }
-
-    #[test]
-    fn every_file_below_a_folder_is_looked_at() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("brains/.amemd")).unwrap();
-        let hidden = folder.path().join("brains/.amemd/.kept");
-        fs::write(&hidden, "so xyz it is").unwrap();
-        fs::write(folder.path().join("other"), "nothing").unwrap();
-        let (hits, scanned) = scan(folder.path(), &[b"xyz".to_vec(), b"w".to_vec()]).unwrap();
-        assert_eq!((scanned.files, scanned.bytes), (2, 19));
-        assert_eq!((hits.len(), &hits[0].file, hits[0].traces), (1, &hidden, 1));
-    }
 }

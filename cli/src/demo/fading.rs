@@ -26,7 +26,7 @@ impl Demo {
     pub(super) fn compress(&self, stage: &mut Stage<'_>) -> Result<()> {
         stage.step(
             "compress",
-            "A long session becomes one summary. Its events step back, and nothing of them is lost.",
+            "A long session becomes one summary. Its events step back; nothing of them is lost.",
         )?;
         let before = self.listed(false)?;
         let session_id = self.sample.sessions.first().copied().unwrap_or_default();
@@ -101,7 +101,7 @@ impl Demo {
     pub(super) fn decay(&self, stage: &mut Stage<'_>) -> Result<()> {
         stage.step(
             "decay",
-            "What is not used loses strength, so that it comes later in lists; what is pinned does not.",
+            "What is not used loses strength, by which lists are sorted. What is pinned does not.",
         )?;
         let (pinned, loose) = self.notes()?;
         let before = [self.event(pinned, false)?, self.event(loose, false)?];
@@ -189,7 +189,7 @@ impl Demo {
             kept.push(strength / node.confidence());
         }
         stage.show(format_args!(
-            "unused for {LATER_DAYS} days at the usual rates: {}",
+            "and after {LATER_DAYS} days without use: {}",
             told.join(", ")
         ))?;
         stage.check(

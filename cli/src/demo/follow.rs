@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::io::Write;
 use std::path::Path;
-use std::sync::mpsc::{TryRecvError, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -23,6 +23,8 @@ use crate::remote::Remote;
 pub(crate) const COMMAND: &str = "demo-follow";
 /// Rounds of measuring; the middle ones are told.
 pub(super) const ROUNDS: usize = 301;
+/// How often it looks for commits while nothing else is asked of it: the demo needs the processor for other things.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// Reads of the file in one round, which are timed together: a single one is too short for the clock.
 const READS: u64 = 200;
 
@@ -31,6 +33,8 @@ const READS: u64 = 200;
 pub(super) enum Question {
     /// Take a view now.
     Look,
+    /// Do nothing but look for the next commit until it has come.
+    Watch,
     /// Measure.
     Time,
     /// Find a word in all texts of a view taken now.
@@ -55,6 +59,8 @@ pub(super) enum Seen {
     },
     /// The subscription has begun, or a commit came by it.
     Told(Told),
+    /// An answer to `Watch`.
+    Watching,
     /// An answer to `Look`: the newest commit in a view that was taken after the question.
     Looked(u64),
     /// An answer to `Time`.
@@ -102,10 +108,11 @@ pub(crate) fn follow(path: &Path, socket: &Path, brain: &str) -> Result<()> {
             }
         }
     });
-    let mut lsn = None;
+    let (mut lsn, mut watching) = (None, false);
     loop {
         let view = reader.view()?;
         if lsn != Some(view.lsn()) {
+            watching &= lsn.is_none();
             lsn = Some(view.lsn());
             let newest = match view.nodes().checked_sub(1) {
                 Some(last) => view.node(NodeId(last))?.text()?.into_owned(),
@@ -120,10 +127,18 @@ pub(crate) fn follow(path: &Path, socket: &Path, brain: &str) -> Result<()> {
             });
         }
         drop(view);
-        match questions.try_recv() {
-            Ok(question) => say(&answer(&question, &reader, &remote, brain)?),
-            Err(TryRecvError::Empty) => thread::yield_now(),
-            Err(TryRecvError::Disconnected) => return Ok(()),
+        let question = match watching {
+            true => questions.recv_timeout(Duration::ZERO),
+            false => questions.recv_timeout(LOOK_EVERY),
+        };
+        match question {
+            Ok(question) => {
+                let answer = answer(&question, &reader, &remote, brain)?;
+                watching |= answer == Seen::Watching;
+                say(&answer);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
 }
@@ -132,6 +147,7 @@ fn answer(question: &str, reader: &Reader, remote: &Remote, brain: &str) -> Resu
     let question = serde_json::from_str(question)
         .map_err(|e| DemoError::Wrong(format!("{question:?} is a question: {e}")))?;
     Ok(match question {
+        Question::Watch => Seen::Watching,
         Question::Look => Seen::Looked(reader.view()?.lsn().0),
         Question::Time => Seen::Timed(timed(reader, remote, brain)?),
         Question::Find(word) => {

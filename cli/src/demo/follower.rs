@@ -43,16 +43,18 @@ impl Follower {
         brain: &str,
     ) -> Result<Self> {
         let program = env::current_exe().map_err(DemoError::io("find this program"))?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .arg(COMMAND)
             .args([path, socket])
             .arg(brain)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
+            .stdout(Stdio::piped());
+        let mut process = cleanup
+            .spawn(&mut command)
             .map_err(DemoError::io("start another process"))?;
+        let child = process.child();
         let ends = child.stdin.take().zip(child.stdout.take());
-        let process = cleanup.adopt(child);
         let Some((questions, answers)) = ends else {
             return Err(DemoError::Wrong("another process has pipes".into()));
         };
@@ -116,6 +118,14 @@ impl Follower {
                 _ => {}
             }
             view.filter(|_| subscribed)
+        })
+    }
+
+    /// Asks it to look for the next commit, and returns when it does.
+    pub(super) fn watch(&mut self) -> Result<()> {
+        self.ask(&Question::Watch)?;
+        self.wait("that it looks for the next commit", |seen| {
+            (seen == Seen::Watching).then_some(())
         })
     }
 

@@ -64,9 +64,10 @@ impl Demo {
     pub(super) fn follow(&self, stage: &mut Stage<'_>, follower: &mut Follower) -> Result<()> {
         stage.step(
             "follow",
-            "The other process sees a correction when it is made: in the file, and by subscription.",
+            "The other process sees a correction being made: in the file, and by subscription.",
         )?;
         let old = self.id("berths-april")?;
+        follower.watch()?;
         let done = self.replace(PLANNER, self.id("berths")?, SEASON, SEASON_REASON)?;
         let answered = now();
         let looked = follower.look_after(done.lsn)?;

@@ -18,6 +18,7 @@ mod run;
 mod sample;
 mod stage;
 mod survival;
+mod traces;
 
 pub(crate) use follow::{COMMAND as FOLLOW, follow};
 pub(crate) use run::run;

@@ -4,14 +4,14 @@ use amem_client::v1;
 use amem_core::query::Why;
 use amem_core::query::walk::Tree;
 use amem_core::view::View;
-use amem_core::{EventType, NodeId};
+use amem_core::{EdgeType, EventType, NodeId};
 
 use super::run::{BRAIN, Demo};
 use super::stage::{Result, Stage};
 use crate::render::{Branch, tree};
 
 /// What is asked before and after the correction.
-pub(super) const QUESTION: &str = "When does the nightly backup start?";
+pub(super) const QUESTION: &str = "At what time does the nightly backup start?";
 /// The decision that is explained, and all that it rests on.
 pub(super) const DECISION: &str = "sqlite";
 pub(super) const EVIDENCE: [&str; 4] = ["light-load", "peak", "server", "sheet"];
@@ -20,7 +20,7 @@ impl Demo {
     pub(super) fn search(&self, stage: &mut Stage<'_>, expected: &str) -> Result<()> {
         stage.step(
             "search",
-            "A question finds events by their words, by their meaning, and by what stands next to them.",
+            "A question finds events by words, by meaning, and by what stands next to them.",
         )?;
         stage.show(format_args!("{QUESTION:?}"))?;
         let hits = self.ask("")?;
@@ -104,9 +104,10 @@ impl Demo {
 fn drawn(view: &View, found: &Tree) -> Result<Branch> {
     let mut made = Vec::with_capacity(found.steps.len());
     for step in &found.steps {
-        let via = step
-            .via
-            .map_or(String::new(), |via| format!("{} ", via.edge_type));
+        let via = step.via.map_or("", |via| match via.edge_type {
+            EdgeType::SUPPORTS => "supported by ",
+            _ => "caused by ",
+        });
         let node = view.node(step.id)?;
         made.push(Branch {
             text: format!("{via}[{}] {}: {}", step.id, node.event_type(), node.text()?),
@@ -126,10 +127,10 @@ fn drawn(view: &View, found: &Tree) -> Result<Branch> {
 
 /// Hits, with the parts of their scores.
 pub(super) fn show(stage: &mut Stage<'_>, hits: &[v1::SearchHit]) -> Result<()> {
-    stage.row("score = words + meaning + neighbours")?;
+    stage.row("score = words + meaning + near")?;
     for hit in hits {
         stage.row(format_args!(
-            "{:>5.2} = {:>5.2} + {:>7.2} + {:>10.2}  {}",
+            "{:>5.2} = {:>5.2} + {:>7.2} + {:>4.2}  {}",
             hit.score,
             hit.text_score,
             hit.vector_score,

@@ -64,7 +64,7 @@ impl Demo {
     fn start(stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<Self> {
         stage.step(
             "start",
-            "A daemon of our own, on a private folder and socket: no brain of yours is touched.",
+            "A daemon of our own, on a private folder and socket; no brain of yours is touched.",
         )?;
         let (daemon, remote) = Daemon::start(cleanup)?;
         let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;

@@ -134,7 +134,7 @@ pub(crate) const SESSIONS: [Session; 2] = [
                 "backup-2",
                 A::FACT,
                 0.9,
-                "The nightly backup of the bookings starts at 02:00 UTC and takes eleven minutes.",
+                "The nightly backup starts at 02:00 UTC and takes eleven minutes.",
             ),
             memory(
                 "restore",
@@ -238,7 +238,7 @@ pub(crate) const SESSIONS: [Session; 2] = [
                 "backup-330",
                 A::CORRECTION,
                 0.9,
-                "The nightly backup of the bookings starts at 03:30 UTC, after the tide import.",
+                "The nightly backup starts at 03:30 UTC, after the tide import.",
             ),
             memory(
                 "longer-tides",
@@ -250,7 +250,7 @@ pub(crate) const SESSIONS: [Session; 2] = [
                 "backup-345",
                 A::CORRECTION,
                 0.9,
-                "The nightly backup of the bookings starts at 03:45 UTC, when the tide import has ended.",
+                "The nightly backup starts at 03:45 UTC, when the tide import has ended.",
             ),
             memory(
                 "night-jobs",
