@@ -50,14 +50,14 @@ impl Demo {
         let left = after.is_disjoint(&covered) && after.contains(&episode.id);
         stage.check(
             format_args!(
-                "a listing had {} events, and has {} now",
+                "a listing had {} events, and has {} now, unless it asks for all",
                 before.len(),
                 after.len()
             ),
             left && before.len() + 1 == after.len() + covered.len(),
         )?;
         stage.check(
-            format_args!("who asks for all of them gets {}", all.len()),
+            format_args!("asked for all of them, it has {}", all.len()),
             covered.is_subset(&all) && all.len() == before.len() + 1,
         )?;
         let found = self.rests_on(&self.view()?)?;
@@ -101,7 +101,7 @@ impl Demo {
     pub(super) fn decay(&self, stage: &mut Stage<'_>) -> Result<()> {
         stage.step(
             "decay",
-            "What is not used loses strength, by which lists are sorted. What is pinned does not.",
+            "What is not used loses strength, and can be ranked by it. What is pinned does not.",
         )?;
         let (pinned, loose) = self.notes()?;
         let before = [self.event(pinned, false)?, self.event(loose, false)?];

@@ -122,7 +122,7 @@ impl Demo {
         let view = self.view()?;
         let (events, edges) = kinds(&view)?;
         stage.show(format_args!("events: {}", listed(&events)))?;
-        stage.show(format_args!("edges:  {}", listed(&edges)))?;
+        stage.show(format_args!("edges: {}", listed(&edges)))?;
         let remembered: usize = SESSIONS.iter().map(|s| s.memories.len()).sum();
         stage.check(
             format_args!(
@@ -175,6 +175,6 @@ fn kinds(view: &View) -> Result<(Counts, Counts)> {
 }
 
 fn listed(counts: &Counts) -> String {
-    let each = counts.iter().map(|(name, count)| format!("{count} {name}"));
+    let each = counts.iter().map(|(name, count)| format!("{name} {count}"));
     each.collect::<Vec<_>>().join(", ")
 }
