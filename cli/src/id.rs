@@ -37,12 +37,23 @@ impl FromStr for Id {
 impl Id {
     /// The number.
     pub(crate) fn number(self, cx: &mut Context, opened: &Opened) -> Result<u64, Failure> {
+        self.number_at(cx, opened, None)
+    }
+
+    /// The number as of a moment.
+    pub(crate) fn number_at(
+        self,
+        cx: &mut Context,
+        opened: &Opened,
+        as_of: Option<v1::AsOf>,
+    ) -> Result<u64, Failure> {
         if let Self::Number(number) = self {
             return Ok(number);
         }
         let newest = v1::PatternRequest {
             order: v1::Order::Newest.into(),
             page_size: 1,
+            as_of,
             selection: Some(v1::Selection {
                 include_compressed: true,
                 ..Default::default()
@@ -65,8 +76,10 @@ impl Id {
         ids: &[Self],
         cx: &mut Context,
         opened: &Opened,
+        as_of: Option<v1::AsOf>,
     ) -> Result<Vec<u64>, Failure> {
-        ids.iter().map(|id| id.number(cx, opened)).collect()
+        let number = |id: &Self| id.number_at(cx, opened, as_of);
+        ids.iter().map(number).collect()
     }
 }
 

@@ -104,14 +104,11 @@ impl Served {
 
     /// Opens a daemon's brain.
     pub(crate) fn open(remote: &Remote, name: &str) -> Result<Self, Failure> {
-        let request = v1::OpenBrainRequest { brain: name.into() };
-        let opened = remote
-            .call(remote.client.brains().open_brain(request))
-            .map_err(|error| or_a_file(Failure::from(error), name))?;
-        let brain = remote.wait(remote.client.brain(name))?;
+        let opening = remote.wait(remote.client.brain(name));
+        let brain = opening.map_err(|error| or_a_file(Failure::from(error), name))?;
         Ok(Self {
+            named: Named::served(brain.opened()),
             brain,
-            named: Named::served(&opened),
         })
     }
 }

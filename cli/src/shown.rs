@@ -162,8 +162,8 @@ pub(crate) fn write_tree(steps: &[StepJson], ways: Ways, page: &mut Page) {
         let via = match (step.edge, ways, step.incoming) {
             (None, ..) => String::new(),
             (Some(edge), Ways::One, _) => format!("{edge}: "),
-            (Some(edge), Ways::Each, false) => format!("─{edge}→ "),
-            (Some(edge), Ways::Each, true) => format!("←{edge}─ "),
+            (Some(edge), Ways::Each, false) => format!("{edge} → "),
+            (Some(edge), Ways::Each, true) => format!("← {edge} "),
         };
         made.push(Branch {
             text: format!("{via}{}", step.line()),

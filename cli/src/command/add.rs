@@ -15,7 +15,7 @@ use crate::id::Id;
 use crate::input::Words;
 use crate::opened::Opened;
 use crate::render::plural;
-use crate::selecting::{parse_type, type_number};
+use crate::selecting::{self, parse_type, type_number};
 use crate::target::{self, Target};
 use crate::when::{self, parse_time, timestamp};
 use crate::writing::{CommitJson, Writable, Writing};
@@ -179,6 +179,12 @@ impl Add {
 pub(crate) fn session(cx: &mut Context, brain: &mut Writable, name: &str) -> Result<u32, Failure> {
     if let Ok(number) = name.parse() {
         return Ok(number);
+    }
+    // Asking costs no commit; opening one that is open does.
+    match selecting::session(cx, &brain.opened, name) {
+        Ok(session) if session.closed_at.is_none() => return Ok(session.id),
+        Err(failure) if failure.code != "unknown_session" => return Err(failure),
+        _ => {}
     }
     let request = v1::OpenSessionRequest {
         key: name.to_owned(),

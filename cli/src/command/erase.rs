@@ -54,7 +54,7 @@ struct Told {
 impl Erase {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened)?;
+        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
         let (events, episodes) = touched(cx, &brain, &ids)?;
         if self.dry_run {
             return self.show(cx, &brain, &events, episodes);

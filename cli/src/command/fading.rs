@@ -67,6 +67,11 @@ impl Fading {
                     max: Some(below.next_down()),
                 }),
                 strength_at: self.at.map(timestamp),
+                // What was replaced does not fade: it is gone already.
+                confidence: Some(v1::Bounds {
+                    min: Some(f32::MIN_POSITIVE),
+                    max: None,
+                }),
                 include_forgotten: self.looking.include_forgotten,
                 ..Default::default()
             }),

@@ -95,7 +95,7 @@ impl Get {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
         let request = v1::GetEventsRequest {
-            event_ids: Id::numbers(&self.ids, cx, &opened)?,
+            event_ids: Id::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
             include_forgotten: self.looking.include_forgotten,
             include_vectors: self.vectors,

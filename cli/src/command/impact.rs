@@ -40,7 +40,7 @@ impl Impact {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
         let request = v1::ImpactRequest {
-            event_id: self.id.number(cx, &opened)?,
+            event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             include_parts: self.parts,
             depth: self.depth,
             limit: self.limit,

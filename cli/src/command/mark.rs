@@ -61,7 +61,7 @@ impl Mark {
             self.writing.check_once()?;
         }
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened)?;
+        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
         let mut events = Vec::new();
         for id in ids {
             let commit = self

@@ -53,7 +53,7 @@ impl Resolve {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
         let request = v1::ResolveRequest {
-            event_id: self.id.number(cx, &opened)?,
+            event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
             include_forgotten: self.looking.include_forgotten,
             ..Default::default()

@@ -70,7 +70,7 @@ impl Similar {
                 values: input::vector(path)?,
                 space: String::new(),
             }),
-            (None, Some(id)) => Like::EventId(id.number(cx, &opened)?),
+            (None, Some(id)) => Like::EventId(id.number_at(cx, &opened, self.looking.as_of())?),
             (None, None) => {
                 return Err(Failure::argument(
                     "nothing says what events are to be like",

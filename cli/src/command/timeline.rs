@@ -19,6 +19,8 @@ use crate::when;
 
 /// Columns of the line that shows how much was when.
 const SPARK_COLUMNS: usize = 60;
+/// Entries from which on that line is shown.
+const SPARK_ENTRIES: usize = 8;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -129,10 +131,11 @@ fn write_spark(entries: &[Entry], page: &mut Page) {
         return;
     };
     let span = last.abs_diff(first);
-    if span == 0 {
+    // A few events are counted faster than bars are read.
+    if span == 0 || entries.len() < SPARK_ENTRIES {
         return;
     }
-    let mut counts = vec![0; SPARK_COLUMNS.min(entries.len().max(8))];
+    let mut counts = vec![0; SPARK_COLUMNS.min(entries.len())];
     let parts = counts.len() as u128;
     for time in times() {
         let at = u128::from(time.abs_diff(first)) * parts / (u128::from(span) + 1);

@@ -45,7 +45,7 @@ impl Traverse {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
         let request = v1::TraverseRequest {
-            event_id: self.id.number(cx, &opened)?,
+            event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             types: type_numbers(&self.edges),
             follow: self.direction.follow(),
             depth: self.depth,

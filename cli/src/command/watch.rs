@@ -130,7 +130,7 @@ fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result
         "" => printable(&line.principal),
         agent => printable(agent),
     };
-    let head = format!("{:>6}  {clock}  {:<8}  {who}", line.lsn, line.kind);
+    let head = format!("{:>6}  {clock}  {:<12}  {who}", line.lsn, line.kind);
     page.title(head.trim_end());
     for change in commit.changes.iter().filter_map(|c| c.change.as_ref()) {
         let text = format!("{:>8}{}", "", words(change)?);

@@ -37,7 +37,7 @@ impl Why {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
         let request = v1::WhyRequest {
-            event_id: self.id.number(cx, &opened)?,
+            event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             depth: self.depth,
             limit: self.limit,
             as_of: self.looking.as_of(),

@@ -32,6 +32,8 @@ pub struct Brain {
 pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) name: String,
+    /// What the daemon said when it was opened.
+    opened: v1::OpenBrainResponse,
     /// Where the daemon says that it may be read.
     file: Option<File>,
     pub(super) seen: Arc<Latest>,
@@ -71,15 +73,15 @@ impl Latest {
 }
 
 impl Brain {
-    /// A brain that the daemon opened at a moment; it may be read under a path if there is one.
+    /// A brain that the daemon opened; it may be read under a path if there is one.
     pub(super) async fn new(
         client: Client,
         name: String,
         path: Option<PathBuf>,
-        moment: Option<&v1::Moment>,
+        opened: v1::OpenBrainResponse,
     ) -> Self {
         let seen = Arc::new(Latest::default());
-        seen.saw_moment(moment);
+        seen.saw_moment(opened.moment.as_ref());
         let file = match path {
             Some(path) => Some(File::open(path, seen.get()).await),
             None => None,
@@ -88,6 +90,7 @@ impl Brain {
         let shared = Shared {
             client,
             name,
+            opened,
             file,
             seen,
             touches,
@@ -101,6 +104,11 @@ impl Brain {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    /// What the daemon said when it was opened: its identity, where it is, what we may do.
+    pub fn opened(&self) -> &v1::OpenBrainResponse {
+        &self.shared.opened
     }
 
     /// True if its file is read.

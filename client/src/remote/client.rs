@@ -179,7 +179,7 @@ impl Client {
     pub async fn brain(&self, brain: &str) -> Result<Brain> {
         let response = self.say_open(brain).await?;
         let (name, path) = (brain.to_owned(), self.path(&response));
-        Ok(Brain::new(self.clone(), name, path, response.moment.as_ref()).await)
+        Ok(Brain::new(self.clone(), name, path, response).await)
     }
 }
 

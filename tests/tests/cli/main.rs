@@ -12,4 +12,6 @@ mod bad_input;
 mod brains;
 mod damage;
 mod forms;
+mod served;
+mod terminal;
 mod tool;

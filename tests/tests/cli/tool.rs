@@ -1,33 +1,18 @@
-//! The program, built once as the tests themselves are, and run in a folder of its own.
+//! The program, run in a folder and a home of its own.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
+use amem_tests::programs::amemctl;
 use serde_json::Value;
 
-/// The program's path.
-fn program() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        // This test stands in the folder `deps` beside the programs of its profile.
-        let own = std::env::current_exe().unwrap();
-        let profile = own.parent().and_then(Path::parent).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "amemctl"]);
-        build.arg("--target-dir").arg(profile.parent().unwrap());
-        if !cfg!(debug_assertions) {
-            build.arg("--release");
-        }
-        let built = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
-        assert!(built.unwrap().success(), "amemctl could not be built");
-        profile.join("amemctl")
-    })
+/// A folder of files, and the program in it; a daemon that it started ends with it.
+pub(crate) struct Tool {
+    folder: tempfile::TempDir,
+    /// What is a user's of their own: nothing of whoever runs the tests is seen or touched.
+    home: tempfile::TempDir,
 }
-
-/// A folder of files, and the program in it.
-pub(crate) struct Tool(tempfile::TempDir);
 
 /// How a run ended.
 #[derive(Debug)]
@@ -43,7 +28,14 @@ pub(crate) struct Ran {
 impl Tool {
     /// An empty folder.
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
+        Self {
+            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+            // Sockets have short paths.
+            home: tempfile::Builder::new()
+                .prefix("amemctl")
+                .tempdir()
+                .unwrap(),
+        }
     }
 
     /// A folder with one file in it.
@@ -55,7 +47,7 @@ impl Tool {
 
     /// A path in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     /// Writes a file.
@@ -70,7 +62,7 @@ impl Tool {
 
     /// The names in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let name = |e: std::io::Result<std::fs::DirEntry>| e.unwrap().file_name();
         let mut names: Vec<String> = entries.map(|e| name(e).into_string().unwrap()).collect();
         names.sort();
@@ -84,9 +76,20 @@ impl Tool {
 
     /// The program, about to run in the folder.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(program());
-        command.current_dir(self.0.path()).env_remove("NO_COLOR");
+        let mut command = amemctl();
+        command.current_dir(self.folder.path());
+        let ours = |name: &str| name.starts_with("AMEM") || name.starts_with("XDG_");
+        let set = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours));
+        for (name, _) in set {
+            command.env_remove(name);
+        }
+        command.env_remove("NO_COLOR").env("HOME", self.home.path());
         command
+    }
+
+    /// A user's folder of their own.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     /// Runs the program with something on stdin.
@@ -112,14 +115,45 @@ impl Tool {
         ran.out
     }
 
+    /// What it prints when all goes well, with what differs from run to run in words: TIME, AGO; spaces are one.
+    pub(crate) fn told(&self, line: &str) -> String {
+        let lines = self.text(line);
+        let lines = lines.lines().map(|line| without_times(line) + "\n");
+        lines.collect()
+    }
+
+    /// The envelope of an answer.
+    pub(crate) fn envelope(&self, line: &str) -> Value {
+        let ran = self.run(&words(&format!("--json {line}")));
+        serde_json::from_str(&ran.out).unwrap()
+    }
+
     /// The envelope of an answer, whose `data` is returned; the exit code must be `exit`.
     pub(crate) fn data(&self, line: &str, exit: i32) -> Value {
+        self.data_of(&words(line), exit)
+    }
+
+    /// The same with flags before the command.
+    pub(crate) fn data_after(&self, flags: &str, line: &str, exit: i32) -> Value {
+        let line = format!("{flags} {line}");
         let ran = self.run(&words(&format!("--json {line}")));
+        assert_eq!(ran.exit, exit, "{line}: {ran:?}");
+        let envelope: Value = serde_json::from_str(&ran.out).unwrap();
+        envelope["data"].clone()
+    }
+
+    /// The same of a command in words.
+    pub(crate) fn data_of<S: AsRef<str>>(&self, words: &[S], exit: i32) -> Value {
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        let ran = self.run(&[&["--json"], &words[..]].concat());
+        let line = words.join(" ");
         assert_eq!(ran.exit, exit, "{line}: {ran:?}");
         assert_eq!(ran.out.lines().count(), 1, "{line}");
         let envelope: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(envelope["amemctl"], 1);
-        assert_eq!(envelope["command"], words(line)[0]);
+        let command = words.iter().find(|word| !word.starts_with('-')).unwrap();
+        let command = if *command == "ls" { "query" } else { command };
+        assert_eq!(envelope["command"], command);
         assert!(envelope["error"].is_null(), "{line}: {envelope}");
         envelope["data"].clone()
     }
@@ -155,6 +189,66 @@ impl Tool {
     }
 }
 
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
+impl Drop for Tool {
+    fn drop(&mut self) {
+        let socket = self.home.path().join(".local/share/amem/run/amemd.sock");
+        if socket.exists() {
+            let ended = self.command().args(["-q", "shutdown"]).status();
+            // A test that fails already is told by its own failure.
+            if !std::thread::panicking() {
+                assert!(ended.unwrap().success(), "amemd could not be ended");
+            }
+        }
+    }
+}
+
+/// The words of a line; those between single quotes are one.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        match at % 2 {
+            0 => words.extend(part.split_whitespace()),
+            _ => words.push(part),
+        }
+    }
+    words
+}
+
+/// A line with TIME for times and AGO for how long ago they were; its words are apart by one space.
+fn without_times(line: &str) -> String {
+    let indent: String = line.chars().take_while(|c| *c == ' ').take(1).collect();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut out: Vec<String> = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let rest = &words[at..];
+        let bare = |word: &str| word.trim_matches(['(', ')', ':', ',']).to_owned();
+        let (taken, told) = match rest {
+            [just, now, ..] if bare(just) == "just" && bare(now) == "now" => (2, "AGO"),
+            [number, _, ago, ..] if bare(ago) == "ago" && bare(number).parse::<u64>().is_ok() => {
+                (3, "AGO")
+            }
+            [time, ..] if is_time(&bare(time)) => (1, "TIME"),
+            _ => (1, ""),
+        };
+        out.push(match told {
+            "" => (*word).to_owned(),
+            told => {
+                let all = rest[..taken].join(" ");
+                let front = all.chars().take_while(|c| "(".contains(*c));
+                let back = all.chars().rev().take_while(|c| "):,".contains(*c));
+                let back: String = back.collect::<Vec<_>>().into_iter().rev().collect();
+                format!("{}{told}{back}", front.collect::<String>())
+            }
+        });
+        at += taken;
+    }
+    indent + &out.join(" ")
+}
+
+/// RFC 3339 in UTC, or the time of a day.
+fn is_time(word: &str) -> bool {
+    let is_instant = word.len() >= 20 && word.ends_with('Z') && word.as_bytes()[10] == b'T';
+    let is_clock = word.len() == 8 && word.as_bytes()[2] == b':' && word.as_bytes()[5] == b':';
+    is_instant || is_clock
 }

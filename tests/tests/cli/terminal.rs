@@ -1,0 +1,186 @@
+//! amemctl in a terminal: colours, widths, drawing, and questions that are answered.
+//!
+//! The terminal is a pseudo-terminal whose screen is kept by an emulator (`vt100`); one test is in tmux, where there
+//! is one.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::brains;
+use crate::tool::{Tool, words};
+
+/// A terminal after a command has ended in it.
+struct Seen {
+    screen: vt100::Screen,
+    exit: i32,
+}
+
+impl Seen {
+    fn text(&self) -> String {
+        self.screen.contents()
+    }
+
+    /// True if any cell of a row is bold.
+    fn is_bold(&self, row: u16) -> bool {
+        let (_, columns) = self.screen.size();
+        let cell = |column| self.screen.cell(row, column);
+        (0..columns).any(|column| cell(column).is_some_and(vt100::Cell::bold))
+    }
+}
+
+/// Runs a command in a terminal; what follows each prompt is typed once the prompt is there.
+fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Seen {
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new())
+        .unwrap()
+        .into_string()
+        .unwrap();
+    let rows = 50;
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&controller, size).unwrap();
+    let side = || File::options().read(true).write(true).open(&name).unwrap();
+    command.stdin(side()).stdout(side()).stderr(side());
+    let mut child = command.spawn().unwrap();
+    // Ours are in the command still: the terminal ends when the last of them is closed.
+    drop(command);
+    let mut controller = File::from(controller);
+    let mut parser = vt100::Parser::new(rows, columns, 0);
+    let mut answers = answers.iter();
+    let mut next = answers.next();
+    let mut bytes = [0; 4096];
+    // A terminal whose other side is closed gives an error on Linux.
+    while let Ok(n @ 1..) = controller.read(&mut bytes) {
+        parser.process(&bytes[..n]);
+        if let Some((prompt, answer)) = next
+            && parser.screen().contents().contains(prompt)
+        {
+            controller.write_all(answer.as_bytes()).unwrap();
+            next = answers.next();
+        }
+    }
+    assert!(
+        next.is_none(),
+        "nothing asked {next:?}: {}",
+        parser.screen().contents()
+    );
+    Seen {
+        exit: child.wait().unwrap().code().unwrap(),
+        screen: parser.screen().clone(),
+    }
+}
+
+fn story() -> Tool {
+    Tool::with("b.amem", &brains::story())
+}
+
+/// A command of a tool, in a terminal that says that it is one of UTF-8.
+fn command(tool: &Tool, line: &str) -> Command {
+    let mut command = tool.command();
+    command.args(words(line)).env("LC_ALL", "C.UTF-8");
+    command.env("TERM", "xterm-256color");
+    command
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_want_them() {
+    let tool = story();
+    let seen = run_in(100, command(&tool, "resolve b.amem 1"), &[]);
+    assert_eq!(seen.exit, 0);
+    assert!(
+        seen.text().contains("believed now: event 5"),
+        "{}",
+        seen.text()
+    );
+    assert!(seen.is_bold(0));
+    let mut plain = command(&tool, "resolve b.amem 1");
+    plain.env("NO_COLOR", "1");
+    let plain = run_in(100, plain, &[]);
+    assert!(!plain.is_bold(0));
+    assert_eq!(plain.text(), seen.text());
+    assert!(!tool.text("resolve b.amem 1").contains('\u{1b}'));
+}
+
+#[test]
+fn lines_are_as_wide_as_the_terminal() {
+    let tool = story();
+    for columns in [60, 90] {
+        let seen = run_in(columns, command(&tool, "why b.amem 2"), &[]);
+        let lines = seen.screen.contents().lines().count() as u16;
+        assert!(lines > 1);
+        for row in 0..lines {
+            assert!(!seen.screen.row_wrapped(row), "{columns}: {}", seen.text());
+        }
+    }
+}
+
+#[test]
+fn a_terminal_without_unicode_gets_ascii() {
+    let tool = story();
+    let mut plain = command(&tool, "why b.amem 2");
+    plain.env("LC_ALL", "C");
+    let plain = run_in(100, plain, &[]).text();
+    assert!(plain.is_ascii(), "{plain}");
+    assert!(plain.contains("`- caused-by: 1"), "{plain}");
+    let drawn = run_in(100, command(&tool, "why b.amem 2"), &[]).text();
+    assert!(drawn.contains("└─ caused-by: 1"), "{drawn}");
+}
+
+#[test]
+fn what_cannot_be_undone_is_asked_for() {
+    let tool = Tool::new();
+    tool.text("-q brain create work");
+    tool.text("add work 'a secret'");
+    let prompt = "erase 1 event for good? [y/N]";
+    let no = run_in(100, command(&tool, "erase work 0"), &[(prompt, "\n")]);
+    assert_eq!(no.exit, 5, "{}", no.text());
+    assert!(no.text().contains("a secret") && no.text().contains("nothing was changed"));
+    let yes = run_in(100, command(&tool, "erase work 0"), &[(prompt, "y\n")]);
+    assert_eq!(yes.exit, 0, "{}", yes.text());
+    assert!(tool.text("get work 0").contains("(erased)"));
+    let prompt = "remove it for good? [y/N]";
+    let rm = run_in(100, command(&tool, "brain rm work"), &[(prompt, "yes\n")]);
+    assert_eq!(rm.exit, 0, "{}", rm.text());
+    assert!(rm.text().contains("work is removed"));
+}
+
+#[test]
+fn it_works_in_tmux() {
+    let tool = story();
+    let socket = tool.path("tmux");
+    let tmux = |arguments: &[&str]| {
+        let mut tmux = Command::new("tmux");
+        tmux.arg("-S").arg(&socket).args(["-f", "/dev/null"]);
+        tmux.args(arguments).stderr(Stdio::null()).output()
+    };
+    if tmux(&["-V"]).is_err() {
+        eprintln!("SKIPPED: there is no tmux on this machine");
+        return;
+    }
+    let file = tool.path("b.amem");
+    let amemctl = tool.command().get_program().to_str().unwrap().to_owned();
+    let line = format!(
+        "HOME={} LC_ALL=C.UTF-8 {amemctl} why {} 2; tmux -S {} wait-for -S shown; sleep 60",
+        tool.home().display(),
+        file.display(),
+        socket.display()
+    );
+    let begun = tmux(&["new-session", "-d", "-x", "70", "-y", "20", &line]).unwrap();
+    assert!(begun.status.success(), "{begun:?}");
+    tmux(&["wait-for", "shown"]).unwrap();
+    let seen = tmux(&["capture-pane", "-p"]).unwrap();
+    tmux(&["kill-server"]).unwrap();
+    let seen = String::from_utf8(seen.stdout).unwrap();
+    assert!(seen.starts_with("2 decision"), "{seen}");
+    assert!(seen.contains("└─ caused-by: 1 fact"), "{seen}");
+}
