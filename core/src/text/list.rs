@@ -5,7 +5,9 @@ use crate::base::terms::{Cursor, END, Postings, Terms};
 use crate::error::Result;
 
 /// How fast a repeated word saturates, and how much a long text is discounted: the values that
-/// Robertson and Zaragoza (The Probabilistic Relevance Framework, 2009) recommend without tuning.
+/// Robertson and Zaragoza (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than
+/// the mean is discounted as one of the mean: that little else was said speaks for no answer, and a short exclamation
+/// would win over the sentence that it belongs to.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
@@ -41,7 +43,8 @@ impl<'a> Lengths<'a> {
     #[inline]
     fn saturated(&self, tf: u32, length: u32) -> f32 {
         let tf = tf as f32;
-        tf / (tf + self.constant + self.per_term * length as f32)
+        let discount = self.constant + self.per_term * length as f32;
+        tf / (tf + discount.max(K1 as f32))
     }
 
     #[inline]

@@ -26,7 +26,8 @@ fn naive(texts: &[String], question: &str) -> BTreeMap<u32, f64> {
         for (id, text) in (0..).zip(&texts) {
             if let Some(&tf) = text.get(&term) {
                 let tf = f64::from(tf);
-                let norm = 1.2 * (0.25 + 0.75 * f64::from(lengths[id as usize]) / mean);
+                let length = f64::from(lengths[id as usize]).max(mean);
+                let norm = 1.2 * (0.25 + 0.75 * length / mean);
                 *scores.entry(id).or_default() += f64::from(times) * idf * tf * 2.2 / (tf + norm);
             }
         }

@@ -33,7 +33,8 @@ pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
             if event.flags.has(Flags::ERASED) {
                 continue;
             }
-            let (tf, length) = (f64::from(tf), f64::from(lengths[event.id as usize]));
+            let length = f64::from(lengths[event.id as usize]).max(mean);
+            let tf = f64::from(tf);
             let saturated = tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
             *scores.entry(event.id).or_insert(0.0) += f64::from(times) * idf * saturated;
         }
