@@ -24,8 +24,9 @@ use crate::when;
   git log -1 --format=%s | amemctl search work -
   amemctl search work backups --vector-weight 0     by words alone
 
-A score is the sum of its parts: what the words add, what the meaning adds (the vector), and what
-the events before and after it lend.
+A score is the sum of its parts: what the words add, what the meaning adds (the vector), what the
+events before and after it lend, and the best of its session. What was replaced is found as what
+replaced it, unless --superseded is given.
 
 {}", when::HELP))]
 pub(crate) struct Search {
@@ -50,6 +51,12 @@ pub(crate) struct Search {
     /// What neighbours lend of their score [default: as fits the brain's vectors]
     #[arg(long, value_name = "0..1", hide_short_help = true)]
     neighbour_share: Option<f32>,
+    /// What the best of its session lends to each of its events [default: as fits the brain's vectors]
+    #[arg(long, value_name = "0..1", hide_short_help = true)]
+    session_share: Option<f32>,
+    /// Show events that were replaced themselves, not what replaced them.
+    #[arg(long, visible_alias = "include-superseded")]
+    superseded: bool,
     #[command(flatten)]
     looking: Looking,
 }
@@ -66,6 +73,10 @@ struct Hit {
     text: f32,
     vector: f32,
     neighbours: f32,
+    session: f32,
+    /// The event whose score it is, if that is one that this event replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<u64>,
     event: EventJson,
 }
 
@@ -83,6 +94,8 @@ impl Search {
             text_weight: self.text_weight,
             vector_weight: self.vector_weight,
             neighbour_share: self.neighbour_share,
+            session_share: self.session_share,
+            include_superseded: self.superseded,
             as_of: self.looking.as_of(),
             ..Default::default()
         };
@@ -102,12 +115,15 @@ impl Search {
 }
 
 fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
+    let event = EventJson::of(&hit.event.clone().unwrap_or_default())?;
     Ok(Hit {
         score: hit.score,
         text: hit.text_score,
         vector: hit.vector_score,
         neighbours: hit.neighbour_score,
-        event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
+        session: hit.session_score,
+        found: Some(hit.found_id).filter(|found| *found != event.id),
+        event,
     })
 }
 
@@ -117,6 +133,7 @@ fn write(told: &Told, page: &mut Page) {
         ("= words", Align::Right),
         ("+ meaning", Align::Right),
         ("+ near", Align::Right),
+        ("+ session", Align::Right),
         ("id", Align::Right),
         ("type", Align::Left),
         ("when", Align::Left),
@@ -128,10 +145,14 @@ fn write(told: &Told, page: &mut Page) {
             float(hit.text),
             float(hit.vector),
             float(hit.neighbours),
+            float(hit.session),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
             when::short(By::Happened.of(&hit.event)),
-            shown::text(&hit.event),
+            match hit.found {
+                None => shown::text(&hit.event),
+                Some(found) => format!("(instead of {found}) {}", shown::text(&hit.event)),
+            },
         ]);
     }
     table.write(page);

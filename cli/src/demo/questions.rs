@@ -26,7 +26,8 @@ impl Demo {
         let hits = self.ask("")?;
         show(stage, &hits)?;
         let sums = hits.iter().all(|hit| {
-            (hit.text_score + hit.vector_score + hit.neighbour_score - hit.score).abs() < 1e-5
+            let own = hit.text_score + hit.vector_score;
+            (own + hit.neighbour_score + hit.session_score - hit.score).abs() < 1e-5
         });
         stage.check(
             "each score is the sum of its parts",
@@ -127,14 +128,15 @@ fn drawn(view: &View, found: &Tree) -> Result<Branch> {
 
 /// Hits, with the parts of their scores.
 pub(super) fn show(stage: &mut Stage<'_>, hits: &[v1::SearchHit]) -> Result<()> {
-    stage.row("score = words + meaning + near")?;
+    stage.row("score = words + meaning + near + session")?;
     for hit in hits {
         stage.row(format_args!(
-            "{:>5.2} = {:>5.2} + {:>7.2} + {:>4.2}  {}",
+            "{:>5.2} = {:>5.2} + {:>7.2} + {:>4.2} + {:>7.2}  {}",
             hit.score,
             hit.text_score,
             hit.vector_score,
             hit.neighbour_score,
+            hit.session_score,
             hit.event.as_ref().map(told).unwrap_or_default()
         ))?;
     }

@@ -122,6 +122,8 @@ impl Context {
             vector: self.vector.clone(),
             selection: self.selection.clone(),
             limit: self.candidates,
+            // Their heads are taken here, whether the selection wants them or not.
+            include_superseded: true,
             ..Search::default()
         };
         let hits = search.run(view)?.hits;

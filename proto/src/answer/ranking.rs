@@ -73,9 +73,11 @@ pub(super) fn search(view: &View, request: v1::SearchRequest) -> Result<v1::Sear
         question: request.text,
         selection: selection(request.selection)?,
         limit: count(request.limit, HITS),
-        text_weight: request.text_weight.unwrap_or(otherwise.text_weight),
-        vector_weight: request.vector_weight.unwrap_or(otherwise.vector_weight),
+        text_weight: request.text_weight,
+        vector_weight: request.vector_weight,
         neighbour_share: request.neighbour_share.unwrap_or(otherwise.neighbour_share),
+        session_share: request.session_share.unwrap_or(otherwise.session_share),
+        include_superseded: request.include_superseded,
     }
     .run(view)?;
     let mut teller = Teller::new(view);
@@ -86,6 +88,8 @@ pub(super) fn search(view: &View, request: v1::SearchRequest) -> Result<v1::Sear
             text_score: hit.text,
             vector_score: hit.vector,
             neighbour_score: hit.neighbours,
+            session_score: hit.session,
+            found_id: hit.found.0,
         })
     });
     Ok(v1::SearchResponse {

@@ -15,7 +15,7 @@ mod written;
 pub use graph::{Heads, conflicts, edges, forest, heads, resolve, route, tree};
 pub use history::{Known, Model};
 pub use listing::{Place, list, place, sessions};
-pub use ranking::{Fused, bm25, cosines, fused};
+pub use ranking::{Fused, bm25, cosines, fused, shown_as};
 pub use requests::Requests;
 pub use state::{Act, Event, NewEvent, Session, State};
 pub use world::World;

@@ -6,6 +6,7 @@ use amem_core::query::Search;
 use amem_core::text::{Analyzer, Scratch};
 use amem_core::{EdgeType, Flags};
 
+use super::graph::resolve;
 use super::history::Known;
 use super::state::Event;
 
@@ -73,12 +74,14 @@ pub struct Fused {
     pub vector: f64,
     /// Of neighbours.
     pub neighbours: f64,
+    /// Of the session.
+    pub session: f64,
 }
 
 impl Fused {
     /// All of it.
     pub fn score(&self) -> f64 {
-        self.text + self.vector + self.neighbours
+        self.text + self.vector + self.neighbours + self.session
     }
 }
 
@@ -99,7 +102,7 @@ impl Known {
         )
     }
 
-    /// What every event has of its own, wanted or not.
+    /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
     fn own(&self, search: &Search) -> BTreeMap<u64, Fused> {
         let mean = self.mean().filter(|_| !search.vector.is_empty());
         let cosines = mean.map(|mean| cosines(self, &search.vector, &mean));
@@ -110,12 +113,12 @@ impl Known {
         let most = scores.values().copied().fold(0.0, f64::max);
         let has_words = !counts(&search.question).is_empty();
         let text = if has_words {
-            f64::from(search.text_weight)
+            f64::from(search.text_weight.unwrap_or(0.4))
         } else {
             0.0
         };
         let vector = if range > 0.0 {
-            f64::from(search.vector_weight)
+            f64::from(search.vector_weight.unwrap_or(0.6))
         } else {
             0.0
         };
@@ -133,42 +136,70 @@ impl Known {
     }
 }
 
-/// The score of every wanted event that has one.
+/// The score of every wanted event that has one, whatever replaced it.
 pub fn fused(known: &Known, search: &Search) -> BTreeMap<u64, Fused> {
-    let wants = |event: &&Event| known.wants(event, &search.selection);
     let own = known.own(search);
-    let shown: BTreeMap<u64, Fused> = known
+    let wanted: BTreeMap<u64, &Event> = known
         .state
         .events
         .iter()
-        .filter(wants)
-        .map(|event| (event.id, own.get(&event.id).copied().unwrap_or_default()))
+        .filter(|event| known.wants(event, &search.selection))
+        .map(|event| (event.id, event))
         .collect();
+    let has = |id: u64| own.get(&id).map_or(0.0, |parts| parts.text + parts.vector);
+    // Pairs of wanted events of which the second is one step from the first.
+    let after: Vec<(u64, u64)> = known
+        .state
+        .edges
+        .keys()
+        .filter(|(.., t)| EdgeType(*t) == EdgeType::TEMPORAL_NEXT)
+        .map(|&(source, target, _)| (source, target))
+        .filter(|(source, target)| wanted.contains_key(source) && wanted.contains_key(target))
+        .collect();
+    let before: Vec<(u64, u64)> = after.iter().map(|&(a, b)| (b, a)).collect();
+    let most = |ids: &[u64]| ids.iter().map(|&id| has(id)).fold(0.0, f64::max);
     let mut all = BTreeMap::new();
-    for (&id, parts) in &shown {
-        let lent = |outgoing: bool| {
-            let ties = known
-                .state
-                .edges
-                .keys()
-                .filter(|(.., t)| EdgeType(*t) == EdgeType::TEMPORAL_NEXT);
-            let others = ties.filter_map(|&(source, target, _)| match outgoing {
-                true => (source == id).then_some(target),
-                false => (target == id).then_some(source),
-            });
-            let scores = others
-                .filter_map(|other| shown.get(&other))
-                .map(|p| p.text + p.vector);
-            scores.fold(0.0, f64::max)
+    for (&id, event) in &wanted {
+        let mut lent = 0.0;
+        for steps in [&after, &before] {
+            let beyond = |from: &[u64]| -> Vec<u64> {
+                let steps = steps.iter().filter(|step| from.contains(&step.0));
+                steps.map(|step| step.1).collect()
+            };
+            let first = beyond(&[id]);
+            lent += most(&first) + most(&beyond(&first)) / 2.0;
+        }
+        let session: Vec<u64> = match event.made.session {
+            0 => vec![id],
+            session => {
+                let same = wanted.values().filter(|e| e.made.session == session);
+                same.map(|e| e.id).collect()
+            }
         };
-        let neighbours = f64::from(search.neighbour_share) * (lent(true) + lent(false));
-        let parts = Fused {
-            neighbours,
-            ..*parts
-        };
-        if parts.score() > 0.0 {
-            all.insert(id, parts);
+        let own = own.get(&id).copied().unwrap_or_default();
+        let neighbours = f64::from(search.neighbour_share) * lent;
+        if own.text + own.vector + neighbours > 0.0 {
+            let session = f64::from(search.session_share) * most(&session);
+            all.insert(
+                id,
+                Fused {
+                    neighbours,
+                    session,
+                    ..own
+                },
+            );
         }
     }
     all
+}
+
+/// What a search shows in place of an event that it finds; none if the selection does not want that.
+pub fn shown_as(known: &Known, search: &Search, id: u64) -> Option<u64> {
+    if search.include_superseded {
+        return Some(id);
+    }
+    let (scope, all) = (&search.selection.scope, search.selection.include_forgotten);
+    let head = resolve(known, id, scope, all)?.heads.first()?.0;
+    let is_wanted = known.wants(&known.state.events[head as usize], &search.selection);
+    is_wanted.then_some(head)
 }

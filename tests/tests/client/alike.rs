@@ -256,6 +256,8 @@ async fn every_question_has_the_same_answer_directly_and_by_call() {
             vector: a.chance(3).then_some(vector),
             selection: a.selection(),
             limit: a.limit(),
+            session_share: a.chance(3).then_some(0.5),
+            include_superseded: a.chance(2),
             as_of: a.as_of(),
             ..Default::default()
         };

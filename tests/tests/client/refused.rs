@@ -258,6 +258,7 @@ async fn enums_limits_and_missing_fields_are_named() {
         } "SPACE" "77b45dbc";
         SearchRequest { text: "x".into(), text_weight: Some(-1.0) } "INVALID" "weights";
         SearchRequest { text: "x".into(), neighbour_share: Some(2.0) } "INVALID" "neighbour_share";
+        SearchRequest { text: "x".into(), session_share: Some(-1.0) } "INVALID" "session_share";
         PatternRequest { selection: selection(|s| s.filter_json = "{".into()) } "INVALID" "filter_json";
         TimelineRequest { selection: selection(|s| s.filter_json = r#"{"a":{"near":1}}"#.into()) }
             "INVALID" "near";

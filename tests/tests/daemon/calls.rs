@@ -35,9 +35,17 @@ async fn a_memory_is_made_written_found_corrected_and_resolved() {
     let found = queries.search(search.clone()).await.unwrap().into_inner();
     let best = &found.hits[0];
     assert_eq!(best.event.as_ref().unwrap().id, 1);
-    let parts = best.text_score + best.vector_score + best.neighbour_score;
+    let parts = best.text_score + best.vector_score + best.neighbour_score + best.session_score;
     assert!((best.score - parts).abs() < 1e-6 && best.text_score > 0.0);
     assert!(found.moment.unwrap().lsn >= commit.lsn);
+    // The brain's vectors are the built-in embedder's.
+    let weighed = v1::SearchRequest {
+        text_weight: Some(0.8),
+        vector_weight: Some(0.2),
+        ..search.clone()
+    };
+    let weighed = queries.search(weighed).await.unwrap().into_inner();
+    assert_eq!(weighed.hits, found.hits);
 
     let correct = v1::CorrectRequest {
         brain: "work".into(),
@@ -65,6 +73,26 @@ async fn a_memory_is_made_written_found_corrected_and_resolved() {
     let old = &get(&client, "work", &[1]).await[0];
     assert_eq!(old.confidence, 0.0);
     assert_eq!(old.edges[0].r#type(), v1::EdgeType::Supersedes);
+    let now = queries.search(search.clone()).await.unwrap().into_inner();
+    let ids: Vec<u64> = now
+        .hits
+        .iter()
+        .flat_map(|h| &h.event)
+        .map(|e| e.id)
+        .collect();
+    assert!(ids.contains(&3) && !ids.contains(&1), "{ids:?}");
+    let all = v1::SearchRequest {
+        include_superseded: true,
+        ..search
+    };
+    let all = queries.search(all).await.unwrap().into_inner();
+    let ids: Vec<u64> = all
+        .hits
+        .iter()
+        .flat_map(|h| &h.event)
+        .map(|e| e.id)
+        .collect();
+    assert!(ids.contains(&3) && ids.contains(&1), "{ids:?}");
     // What was believed before is still there to be asked for.
     let before = v1::GetEventsRequest {
         brain: "work".into(),

@@ -101,6 +101,7 @@ fn by_hand(context: &Context, view: &View, known: &amem_tests::model::Known) -> 
         vector: context.vector.clone(),
         selection: context.selection.clone(),
         limit: context.candidates,
+        include_superseded: true,
         ..Search::default()
     };
     let selection = &context.selection;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use amem_core::limits::PAGE_MAX;
-use amem_core::query::filter::Filter;
 use amem_core::query::{
-    Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Search, Seen, Sight, Similar, Source, Stage,
-    Text, Weights,
+    Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Scope, Search, Seen, Sight, Similar, Source,
+    Stage, Text, Weights,
 };
 use amem_core::view::View;
 use amem_core::{EdgeType, Error, Micros, NodeId};
@@ -93,6 +92,19 @@ fn stage(world: &mut World, view: &View) -> Stage {
     }
 }
 
+/// What is in one scope and in the other; none if that is nothing.
+fn both(one: &Scope, other: &Scope) -> Option<Scope> {
+    let field = |a: &Option<String>, b: &Option<String>| match (a, b) {
+        (Some(a), Some(b)) if a != b => None,
+        _ => Some(a.clone().or(b.clone())),
+    };
+    Some(Scope {
+        user: field(&one.user, &other.user)?,
+        agent: field(&one.agent, &other.agent)?,
+        run: field(&one.run, &other.run)?,
+    })
+}
+
 /// What a source gives of what may be a row, and what each is worth over the best: all that it finds, without those
 /// that may not, and of these the first.
 fn begin(
@@ -119,12 +131,13 @@ fn begin(
             (all.run(view)?.hits, similar.limit)
         }
         Source::Search(search) => {
-            // Its scores depend on what it may find, so what it may find is said in other words.
+            // Its scores, and the heads that it shows, depend on what it may find; so that is said beforehand.
             let mut selection = search.selection.clone();
+            let Some(scope) = both(&pipeline.scope, &selection.scope) else {
+                return Ok(Vec::new());
+            };
+            selection.scope = scope;
             selection.include_forgotten &= pipeline.include_forgotten;
-            let filters = pipeline.scope.to_filter()?.into_iter();
-            let filters = filters.chain(selection.filter.take()).collect::<Vec<_>>();
-            selection.filter = (!filters.is_empty()).then_some(Filter::And(filters));
             let search = Search {
                 selection,
                 ..search.clone()

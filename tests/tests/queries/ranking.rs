@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use amem_core::query::{Like, Search, Selection, Similar, Text};
 use amem_core::view::View;
-use amem_core::{Error, Flags, NodeId};
-use amem_tests::model::{Known, Requests, World, bm25, cosines, fused, list};
+use amem_core::{EdgeType, Error, EventType, Flags, NodeId};
+use amem_tests::model::{
+    Act, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
+};
 
 use crate::{Place, in_worlds};
 
@@ -111,17 +113,20 @@ fn text_is_bm25_of_every_text() {
 
 #[test]
 fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
+    let replaced = std::cell::Cell::new(0);
     in_worlds(100, |world, view, known| {
         let mut request = Search {
             question: world.text(),
             vector: world.vector().unwrap_or_default(),
             selection: Requests(world).selection(),
             limit: 1 + world.random.below(8) as usize,
-            neighbour_share: world.random.pick(&[0.0, 0.2, 1.0]),
+            neighbour_share: world.random.pick(&[0.0, 0.25, 1.0]),
+            session_share: world.random.pick(&[0.0, 0.25, 1.0]),
+            include_superseded: world.random.below(3) == 0,
             ..Search::default()
         };
         if world.random.below(5) == 0 {
-            (request.text_weight, request.vector_weight) = (2.0, 0.5);
+            (request.text_weight, request.vector_weight) = (Some(2.0), Some(0.5));
         }
         if request.question.is_empty() && request.vector.is_empty() {
             assert!(request.run(view).is_err());
@@ -129,19 +134,26 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
         }
         let found = request.run(view).unwrap().hits;
         let expected = fused(known, &request);
-        let scores = expected
-            .iter()
-            .map(|(id, parts)| (*id, parts.score()))
-            .collect();
+        let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
+        for (&id, parts) in &expected {
+            if let Some(shown) = shown_as(known, &request, id) {
+                let best = scores.entry(shown).or_default();
+                *best = best.max(parts.score());
+            }
+        }
         let hits: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
         check(&hits, &scores, request.limit);
         for hit in found {
-            assert_eq!(hit.text + hit.vector + hit.neighbours, hit.score);
-            let parts = &expected[&hit.id.0];
+            let sum = hit.text + hit.vector + hit.neighbours + hit.session;
+            assert_eq!(sum, hit.score);
+            assert_eq!(shown_as(known, &request, hit.found.0), Some(hit.id.0));
+            replaced.set(replaced.get() + usize::from(hit.found != hit.id));
+            let parts = &expected[&hit.found.0];
             for (found, expected) in [
                 (hit.text, parts.text),
                 (hit.vector, parts.vector),
                 (hit.neighbours, parts.neighbours),
+                (hit.session, parts.session),
             ] {
                 assert!(
                     (f64::from(found) - expected).abs() < 1e-4,
@@ -150,6 +162,56 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
             }
         }
     });
+    // The worlds must have had something to say.
+    assert!(replaced.get() > 20, "{replaced:?}");
+}
+
+#[test]
+fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
+    let add = |event_type, text: &str| {
+        Act::Add(NewEvent {
+            event_type,
+            session: 0,
+            event_time: None,
+            confidence: 1.0,
+            lambda: 0.0,
+            text: text.into(),
+            attributes: None,
+            vector: None,
+        })
+    };
+    let supersedes = |new, old| Act::Link(new, old, EdgeType::SUPERSEDES.0, 1.0);
+    let mut world = World::new(1).unwrap();
+    let acts = vec![
+        add(EventType::FACT, "the nightly backup starts at two"),
+        add(EventType::FACT, "the nightly backup starts at three"),
+        add(EventType::CORRECTION, "it begins at four"),
+        add(EventType::FACT, "lunch is at noon"),
+        supersedes(1, 0),
+        supersedes(2, 1),
+    ];
+    world.commit(acts).unwrap();
+    let found = |world: &World, change: &dyn Fn(&mut Search)| -> Vec<(u64, u64)> {
+        let mut search = Search {
+            question: "when does the nightly backup start?".into(),
+            ..Search::default()
+        };
+        change(&mut search);
+        let hits = search.run(&world.view()).unwrap().hits.into_iter();
+        hits.map(|hit| (hit.id.0, hit.found.0)).collect()
+    };
+    assert_eq!(found(&world, &|_| ()), [(2, 1)]);
+    assert_eq!(
+        found(&world, &|search| search.include_superseded = true),
+        [(1, 1), (0, 0)]
+    );
+    let facts = |search: &mut Search| search.selection.types = vec![EventType::FACT];
+    assert_eq!(found(&world, &facts), []);
+    // What is forgotten is no head.
+    world
+        .commit(vec![Act::Belief(2, 1.0, Flags::FORGOTTEN, 0.0)])
+        .unwrap();
+    assert_eq!(found(&world, &facts), [(1, 1)]);
 }
 
 /// The answers of all rankings, to the bit.

@@ -108,7 +108,7 @@ fn vectors_that_cannot_be_compared_are_refused() {
         "search: neither a question nor a vector",
     );
     let weights = Search {
-        text_weight: f32::INFINITY,
+        text_weight: Some(f32::INFINITY),
         ..search(vec![1.0; 3])
     };
     check(weights.run(&view), "weights");
@@ -117,6 +117,11 @@ fn vectors_that_cannot_be_compared_are_refused() {
         ..search(vec![1.0; 3])
     };
     check(share.run(&view), "neighbour_share: 1.5");
+    let share = Search {
+        session_share: -0.5,
+        ..search(vec![1.0; 3])
+    };
+    check(share.run(&view), "session_share: -0.5");
     let least = Similar {
         like: Like::Vector(vec![1.0; 3]),
         min_similarity: Some(2.0),
