@@ -92,12 +92,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
         let mut heads = Heads::new(self.view, &sight);
         let mut told = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();
-        while let Some(hit) = self.next()? {
-            if let Some(last) = limit.checked_sub(1).and_then(|last| best.get(last))
-                && hit.score < last.score
-            {
-                break;
-            }
+        let mut least = f32::NEG_INFINITY;
+        while let Some(hit) = self.next(least)? {
             let head = match self.search.include_superseded {
                 true => Some(hit.found),
                 false => heads.newest(hit.found)?,
@@ -107,6 +103,9 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 && told.insert(id)
             {
                 best.push(Hit { id, ..hit });
+                if best.len() == limit {
+                    least = hit.score;
+                }
             }
         }
         best.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
@@ -114,11 +113,15 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(best)
     }
 
-    /// The best hit that was not given; of equals, the highest id.
-    fn next(&mut self) -> Result<Option<Hit>> {
+    /// The best hit that was not given; of equals, the highest id. None if it has less than `least`.
+    fn next(&mut self, least: f32) -> Result<Option<Hit>> {
         loop {
             let others = self.most_of_the_rest();
-            if self.ready.peek().is_some_and(|best| best.0.score > others) {
+            let ready = self.ready.peek().map(|best| best.0.score);
+            if others < least && ready.is_none_or(|score| score < least) {
+                return Ok(None);
+            }
+            if ready.is_some_and(|score| score > others) {
                 return Ok(self.ready.pop().map(|best| best.0));
             }
             match self.rest.pop() {

@@ -81,9 +81,11 @@ impl<'s, 'v> Lenders<'s, 'v> {
 
     /// The place of what is known of an event.
     fn place(&mut self, id: u32) -> Result<usize> {
-        if let Some(place) = self.places[id as usize].checked_sub(1) {
+        let place = self.places.get(id as usize).copied().unwrap_or_default();
+        if let Some(place) = place.checked_sub(1) {
             return Ok(place as usize);
         }
+        // An id past all events, which a damaged file may name, ends here.
         let node = self.view.node(NodeId(id.into()))?;
         let session = match self.selected.admits(&node)? {
             false => None,

@@ -68,7 +68,9 @@ impl Own {
         let ids = 0..cosines.of.len() as u32;
         let mut sums: Vec<f32> = ids.map(|id| self.vector(id)).collect();
         for &(id, score) in &self.scores.events {
-            sums[id as usize] = self.text(score) + self.vector(id);
+            if let Some(sum) = sums.get_mut(id as usize) {
+                *sum = self.text(score) + self.vector(id);
+            }
         }
         sums
     }
@@ -82,7 +84,7 @@ impl Own {
     pub(super) fn sum(&self, id: u32) -> f32 {
         match self.cosines {
             None => self.text(self.scores.of(id)),
-            Some(_) => self.sums[id as usize],
+            Some(_) => self.sums.get(id as usize).copied().unwrap_or_default(),
         }
     }
 
