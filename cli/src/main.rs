@@ -21,6 +21,7 @@ mod demo;
 mod event;
 mod exit;
 mod failure;
+mod help;
 mod id;
 mod input;
 mod jsonl;
@@ -40,7 +41,7 @@ mod writing;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{FromArgMatches, Parser};
 
 use command::Command;
 use context::Context;
@@ -48,13 +49,11 @@ use exit::Exit;
 use failure::Failure;
 use reach::Reach;
 
-/// The command line of amemd: the memory of the AI agents on a machine.
+/// Asks and keeps the memories of AI agents, in the brains of amemd and in files.
 #[derive(Debug, Parser)]
 #[command(
     name = "amemctl",
     version,
-    after_help = EXAMPLES,
-    after_long_help = format!("{EXAMPLES}\n\n{}", exit::help()),
     disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true
@@ -73,18 +72,19 @@ struct Arguments {
 }
 
 const EXAMPLES: &str = "Examples:
-  amemctl info work.amem                      what a brain is and holds
-  amemctl ls work.amem --type decision        its decisions, the newest first
-  amemctl get work.amem 12 --edges --history  one event, whole
-  amemctl resolve work.amem 12                what is believed now instead of event 12
-  amemctl why work.amem 12                    what event 12 rests on
-  amemctl verify work.amem                    every byte, against its checksums
-  amemctl export work.amem --format jsonl     everything, one event a line
-  amemctl import old.amem new.amem            a brain made of another file
-  amemctl demo                                what all of this is for, shown and checked";
+  amemctl demo                                  what all of this is for, shown and checked
+  amemctl brain create work                     a brain; amemd is started if none runs
+  amemctl add work \"backups take 4 hours\"       something to remember
+  amemctl search work how long do backups take  what fits a question
+  amemctl why work 12                           what event 12 rests on
+  amemctl ls work --type decision               its decisions, the newest first
+  amemctl why work.amem 12                      the same of a file, without a daemon
+
+`amemctl COMMAND --help` has the options and examples of each.";
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let parsed = help::command().try_get_matches();
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
         Err(error) => return unparsed(&error).into(),
     };

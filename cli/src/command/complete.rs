@@ -4,13 +4,13 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::Arguments;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::help;
 
 /// Options of completions.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(crate) struct Man {
 impl Completions {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut out = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "amemctl", &mut out);
+        clap_complete::generate(self.shell, &mut help::command(), "amemctl", &mut out);
         cx.stream()
             .write_all(&out)
             .map_err(|e| Failure::output(&e))?;
@@ -48,7 +48,7 @@ impl Completions {
 
 impl Man {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let command = Arguments::command();
+        let command = help::command();
         let Some(folder) = &self.folder else {
             let mut out = Vec::new();
             let rendered = clap_mangen::Man::new(command).render(&mut out);

@@ -52,7 +52,10 @@ struct Told {
 impl Path {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let opened = Opened::open(cx, &self.brain)?;
-        let (from_id, to_id) = (self.from.number_at(cx, &opened, self.looking.as_of())?, self.to.number_at(cx, &opened, self.looking.as_of())?);
+        let (from_id, to_id) = (
+            self.from.number_at(cx, &opened, self.looking.as_of())?,
+            self.to.number_at(cx, &opened, self.looking.as_of())?,
+        );
         let request = v1::PathRequest {
             from_id,
             to_id,

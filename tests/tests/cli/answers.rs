@@ -321,9 +321,12 @@ fn help_has_examples_and_exit_codes_and_the_version_is_told() {
     assert!(version.starts_with("amemctl 0."), "{version}");
     // Every command that the help lists, and those below them.
     let listed = |help: &str| -> Vec<String> {
-        let all = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-        let names = all.take_while(|line| line.starts_with("  "));
-        let names = names.filter(|line| !line.starts_with("   "));
+        let lines = help.lines().take_while(|line| *line != "Options:");
+        let is_name = |line: &&str| {
+            line.strip_prefix("  ")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+        };
+        let names = lines.filter(is_name);
         names
             .map(|line| line.split_whitespace().next().unwrap().to_owned())
             .collect()

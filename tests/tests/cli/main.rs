@@ -12,6 +12,7 @@ mod bad_input;
 mod brains;
 mod damage;
 mod forms;
+mod guide;
 mod served;
 mod terminal;
 mod tool;

@@ -215,7 +215,7 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
 }
 
 /// A line with TIME for times and AGO for how long ago they were; its words are apart by one space.
-fn without_times(line: &str) -> String {
+pub(crate) fn without_times(line: &str) -> String {
     let indent: String = line.chars().take_while(|c| *c == ' ').take(1).collect();
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut out: Vec<String> = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) struct Kit {
     arguments: Vec<PathBuf>,
     modules: Option<PathBuf>,
     /// Generated code, for as long as it is used.
-    _stubs: Option<TempDir>,
+    stubs: Option<TempDir>,
 }
 
 impl Kit {
@@ -33,6 +33,11 @@ impl Kit {
         let mut command = self.interpreter();
         command.args(&self.arguments);
         command
+    }
+
+    /// The folder of the generated code, of a language that needs some.
+    pub(crate) fn stubs(&self) -> Option<&Path> {
+        self.stubs.as_ref().map(TempDir::path)
     }
 
     /// The interpreter with its packages, for any script.
@@ -96,7 +101,7 @@ pub(crate) fn python() -> Option<Kit> {
             program: python,
             arguments: vec![script, "--stubs".into(), stubs],
             modules: None,
-            _stubs: Some(made),
+            stubs: Some(made),
         }
     })
 }
@@ -121,7 +126,7 @@ pub(crate) fn node() -> Option<Kit> {
         program: "node".into(),
         arguments: vec![sources().join("node/agent.js"), "--protos".into(), protos()],
         modules: Some(kit.join("node_modules")),
-        _stubs: None,
+        stubs: None,
     })
 }
 

@@ -12,6 +12,7 @@
 )]
 
 mod agent;
+mod guide;
 mod kit;
 
 use std::net::TcpListener;
