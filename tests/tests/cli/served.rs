@@ -174,6 +174,12 @@ fn without_uses(data: &mut Value) {
             ] {
                 fields.remove(name);
             }
+            // The first line of a context says the moment.
+            if let Some(Value::String(text)) = fields.get_mut("text")
+                && text.starts_with("From memory, as of ")
+            {
+                *text = text.lines().skip(1).collect();
+            }
             fields.values_mut().for_each(without_uses);
         }
         Value::Array(values) => values.iter_mut().for_each(without_uses),
