@@ -1,15 +1,16 @@
-//! docs/guide.md, done: what it says that commands print is what they print.
+//! docs/guide.md and README.md, done: what they say that commands print is what they print.
 //!
-//! Blocks marked `console` are run in their order by one shell of a user of their own. A command without output in the
-//! guide must do well; of others, every line is compared, but for times.
+//! Blocks marked `console` are run in their order as a user of their own. A command that is shown without output must do
+//! well; of others, every line is compared, but for times.
 
 use std::path::Path;
 
 use crate::tool::{Tool, without_times};
 
 const GUIDE: &str = include_str!("../../../docs/guide.md");
+const README: &str = include_str!("../../../README.md");
 
-/// A command of the guide, and what it is said to print.
+/// A command of a page, and what it is said to print.
 #[derive(Debug)]
 struct Shown {
     command: String,
@@ -17,10 +18,10 @@ struct Shown {
 }
 
 /// The commands of all blocks marked `console`.
-fn commands() -> Vec<Shown> {
+fn commands(page: &str) -> Vec<Shown> {
     let mut all: Vec<Shown> = Vec::new();
     let mut is_inside = false;
-    for line in GUIDE.lines() {
+    for line in page.lines() {
         match (is_inside, line) {
             (false, "```console") => is_inside = true,
             (false, _) => {}
@@ -70,11 +71,20 @@ fn is_day_or_clock(word: &str) -> bool {
 
 #[test]
 fn the_guide_prints_what_it_says() {
+    check(GUIDE);
+}
+
+#[test]
+fn the_readme_prints_what_it_says() {
+    check(README);
+}
+
+fn check(page: &str) {
     let tool = Tool::new();
     let program = tool.command().get_program().to_owned();
     let folder = Path::new(&program).parent().unwrap().to_owned();
-    let shown = commands();
-    assert!(shown.len() > 15, "{shown:?}");
+    let shown = commands(page);
+    assert!(shown.len() >= 9, "{shown:?}");
     for Shown { command, prints } in shown {
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(&command).current_dir(tool.path(""));

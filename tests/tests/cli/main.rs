@@ -10,9 +10,11 @@
 mod answers;
 mod bad_input;
 mod brains;
+mod changed;
 mod damage;
 mod forms;
 mod guide;
+mod reached;
 mod served;
 mod terminal;
 mod tool;

@@ -1,0 +1,245 @@
+//! Changes to a daemon's brain: each is done, told, undone where that can be, and refused in words.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::served::{backups, check};
+use crate::tool::words;
+
+#[test]
+fn edges_pins_and_forgetting_are_done_and_undone() {
+    let tool = backups();
+    check(
+        &tool.text("link work 3 related-to 1 --weight 0.4"),
+        "3 ─related-to→ 1",
+    );
+    let told = tool.data("get work 3 --edges --no-touch", 0);
+    let edges = told["events"][0]["outgoing"].as_array().unwrap().clone();
+    assert!(
+        edges
+            .iter()
+            .any(|e| e["type"] == "related-to" && e["weight"] == 0.4)
+    );
+    check(
+        &tool.text("unlink work 3 related-to 1"),
+        "no more: 3 ─related-to→ 1",
+    );
+    tool.refused(
+        "unlink work 3 related-to 1",
+        3,
+        "unknown_edge",
+        "no edge",
+        "--edges",
+    );
+    check(&tool.text("pin work 0 1"), "pinned: 0, 1");
+    check(&tool.text("unpin work 1"), "no more pinned: 1");
+    check(&tool.text("forget work 1"), "forgotten: 1");
+    tool.refused(
+        "get work 1",
+        3,
+        "forgotten",
+        "forgotten",
+        "--include-forgotten",
+    );
+    tool.text("forget work 2");
+    assert!(tool.text("why work 3").contains("caused-by: 2 (forgotten)"));
+    tool.text("restore work 2");
+    check(&tool.text("restore work 1"), "restored: 1");
+    check(&tool.text("-q pin work 2"), "");
+    let pinned = tool.data("query work --order oldest", 0);
+    let flags: Vec<&Value> = pinned["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| &e["flags"])
+        .collect();
+    assert_eq!(flags[0], &json!(["pinned"]));
+    assert_eq!(flags[1], &json!([]));
+    tool.refused(
+        "pin work 0 77",
+        3,
+        "unknown_event",
+        "pinned: 0; then ",
+        "query BRAIN",
+    );
+}
+
+#[test]
+fn sessions_are_opened_compressed_and_closed() {
+    let tool = backups();
+    check(&tool.text("-q sessions open work monday"), "1");
+    check(&tool.text("-q sessions open work tuesday"), "2");
+    let told = tool.told("sessions show work monday --limit 2");
+    assert!(
+        told.starts_with("session 1\nkey monday\nagent amemctl\n"),
+        "{told}"
+    );
+    assert!(
+        told.contains("events 4") && told.contains("2 more: --limit"),
+        "{told}"
+    );
+    check(
+        &tool.text("compress work monday 'The second disk it is'"),
+        "event 4 is the episode of 4 events of session 1",
+    );
+    let shown = tool.data("query work", 0);
+    assert_eq!(shown["events"].as_array().unwrap().len(), 1, "{shown}");
+    let all = tool.data("query work --compressed", 0);
+    assert_eq!(all["events"].as_array().unwrap().len(), 5, "{all}");
+    assert_eq!(all["events"][1]["session_key"], "monday");
+    check(
+        &tool.text("sessions close work tuesday --outcome quiet"),
+        "session 2 is closed",
+    );
+    let list = tool.told("sessions list work");
+    assert!(
+        list.contains("2 tuesday amemctl AGO AGO closed AGO: quiet"),
+        "{list}"
+    );
+    tool.refused(
+        "sessions show work friday",
+        3,
+        "unknown_session",
+        "friday",
+        "sessions list",
+    );
+}
+
+#[test]
+fn what_is_erased_is_shown_first_and_is_gone_for_good() {
+    let tool = backups();
+    tool.text("add work 'the code is 90210-cinnamon'");
+    tool.text("compress work monday 'Backups were slow'");
+    let ran = tool.run(&words("erase work 4"));
+    assert_eq!(ran.exit, 5, "nobody can be asked: {ran:?}");
+    assert!(ran.err.contains("--yes"), "{ran:?}");
+    let shown = tool.text("erase work 0 --dry-run");
+    assert!(
+        shown.contains("Backups take 4 hours") && shown.contains("episodes that may tell of it: 5"),
+        "{shown}"
+    );
+    assert!(shown.contains("nothing was erased"));
+    let told = tool.data("erase work 4 --yes", 0);
+    assert_eq!(told["events"], json!([4]));
+    let event = tool.data("get work 4 --no-touch", 0)["events"][0].clone();
+    assert_eq!(
+        (&event["text"], &event["flags"]),
+        (&"".into(), &json!(["erased"]))
+    );
+    let brains = tool.home().join(".local/share/amem/brains");
+    for file in walk(&brains) {
+        let bytes = std::fs::read(&file).unwrap();
+        let found = bytes.windows(8).any(|part| part == b"cinnamon");
+        assert!(!found, "{} still has it", file.display());
+    }
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(walk(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
+
+#[test]
+fn decay_fading_and_checkpoints() {
+    let tool = backups();
+    assert!(
+        tool.told("decay work")
+            .starts_with("strengths are those of now")
+    );
+    assert_eq!(tool.data("fading work", 0)["events"], json!([]));
+    let later = tool.data("fading work --at 2035-01-01 --below 0.9", 0);
+    assert!(!later["events"].as_array().unwrap().is_empty(), "{later}");
+    let folded = tool.data("checkpoint work", 0);
+    assert_eq!(folded["generation"], 2);
+    assert_eq!(tool.data("info work", 0)["journal"]["commits"], 0);
+}
+
+#[test]
+fn texts_come_from_arguments_stdin_and_files() {
+    let tool = backups();
+    tool.put("note.txt", "from a file\nin two lines\n".as_bytes());
+    check(&tool.text("-q add work --file note.txt"), "4");
+    let pipe = |text: &str| {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        std::io::Write::write_all(&mut writer, text.as_bytes()).unwrap();
+        Stdio::from(reader)
+    };
+    let ran = tool.run_with(&words("-q add work -"), pipe("from a pipe\n"));
+    assert_eq!((ran.exit, ran.out.as_str()), (0, "5\n"), "{ran:?}");
+    let ran = tool.run_with(&words("-q add work"), pipe("also\n"));
+    assert_eq!((ran.exit, ran.out.as_str()), (0, "6\n"), "{ran:?}");
+    let texts = tool.data("get work 4 5 6 --no-touch", 0);
+    let texts: Vec<&Value> = texts["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| &e["text"])
+        .collect();
+    assert_eq!(texts, ["from a file\nin two lines", "from a pipe", "also"]);
+    let ran = tool.run(&words("add work"));
+    assert_eq!(ran.exit, 2, "{ran:?}");
+    assert!(ran.err.contains("the text is empty"), "{ran:?}");
+    for bad in [
+        "add work --link supports x",
+        "add work --link likes:1 x",
+        "add work --attribute novalue x",
+        "add work --confidence much x",
+        "add work --happened soon x",
+        "get work first",
+        "query work --since 2024-13-01",
+    ] {
+        let ran = tool.run(&words(bad));
+        assert_eq!((ran.exit, ran.out.as_str()), (2, ""), "{bad}: {ran:?}");
+    }
+    tool.refused(
+        "add work --confidence 2 x",
+        5,
+        "invalid",
+        "confidence",
+        "--help",
+    );
+    tool.refused(
+        "add work --link supports:99 x",
+        3,
+        "unknown_event",
+        "99",
+        "query",
+    );
+    tool.refused(
+        "correct work 0 --expected-head 3 x",
+        5,
+        "condition",
+        "head",
+        "read again",
+    );
+}
+
+#[test]
+fn a_request_is_done_once_under_its_id() {
+    let tool = backups();
+    let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let ran = tool.run(&words(&format!("add work --request-id {id} once")));
+    // An id of long ago is refused rather than executed a second time.
+    assert_eq!(ran.exit, 5, "{ran:?}");
+    let id = uuid::Uuid::now_v7();
+    check(
+        &tool.text(&format!("-q add work --request-id {id} once")),
+        "4",
+    );
+    let again = tool.data(&format!("add work --request-id {id} once"), 0);
+    assert_eq!(
+        (&again["id"], &again["commit"]["replayed"]),
+        (&4.into(), &true.into())
+    );
+    let ran = tool.run(&words(&format!("add work --request-id {id} another")));
+    assert_eq!(ran.exit, 5, "{ran:?}");
+}

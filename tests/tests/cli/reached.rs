@@ -1,0 +1,146 @@
+//! How a daemon is found, started, told of and ended, and what it says of its brains.
+
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::served::{backups, check};
+use crate::tool::{Tool, words};
+
+#[test]
+fn brains_are_listed_and_removed() {
+    let tool = backups();
+    tool.text("brain create notes --dimension 3 --model mine");
+    tool.text("brain create work --if-missing");
+    tool.refused(
+        "brain create work",
+        5,
+        "already_exists",
+        "work",
+        "another name",
+    );
+    let list = tool.told("brain ls");
+    assert!(list.contains("notes 0 0 "), "{list}");
+    assert!(list.ends_with("2 brains\n"), "{list}");
+    assert_eq!(tool.data("brain info notes", 0)["dimension"], 3);
+    tool.refused(
+        "brain rm notes",
+        5,
+        "unconfirmed",
+        "nobody was asked",
+        "--yes",
+    );
+    check(&tool.text("brain rm notes --yes"), "notes is removed");
+    tool.refused("query notes", 3, "unknown_brain", "notes", "brain create");
+    tool.put("notes", b"");
+    tool.refused(
+        "query notes",
+        3,
+        "unknown_brain",
+        "notes",
+        "`./notes` means the file",
+    );
+    tool.refused(
+        "add work.amem x",
+        5,
+        "file",
+        "only amemd writes brains",
+        "brain ls",
+    );
+    tool.refused("brain create a/b", 5, "brain_name", "a/b", "letters");
+}
+
+#[test]
+fn the_daemon_is_told_of_and_ended() {
+    let tool = Tool::new();
+    tool.refused("status", 7, "no_daemon", "no amemd answers", "amemd");
+    tool.refused(
+        "--no-autostart query work",
+        7,
+        "no_daemon",
+        "no amemd answers",
+        "--socket",
+    );
+    tool.text("-q brain create work");
+    let status = tool.data("status", 0);
+    assert_eq!(status["brain_count"], 1);
+    let pid = status["pid"].as_u64().unwrap();
+    let text = tool.told("status");
+    assert!(text.starts_with("amemd 0."), "{text}");
+    assert!(text.contains(&format!("process {pid}, up ")), "{text}");
+    assert!(text.contains("CreateBrain 1 0 "), "{text}");
+    assert_eq!(tool.data("reload", 0)["changed"], json!([]));
+    check(
+        &tool.text("shutdown"),
+        &format!("amemd (process {pid}) has ended"),
+    );
+    tool.refused("shutdown", 7, "no_daemon", "no amemd answers", "amemd");
+    // The next command starts another.
+    assert_eq!(tool.data("-q brain ls", 0)["brains"][0]["brain"], "work");
+}
+
+#[test]
+fn a_daemon_that_cannot_start_says_why_and_two_that_start_at_once_are_one() {
+    let tool = Tool::new();
+    let config = tool.home().join(".config/amemd");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "no_such_key = 1").unwrap();
+    tool.refused("brain ls", 7, "no_daemon", "no_such_key", "--check-config");
+    std::fs::remove_file(config.join("config.toml")).unwrap();
+    let starting: Vec<_> = (0..4)
+        .map(|n| {
+            let mut command = tool.command();
+            command.args(["-q", "brain", "create", &format!("b{n}")]);
+            command.stdout(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut child in starting {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(
+        tool.data("brain ls", 0)["brains"].as_array().unwrap().len(),
+        4
+    );
+}
+
+#[test]
+fn a_daemon_is_reached_by_tcp_with_its_token() {
+    let tool = Tool::new();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let address = format!("127.0.0.1:{port}");
+    let mut start = tool.command();
+    start.env("AMEMD_TCP_LISTEN", &address);
+    assert!(
+        start
+            .args(["-q", "brain", "create", "work"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    tool.text("add work 'by socket'");
+    let token = tool.home().join(".config/amemd/token");
+    let far = format!("--address {address} --token-file {}", token.display());
+    check(&tool.text(&format!("-q {far} add work 'by TCP'")), "1");
+    let told = tool.data_after(&far, "query work", 0);
+    assert_eq!(told["events"].as_array().unwrap().len(), 2);
+    let info = tool.told(&format!("{far} info work"));
+    assert!(info.contains("events 2\n"), "{info}");
+    let ran = tool.run(&words(&format!("{far} get work 0 --history")));
+    assert_eq!(ran.exit, 5, "{ran:?}");
+    assert!(ran.err.contains("can't be read from here"), "{ran:?}");
+    let ran = tool.run(&words(&format!("--address {address} query work")));
+    assert_eq!(ran.exit, 5, "{ran:?}");
+    assert!(ran.err.contains("--token-file"), "{ran:?}");
+    let ran = tool.run(&words(&format!(
+        "--token-file {} query work",
+        token.display()
+    )));
+    assert_eq!(ran.exit, 2, "{ran:?}");
+    let ran = tool.run(&words("--address 127.0.0.1:1 query work"));
+    assert_eq!(ran.exit, 7, "{ran:?}");
+}
