@@ -59,11 +59,11 @@ use reach::Reach;
     arg_required_else_help = true
 )]
 struct Arguments {
-    /// One JSON object on stdout instead of text: {"amemctl":1,"command":…,"brain":…,"data":…} or "error".
-    #[arg(long, global = true)]
+    /// One JSON object on stdout instead of text.
+    #[arg(long, global = true, help_heading = "Output")]
     json: bool,
     /// Say nothing but answers and failures: no notes, no progress.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
     reach: Reach,

@@ -39,13 +39,13 @@ pub(crate) struct Context {
     /// How far reasons are told with what rests on them; 0 for none [default: the daemon's]
     #[arg(long, value_name = "N", hide_short_help = true)]
     reasons: Option<u32>,
-    #[command(flatten)]
-    conditions: Conditions,
     /// The time that --since and --until are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
     #[command(flatten)]
     looking: Looking,
+    #[command(flatten)]
+    conditions: Conditions,
 }
 
 #[derive(Serialize)]

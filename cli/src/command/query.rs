@@ -28,8 +28,6 @@ use crate::when;
 pub(crate) struct Query {
     #[arg(help = target::HELP)]
     brain: Target,
-    #[command(flatten)]
-    conditions: Conditions,
     /// The time that --since, --until and the order are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
@@ -44,6 +42,8 @@ pub(crate) struct Query {
     after: Option<String>,
     #[command(flatten)]
     looking: Looking,
+    #[command(flatten)]
+    conditions: Conditions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

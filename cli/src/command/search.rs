@@ -34,8 +34,6 @@ pub(crate) struct Search {
     brain: Target,
     #[command(flatten)]
     question: Words,
-    #[command(flatten)]
-    conditions: Conditions,
     /// The time that --since and --until are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
@@ -59,6 +57,8 @@ pub(crate) struct Search {
     superseded: bool,
     #[command(flatten)]
     looking: Looking,
+    #[command(flatten)]
+    conditions: Conditions,
 }
 
 #[derive(Serialize)]

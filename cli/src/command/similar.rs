@@ -35,8 +35,6 @@ pub(crate) struct Similar {
     /// A vector that events are to be like, as a JSON array in a file; `-` is stdin.
     #[arg(long, value_name = "FILE")]
     vector: Option<PathBuf>,
-    #[command(flatten)]
-    conditions: Conditions,
     /// The time that --since and --until are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
@@ -48,6 +46,8 @@ pub(crate) struct Similar {
     min_similarity: Option<f32>,
     #[command(flatten)]
     looking: Looking,
+    #[command(flatten)]
+    conditions: Conditions,
 }
 
 #[derive(Serialize)]

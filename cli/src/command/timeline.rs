@@ -33,8 +33,6 @@ const SPARK_ENTRIES: usize = 8;
 pub(crate) struct Timeline {
     #[arg(help = target::HELP)]
     brain: Target,
-    #[command(flatten)]
-    conditions: Conditions,
     /// The time that it is about.
     #[arg(long, value_enum, default_value_t = By::Happened)]
     axis: By,
@@ -49,6 +47,8 @@ pub(crate) struct Timeline {
     after: Option<String>,
     #[command(flatten)]
     looking: Looking,
+    #[command(flatten)]
+    conditions: Conditions,
 }
 
 #[derive(Serialize)]
