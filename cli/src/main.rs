@@ -11,13 +11,14 @@
 
 #![forbid(unsafe_code)]
 
+mod appending;
 mod asking;
 mod autostart;
 mod command;
 mod context;
-mod conversation;
 mod convert;
 mod demo;
+mod entries;
 mod event;
 mod exit;
 mod failure;
@@ -25,8 +26,10 @@ mod help;
 mod id;
 mod input;
 mod jsonl;
+mod lines;
 mod new_file;
 mod opened;
+mod progress;
 mod reach;
 mod refusal;
 mod remote;

@@ -68,6 +68,22 @@ impl Opened {
         }
     }
 
+    /// Its file, for what is only in files; `what` is that.
+    pub(crate) fn into_file(self, what: &str) -> Result<Source, Failure> {
+        match self {
+            Self::File(source) => Ok(*source),
+            Self::Served(served) if served.brain.is_direct() => Source::of_daemon(served.named()),
+            Self::Served(served) => Err(Failure::refused(
+                "not_direct",
+                format!(
+                    "{what} is read from the brain's file, and {} can't be read from here",
+                    served.named.path
+                ),
+                "ask on the machine of the daemon, as a user who may read its files",
+            )),
+        }
+    }
+
     /// Which brain an answer is from, at the moment that the answer names.
     pub(crate) fn named(&self, moment: Option<&v1::Moment>) -> Named {
         let mut named = match self {

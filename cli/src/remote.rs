@@ -3,6 +3,7 @@
 //! Not here: the calls themselves (`amem_client`).
 
 use std::path::Path;
+use std::time::Duration;
 
 use amem_client::{Client, ConnectError, Refusal, Tls};
 use tokio::runtime::{Builder, Runtime};
@@ -155,6 +156,25 @@ impl Remote {
     ) -> Result<T, RemoteError> {
         let answer = self.runtime.block_on(answer)?;
         Ok(answer.into_inner())
+    }
+
+    /// Waits for an answer as `call` does; meanwhile, `look` is called every so often.
+    pub(crate) fn watched<T>(
+        &self,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
+        every: Duration,
+        mut look: impl FnMut(),
+    ) -> Result<T, RemoteError> {
+        let answer = self.runtime.block_on(async {
+            let mut answer = std::pin::pin!(answer);
+            loop {
+                match tokio::time::timeout(every, &mut answer).await {
+                    Ok(answer) => return answer,
+                    Err(_) => look(),
+                }
+            }
+        });
+        Ok(answer?.into_inner())
     }
 
     /// Waits for the next message of a stream; none at its end.

@@ -230,13 +230,43 @@ fn a_run_that_is_repeated_writes_nothing_twice() {
     let again = daemon.imported(&lines, &["--run-id", first["run"].as_str().unwrap()]);
     assert_eq!(again["already_there"], 700);
     assert_eq!((daemon.view().nodes(), daemon.view().edges()), (700, edges));
-    // A run of its own is another import.
-    let another = daemon.imported(&lines, &[]);
+    // So is the same file: its run follows from what it says.
+    let same = daemon.imported(&lines, &[]);
+    assert_eq!(
+        (&same["already_there"], &same["run"]),
+        (&json!(700), &first["run"])
+    );
+    assert_eq!((daemon.view().nodes(), daemon.view().edges()), (700, edges));
+    // Unless it is wanted once more.
+    let another = daemon.imported(&lines, &["--again"]);
     assert_eq!(
         (&another["already_there"], &another["made"]),
         (&json!(0), &json!(false))
     );
     assert_eq!(daemon.view().nodes(), 1400);
+}
+
+#[test]
+fn what_is_there_from_an_unknown_run_is_not_written_again_in_silence() {
+    let daemon = Daemon::start();
+    daemon.imported(&long(10), &["--again"]);
+    // The same beginning, of a run that only its id tells.
+    for lines in [long(10), long(11)] {
+        let ended = daemon.import(&lines, &[]);
+        check_refused(
+            &ended,
+            5,
+            &["is in b already: event 0"],
+            "--again writes all of it once more",
+        );
+    }
+    assert_eq!(daemon.view().nodes(), 10);
+    daemon.imported(&long(11), &["--again"]);
+    assert_eq!(daemon.view().nodes(), 21);
+    // Another beginning in the same session is another text.
+    let more = r#"{"session": "long", "speaker": "Ann", "text": "later"}"#;
+    daemon.imported(more, &[]);
+    assert_eq!(before(&daemon.view(), 21), Some(20));
 }
 
 #[test]
@@ -293,20 +323,20 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let (socket, file) = (folder.path().join("s"), folder.path().join("turns.jsonl"));
     fs::write(&file, kitchen()).unwrap();
-    let nobody = import(&socket, &file, &[]);
+    let nobody = import(&socket, &file, &["--no-autostart"]);
     check_refused(&nobody, 7, &["no amemd answers on "], "--socket");
-    let missing = import(&socket, &file, &["new.amem"]);
-    check_refused(&missing, 2, &["into no new file"], "--brain");
+    let both = import(&socket, &file, &["new.amem"]);
+    check_refused(&both, 2, &["cannot be used with"], "--help");
     let id = uuid::Uuid::new_v4().to_string();
     let id = import(&socket, &file, &["--run-id", &id]);
     check_refused(&id, 5, &["is no UUIDv7"], "");
     let mut other = amemctl();
-    other.args(["import", "--json", "--brain", "b"]).arg(&file);
+    other.args(["import", "--json"]).arg(&file).arg("new.amem");
     check_refused(
         &other.output().unwrap(),
         2,
-        &["goes to no daemon"],
-        "--format conversation",
+        &["conversation goes into a brain of amemd, and into no new file"],
+        "name a brain",
     );
 }
 

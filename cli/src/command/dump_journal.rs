@@ -1,7 +1,5 @@
 //! `amemctl dump-journal`: every commit since the last checkpoint, operation by operation.
 
-use std::path::PathBuf;
-
 use amem_core::base::commits::Kept;
 use amem_core::foreign::Layout;
 use amem_core::journal::frame::Header;
@@ -15,20 +13,22 @@ use crate::context::Context;
 use crate::event::{Time, flag_names, number};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::opened::Opened;
 use crate::render::{Page, bytes, float, printable};
-use crate::source::Source;
+use crate::target::{self, Target};
 use crate::when::exact as time;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  amemctl dump-journal work                      a brain of amemd, whose file can be read from here
   amemctl dump-journal work.amem
   amemctl dump-journal work.amem --since 100 --limit 20
   amemctl dump-journal --json work.amem          one line of JSON for each frame
   amemctl dump-journal work.amem --kept          also what the base keeps of earlier journals")]
 pub(crate) struct DumpJournal {
-    /// A brain of amemd.
-    file: PathBuf,
+    #[arg(help = target::HELP)]
+    brain: Target,
     /// Only commits after this LSN.
     #[arg(long, value_name = "LSN")]
     since: Option<u64>,
@@ -57,7 +57,8 @@ struct Line<'a> {
 
 impl DumpJournal {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = Source::open(&self.file)?;
+        let opened = Opened::open(cx, &self.brain)?;
+        let source = opened.into_file("the journal")?;
         if source.layout != Layout::Native {
             return Err(Failure::refused(
                 "no_journal",

@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use amem_client::v1;
 use amem_core::base::identity::Identity;
 use amem_core::fold::Options;
 use amem_core::foreign::{CompatOptions, Layout, write_compatible};
@@ -13,28 +14,33 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::receive;
 use crate::context::Context;
 use crate::convert::{self, NamedSession};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::jsonl;
 use crate::new_file::{NewFile, write_brain};
+use crate::opened::{Opened, Served};
+use crate::progress::{Progress, Unit};
 use crate::render::{bytes, plural, printable};
 use crate::selected::Selected;
 use crate::source::Source;
+use crate::target::Target;
 use crate::when::{at, now, parse_moment};
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  amemctl export work > work.jsonl             a brain of amemd
   amemctl export work.amem > work.jsonl
   amemctl export work.amem --vectors -o work.jsonl
   amemctl export work.amem --format spec-1 -o work.spec1.amem
   amemctl export work.amem --format compatible --map-unknown -o work.reference.amem
   amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
 pub(crate) struct Export {
-    /// A brain, a file of the reference, or a spec-1 file.
-    file: PathBuf,
+    /// A brain of amemd by its name; or a file: a brain, one of the reference, or a spec-1 file.
+    brain: Target,
     /// The form.
     #[arg(long, value_enum, default_value_t = Form::Jsonl)]
     format: Form,
@@ -97,7 +103,13 @@ impl Export {
                 "name a file: -o OUT",
             ));
         }
-        let source = Source::open(&self.file)?;
+        let opened = Opened::open(cx, &self.brain)?;
+        if let Opened::Served(served) = &opened
+            && !served.brain.is_direct()
+        {
+            return self.receive(cx, served);
+        }
+        let source = opened.into_file("the export")?;
         let view = at(&source.view, self.as_of)?;
         let selected = Selected::of(&view, self.include_forgotten)?;
         if is_stdout {
@@ -107,7 +119,7 @@ impl Export {
             }
             return Ok(Exit::Ok);
         }
-        let told = self.file(&source, &selected)?;
+        let told = self.file(&source, &selected, cx)?;
         cx.answer(Some(&source.named), &told, |page| {
             page.title(printable(&told.output));
             page.field("format", told.format);
@@ -120,18 +132,63 @@ impl Export {
         Ok(Exit::Ok)
     }
 
-    fn file(&self, source: &Source, selected: &Selected<'_>) -> Result<Told, Failure> {
+    /// Has the daemon send the file, which can't be read from here.
+    fn receive(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
+        let form = match self.format {
+            Form::Native => v1::ExportForm::Native,
+            Form::Compatible => v1::ExportForm::Compatible,
+            Form::Jsonl | Form::Spec1 => {
+                return Err(Failure::refused(
+                    "not_direct",
+                    format!(
+                        "this form is made of the brain's file, and {} can't be read from here",
+                        served.named().path
+                    ),
+                    "take the file (--format native -o FILE), then export that",
+                ));
+            }
+        };
+        if self.as_of.is_some() || self.map_unknown {
+            return Err(Failure::refused(
+                "not_direct",
+                "amemd sends a brain as it is now, and maps nothing",
+                "take the file (--format native -o FILE), then export that",
+            ));
+        }
+        if self.format == Form::Compatible && !self.include_forgotten {
+            return Err(Failure::refused(
+                "forgotten",
+                "amemd sends forgotten events, too, and this form has nothing to mark them by",
+                "say --include-forgotten if that is meant; or take the file (--format native -o FILE), and export that",
+            ));
+        }
+        if !self.include_forgotten {
+            cx.note(
+                "note: amemd sends all of its file; forgotten events are in it, as hidden ones",
+            );
+        }
+        receive::run(cx, served, form, &self.output)
+    }
+
+    fn file(
+        &self,
+        source: &Source,
+        selected: &Selected<'_>,
+        cx: &Context,
+    ) -> Result<Told, Failure> {
+        let mut progress = Progress::new(cx, Unit::Things("events"));
         let mut file = NewFile::create(&self.output)?;
         let failed = |e: &std::io::Error| Failure::io("write", &self.output, e);
         let told = match self.format {
             Form::Native => {
                 let (view, options) = self.native(source, selected)?;
+                progress.say("the file is being made …");
                 write_brain(&view, &options, &mut file)?;
                 self.told(&view, selected)
             }
             _ => {
                 let mut out = BufWriter::new(&mut file);
-                let told = self.write(selected, &mut out, failed)?;
+                let told = self.write(selected, &mut out, failed, &mut progress)?;
                 out.flush().map_err(|e| failed(&e))?;
                 told
             }
@@ -154,7 +211,9 @@ impl Export {
             out.write_all(&all).map_err(|e| Failure::output(&e))?;
             return Ok(self.told(&view, selected));
         }
-        self.write(selected, cx.stream(), Failure::output)
+        let in_the_way = cx.is_terminal();
+        let mut progress = Progress::new(cx, Unit::Things("events")).unless(in_the_way);
+        self.write(selected, cx.stream(), Failure::output, &mut progress)
     }
 
     /// Every form that is written from front to back.
@@ -163,7 +222,11 @@ impl Export {
         selected: &Selected<'_>,
         out: &mut impl Write,
         failed: impl Fn(&std::io::Error) -> Failure,
+        progress: &mut Progress,
     ) -> Result<Told, Failure> {
+        if self.format != Form::Jsonl {
+            progress.say("the file is being made …");
+        }
         let mut told = self.told(selected.view(), selected);
         match self.format {
             Form::Spec1 => {
@@ -207,7 +270,11 @@ impl Export {
                     ("words too long for its index", r.words_left_out),
                 ]);
             }
-            Form::Jsonl | Form::Native => jsonl::write(selected, self.vectors, out, failed)?,
+            Form::Jsonl | Form::Native => {
+                let all = selected.ids().len() as u64;
+                let written = |n| progress.show(n, all);
+                jsonl::write(selected, self.vectors, out, failed, written)?;
+            }
         }
         Ok(told)
     }

@@ -1,323 +1,261 @@
-//! `amemctl import`: a brain made of a file of another form; a conversation goes to a daemon
-//! (`import_conversation`).
+//! `amemctl import`: what others wrote, into amemd or into a new file.
+//!
+//! A path is a new file; a name is a brain of amemd. A text (a conversation, notes, events) goes into it, with what is
+//! there; anything else becomes a new brain. Not here: how (`append`, `send`, `make`).
 
-use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use amem_core::base::settings::Settings;
-use amem_core::embed::{self, Embedder};
-use amem_core::event::{Graph, MemoryGraph};
-use amem_core::fold::new_identity;
-use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
-use amem_core::spec1::Spec1;
+use amem_core::foreign::{Layout, detect};
+use amem_core::mapping::Map;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use uuid::Uuid;
 
+use super::append::Appending;
 use super::export::is_dash;
-use super::import_conversation::Conversation;
+use super::make::{self, Brought};
+use super::send::Send;
+use crate::appending::exists;
 use crate::context::Context;
-use crate::convert::{self, NamedSession};
-use crate::event::EdgeJson;
+use crate::entries::{self, Input, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::jsonl::{self, Lines};
-use crate::new_file::{check_free, publish_brain};
-use crate::render::{Page, bytes, count, plural, printable};
-use crate::source::{self, Named, check_not_cut, in_file, layout_name};
-use crate::when::now;
+use crate::new_file::check_free;
+use crate::source::{check_file, check_not_cut, layout_name};
+use crate::target::Target;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl import work.jsonl work.amem
+  amemctl import turns.jsonl work             a conversation, into the brain work of amemd
+  amemctl import 2026-03-02.md work           notes: each paragraph and item a fact
+  amemctl import copy.amem again              a brain of amemd, made of a file
   amemctl import --format reference old.amem new.amem
-  amemctl import - new.amem < work.jsonl
-  amemctl import --format conversation turns.jsonl --brain work
+  amemctl export a.amem | amemctl import --format events - work
 
-Texts are embedded by the built-in embedder if the file brings no vectors.
-Nothing is overwritten; what was merged, left out, renumbered or changed is told.")]
+A name is a brain of amemd, which is made if it is not there; a path (with a dot or a slash) a new file. Turns, notes
+and events are added to what a brain holds; the same text is not written a second time, unless --again says so.
+JSON lines of events become a new brain with all that they say (--format jsonl), or are added to one that is there as
+new events of now, which happened when the old ones were recorded (--format events). Texts are embedded by the
+built-in embedder if the file brings no vectors. What was merged, left out, renumbered or changed is told.")]
 pub(crate) struct Import {
-    /// The file to read; `-` is stdin, as JSON lines.
+    /// The file to read; `-` is stdin, for all that is text.
     file: PathBuf,
-    /// The new brain; nothing may stand there. Of a conversation, --brain says where it goes.
-    new: Option<PathBuf>,
+    /// Where it goes: the name of a brain of amemd, or a new file, where nothing may stand.
+    #[arg(required_unless_present = "brain_name")]
+    brain: Option<Target>,
     /// The form of the file.
     #[arg(long, value_enum, default_value_t = Form::Auto)]
     format: Form,
-    /// Leave texts without vectors.
+    /// Leave texts of a new brain without vectors.
     #[arg(long)]
     no_embed: bool,
     #[command(flatten)]
-    conversation: Conversation,
+    appending: Appending,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// Told by how the file begins.
+    /// Told by the file's name and how it begins.
     Auto,
-    /// JSON lines, as `amemctl export` writes them.
+    /// JSON lines, as `amemctl export` writes them, as a new brain.
     Jsonl,
+    /// The same lines, added to a brain that is there.
+    Events,
+    /// Turns of a conversation, one JSON object a line.
+    Conversation,
+    /// Notes in Markdown.
+    Markdown,
     /// The layout of the specification document.
     #[value(name = "spec-1")]
     Spec1,
     /// The layout of the reference implementation.
     Reference,
-    /// Turns of a conversation, one JSON object a line, into a brain of a daemon.
-    Conversation,
 }
 
-/// What a file brought.
-struct Brought {
-    format: &'static str,
-    graph: MemoryGraph,
-    report: Report,
-    sessions: Vec<NamedSession>,
-    space: Option<Uuid>,
-}
-
-#[derive(Serialize)]
-struct Told {
-    format: &'static str,
-    bytes: u64,
-    events: u64,
-    edges: u64,
-    sessions: u64,
-    embedded: u64,
-    vectors: u64,
-    renumbered: u64,
-    origins_lost: Vec<u64>,
-    merged_edges: Vec<EdgeJson>,
-    self_edges: Vec<EdgeJson>,
-    dangling_edges: Vec<EdgeJson>,
-    clamped_events: Vec<u64>,
-    clamped_edges: Vec<EdgeJson>,
-    clamped_times: Vec<u64>,
-    /// Ids in the new brain.
-    supersedes_cycles: Vec<u64>,
+/// What a file is, once it is known.
+enum What {
+    /// A text that is added to a brain.
+    Text(entries::Form),
+    /// JSON lines; whether they are to be a new brain was not said.
+    Lines,
+    /// A file of this layout.
+    File(Layout),
 }
 
 impl Import {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        match (self.format, &self.new, &self.conversation.brain) {
-            (Form::Conversation, None, Some(brain)) => {
-                self.conversation.import(cx, &self.file, brain)
-            }
-            (Form::Conversation, ..) => Err(Failure::argument(
-                "a conversation goes into a brain of a daemon, and into no new file",
-                "name the brain with --brain, and no second path",
-            )),
-            (_, Some(new), None) => self.make(cx, new),
-            _ => Err(Failure::argument(
-                "a file of this form becomes a new file, and goes to no daemon",
-                "name the new file after the one to read; --brain is for --format conversation",
-            )),
-        }
-    }
-
-    fn make(&self, cx: &mut Context, new: &Path) -> Result<Exit, Failure> {
-        check_free(new)?;
-        let Brought {
-            format,
-            mut graph,
-            report,
-            sessions,
-            space,
-        } = self.read()?;
-        let vectors = graph.events.iter().filter(|e| e.vector.is_some()).count() as u64;
-        let mut embedded = 0;
-        let mut space = space.unwrap_or(Uuid::nil());
-        if vectors == 0 {
-            (graph.dimension, space) = (embed::DIMENSION, Embedder::builtin().space());
-            if !self.no_embed {
-                embedded = Embedder::builtin().embed_graph(&mut graph);
-            }
-        }
-        let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), space, now());
-        let made = convert::brain(&graph, &sessions, &identity, &Settings::default())?;
-        let len = publish_brain(&made.view, &made.options, new)?;
-        let ids = |list: &[amem_core::NodeId]| list.iter().map(|id| id.0).collect();
-        let edges = |list: &[_]| list.iter().map(EdgeJson::from).collect();
-        let told = Told {
-            format,
-            bytes: len,
-            events: made.view.nodes(),
-            edges: made.view.edges(),
-            sessions: made.view.sessions()?.len() as u64,
-            embedded,
-            vectors,
-            renumbered: report.renumbered,
-            origins_lost: ids(&report.origins_lost),
-            merged_edges: edges(&report.merged),
-            self_edges: edges(&report.self_edges),
-            dangling_edges: edges(&report.dangling),
-            clamped_events: ids(&report.clamped_events),
-            clamped_edges: edges(&report.clamped_edges),
-            clamped_times: ids(&report.clamped_times),
-            supersedes_cycles: ids(&convert::in_cycles(&graph)),
+        let by_flag = self.appending.brain_name.clone().map(Target::Name);
+        let Some(target) = self.brain.clone().or(by_flag) else {
+            return Err(Failure::argument(
+                "where it goes is not said",
+                "name a brain",
+            ));
         };
-        let named = Named::made(new, &made.options.identity);
-        cx.answer(Some(&named), &told, |page| write(&named, &told, page))?;
-        Ok(Exit::Ok)
-    }
-
-    fn read(&self) -> Result<Brought, Failure> {
-        if is_dash(&self.file) {
-            if !matches!(self.format, Form::Auto | Form::Jsonl) {
-                return Err(Failure::argument(
-                    "stdin is read as JSON lines only",
-                    "name a file for the other forms",
-                ));
+        let input = Input::open(&self.file)?;
+        let what = self.what(&input)?;
+        match (what, target) {
+            (What::Text(entries::Form::Events), Target::Path(new))
+            | (What::Lines, Target::Path(new)) => {
+                self.make(cx, &new, |_| Brought::of_lines(&input))
             }
-            let lines = jsonl::read(&mut io::stdin().lock(), now(), Failure::output)?;
-            return of_lines(lines);
-        }
-        source::check_file(&self.file)?;
-        let form = match self.format {
-            Form::Auto if begins_as_json(&self.file)? => Form::Jsonl,
-            form => form,
-        };
-        if form == Form::Jsonl {
-            let failed = |e: &io::Error| Failure::io("read", &self.file, e);
-            let file = std::fs::File::open(&self.file).map_err(|e| failed(&e))?;
-            return of_lines(jsonl::read(&mut BufReader::new(file), now(), failed)?);
-        }
-        let bytes = source::read(&self.file)?;
-        let layout = detect(&bytes)?;
-        match (layout, form) {
-            (Layout::Native, _) => Err(Failure::refused(
+            (What::Text(form), Target::Path(new)) => Err(Failure::argument(
+                format!(
+                    "{} goes into a brain of amemd, and into no new file such as {}",
+                    form.name(),
+                    new.display()
+                ),
+                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` makes a file of it",
+            )),
+            (What::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
+            (What::Lines, Target::Name(name)) => {
+                if self.format == Form::Auto && exists(cx, &name)? {
+                    return self.append(cx, input, entries::Form::Events, &name);
+                }
+                self.send_lines(cx, &input, &name)
+            }
+            (What::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
-                "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`",
+                "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`; a name instead of a path gives it to amemd",
             )),
-            (Layout::Reference, Form::Auto | Form::Reference) => {
-                if form == Form::Auto {
-                    check_not_cut(&bytes)?;
-                }
-                of_graph(
-                    layout,
-                    &Foreign::open(&bytes).map_err(in_file)?.as_written(),
-                )
+            (What::File(layout), Target::Path(new)) => {
+                self.make(cx, &new, |path| Brought::of_file(path, layout))
             }
-            (Layout::Spec1, Form::Auto | Form::Spec1) => {
-                of_graph(layout, &Spec1::open(&bytes).map_err(in_file)?)
+            (What::File(layout), Target::Name(name)) => {
+                self.check_new()?;
+                self.send(cx, &self.file, layout_name(layout), &name)
             }
-            (found, _) => Err(Failure::refused(
+        }
+    }
+
+    /// What the file is, by what is said of it, or by what it looks like.
+    fn what(&self, input: &Input) -> Result<What, Failure> {
+        match self.format {
+            Form::Jsonl => return Ok(What::Lines),
+            Form::Events => return Ok(What::Text(entries::Form::Events)),
+            Form::Conversation => return Ok(What::Text(entries::Form::Conversation)),
+            Form::Markdown => return Ok(What::Text(entries::Form::Markdown)),
+            Form::Auto => match entries::Form::told(input)? {
+                Some(entries::Form::Events) => return Ok(What::Lines),
+                Some(form) => return Ok(What::Text(form)),
+                None if input.bytes()? == 0 => return Ok(What::Lines),
+                None => {}
+            },
+            Form::Spec1 | Form::Reference => {}
+        }
+        if is_dash(&self.file) {
+            return Err(Failure::argument(
+                "stdin is neither JSON lines nor said to be Markdown, and other forms are read from files",
+                "say --format markdown if it is that, or name a file",
+            ));
+        }
+        self.layout().map(What::File)
+    }
+
+    /// The layout of a file that is no text.
+    fn layout(&self) -> Result<Layout, Failure> {
+        let failed = |e: std::io::Error| Failure::io("read", &self.file, &e);
+        check_file(&self.file)?;
+        let file = std::fs::File::open(&self.file).map_err(failed)?;
+        let len = file.metadata().map_err(failed)?.len();
+        let map = Map::shared(&file, len).map_err(failed)?;
+        let bytes = map.slice(0, len).unwrap_or_default();
+        let layout = detect(bytes)?;
+        let is_said = match layout {
+            Layout::Native => self.format == Form::Auto,
+            Layout::Reference => matches!(self.format, Form::Auto | Form::Reference),
+            Layout::Spec1 => matches!(self.format, Form::Auto | Form::Spec1),
+        };
+        if layout == Layout::Native && !is_said {
+            return Err(Failure::refused(
+                "native",
+                "this is a brain of amemd already",
+                "leave --format out; a name instead of a path gives it to amemd, `cp` copies it",
+            ));
+        }
+        if !is_said {
+            return Err(Failure::refused(
                 "other_format",
                 format!(
                     "this is a {} file, not what --format says",
-                    layout_name(found)
+                    layout_name(layout)
                 ),
-                format!("use --format {} or auto", layout_name(found)),
+                format!("use --format {} or auto", layout_name(layout)),
+            ));
+        }
+        if layout == Layout::Reference && self.format == Form::Auto {
+            check_not_cut(bytes)?;
+        }
+        Ok(layout)
+    }
+
+    fn append(
+        &self,
+        cx: &mut Context,
+        input: Input,
+        form: entries::Form,
+        name: &str,
+    ) -> Result<Exit, Failure> {
+        if self.no_embed {
+            return Err(Failure::argument(
+                "--no-embed is for new brains: one that is there decides itself",
+                "leave it out; or make one without vectors first: `amemctl brain create NAME --no-vectors`",
+            ));
+        }
+        let text = Text {
+            input,
+            form,
+            session: self.appending.session.clone(),
+        };
+        self.appending.import(cx, &text, name)
+    }
+
+    /// Options of texts that are added say nothing of new brains.
+    fn check_new(&self) -> Result<(), Failure> {
+        match self.appending.is_given() {
+            true => Err(Failure::argument(
+                "--session, --again and --run-id are for texts that are added to a brain, and this makes a new one",
+                "leave them out",
             )),
+            false => Ok(()),
         }
     }
-}
 
-/// True if the first byte that is no space begins a JSON object.
-fn begins_as_json(path: &Path) -> Result<bool, Failure> {
-    use std::io::Read;
-    let failed = |e: io::Error| Failure::io("read", path, &e);
-    let mut front = Vec::new();
-    let file = std::fs::File::open(path).map_err(failed)?;
-    file.take(4096).read_to_end(&mut front).map_err(failed)?;
-    let first = front.iter().find(|b| !b.is_ascii_whitespace());
-    Ok(first == Some(&b'{') || front.is_empty())
-}
+    fn make(
+        &self,
+        cx: &mut Context,
+        new: &Path,
+        read: impl FnOnce(&Path) -> Result<Brought, Failure>,
+    ) -> Result<Exit, Failure> {
+        self.check_new()?;
+        check_free(new)?;
+        let (named, told) = read(&self.file)?.make(new, self.no_embed)?;
+        make::tell(cx, &named, &told)
+    }
 
-fn of_graph(layout: Layout, graph: &dyn Graph) -> Result<Brought, Failure> {
-    let (graph, report) = to_dense(graph).map_err(in_file)?;
-    Ok(Brought {
-        format: layout_name(layout),
-        graph,
-        report,
-        sessions: Vec::new(),
-        space: None,
-    })
-}
+    /// JSON lines become a file first: only that says all that they do.
+    fn send_lines(&self, cx: &mut Context, input: &Input, name: &str) -> Result<Exit, Failure> {
+        self.check_new()?;
+        let brought = Brought::of_lines(input)?;
+        let folder = tempfile::tempdir()
+            .map_err(|e| Failure::io("make a folder in", &std::env::temp_dir(), &e))?;
+        let file = folder.path().join("new.amem");
+        brought.make(&file, self.no_embed)?;
+        self.send(cx, &file, "jsonl", name)
+    }
 
-fn of_lines(lines: Lines) -> Result<Brought, Failure> {
-    let (graph, report) = to_dense(&lines.graph)?;
-    Ok(Brought {
-        format: "jsonl",
-        graph,
-        report,
-        sessions: lines.sessions,
-        space: lines.space,
-    })
-}
-
-fn write(named: &Named, told: &Told, page: &mut Page) {
-    page.title(printable(&named.path));
-    page.field("read as", told.format);
-    page.field(
-        "holds",
-        format!(
-            "{}, {}, {}, {}",
-            plural(told.events, "event"),
-            plural(told.edges, "edge"),
-            plural(told.sessions, "session"),
-            bytes(told.bytes)
-        ),
-    );
-    page.field(
-        "vectors",
-        match (told.vectors, told.embedded) {
-            (0, 0) => "none".to_owned(),
-            (0, n) => format!("{} made by the built-in embedder", count(n)),
-            (n, _) => format!("{} as the file has them", count(n)),
-        },
-    );
-    let changes = [
-        (
-            "renumbered",
-            told.renumbered,
-            "events; amem.origin_id has the id before",
-        ),
-        (
-            "renumbered",
-            told.origins_lost.len() as u64,
-            "of them without room for the id before",
-        ),
-        (
-            "merged",
-            told.merged_edges.len() as u64,
-            "edges that repeat a newer one",
-        ),
-        (
-            "left out",
-            told.self_edges.len() as u64,
-            "edges from an event to itself",
-        ),
-        (
-            "left out",
-            told.dangling_edges.len() as u64,
-            "edges from or to an event that is not there",
-        ),
-        (
-            "changed",
-            told.clamped_events.len() as u64,
-            "events whose confidence or strength was not within 0 and 1",
-        ),
-        (
-            "changed",
-            told.clamped_edges.len() as u64,
-            "edges whose weight was not within 0 and 1",
-        ),
-        (
-            "changed",
-            told.clamped_times.len() as u64,
-            "events recorded before 1970: their time is the event time now",
-        ),
-        (
-            "cycles",
-            told.supersedes_cycles.len() as u64,
-            "events supersede each other in circles",
-        ),
-    ];
-    for (name, n, what) in changes {
-        if n > 0 {
-            page.field(name, format!("{} {what}", count(n)));
-        }
+    fn send(
+        &self,
+        cx: &mut Context,
+        file: &Path,
+        format: &'static str,
+        name: &str,
+    ) -> Result<Exit, Failure> {
+        let send = Send {
+            file,
+            format,
+            brain: name,
+            no_embed: self.no_embed,
+        };
+        send.run(cx)
     }
 }

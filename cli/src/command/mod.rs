@@ -1,6 +1,7 @@
 //! The commands: one file each, with its options and its `run`.
 
 mod add;
+mod append;
 mod brain;
 mod complete;
 mod compress;
@@ -17,15 +18,17 @@ mod fading;
 mod get;
 mod impact;
 mod import;
-mod import_conversation;
 mod info;
 mod link;
+mod make;
 mod mark;
 mod path;
 mod query;
+mod receive;
 mod repair;
 mod resolve;
 mod search;
+mod send;
 mod sessions;
 mod similar;
 mod start_daemon;
@@ -45,6 +48,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use mark::Act;
+pub(crate) use walked::type_number as edge_type_number;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -106,7 +110,7 @@ pub(crate) enum Command {
     Erase(erase::Erase),
     /// Shows commits as they are made.
     Watch(watch::Watch),
-    /// Makes a brain of a file of another form, or gives a conversation to amemd.
+    /// Brings conversations, notes, events and files of others in.
     Import(import::Import),
     /// Writes a brain in another form.
     Export(export::Export),

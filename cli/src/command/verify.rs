@@ -1,7 +1,9 @@
 //! `amemctl verify`: every byte of a file, against its checksums and against each other.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::time::Duration;
 
+use amem_client::v1;
 use amem_core::foreign::Layout;
 use amem_core::verify::{self, Finding, Report};
 use clap::Args;
@@ -10,19 +12,23 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::opened::Served;
+use crate::progress::{Progress, Unit};
 use crate::render::{Page, bytes, count, plural, printable};
 use crate::source::{Named, check_file};
+use crate::target::Target;
 
 /// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  amemctl verify work                         a brain of amemd, beside its writers
   amemctl verify work.amem
   amemctl verify --json copy.amem && echo whole
 
 Ends with 0 if the file is whole, with 1 if something is wrong.")]
 pub(crate) struct Verify {
-    /// A brain, live or a copy, a file of the reference, or a spec-1 file.
-    file: PathBuf,
+    /// A brain of amemd by its name; or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
+    brain: Target,
 }
 
 /// Findings that are shown as text; `--json` has all that were kept.
@@ -79,8 +85,10 @@ impl From<&verify::Tail> for Tail {
 
 impl Verify {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        check_file(&self.file)?;
-        let report = verify::file(&self.file)?;
+        let (named, report) = match &self.brain {
+            Target::Path(path) => of_file(cx, path)?,
+            Target::Name(name) => of_daemon(cx, name)?,
+        };
         let told = Told {
             whole: report.is_whole(),
             bytes: report.bytes,
@@ -92,12 +100,7 @@ impl Verify {
             more: report.more,
             tail: report.tail.as_ref().map(Tail::from),
         };
-        let path = self.file.display().to_string();
-        let named = Named {
-            live: report.live,
-            ..Named::path(&self.file, report.layout)
-        };
-        cx.answer(Some(&named), &told, |page| write(&path, &report, page))?;
+        cx.answer(Some(&named), &told, |page| write(&named, &report, page))?;
         Ok(if report.is_whole() {
             Exit::Ok
         } else {
@@ -106,13 +109,69 @@ impl Verify {
     }
 }
 
-fn write(path: &str, report: &Report, page: &mut Page) {
-    page.title(printable(path));
+fn of_file(cx: &Context, path: &Path) -> Result<(Named, Report), Failure> {
+    check_file(path)?;
+    let mut progress = Progress::new(cx, Unit::Bytes);
+    if let Ok(meta) = path.metadata() {
+        progress.say(&format!("{} are being checked …", bytes(meta.len())));
+    }
+    let report = verify::file(path)?;
+    let named = Named {
+        live: report.live,
+        ..Named::path(path, report.layout)
+    };
+    Ok((named, report))
+}
+
+/// The daemon looks at its own file.
+fn of_daemon(cx: &mut Context, name: &str) -> Result<(Named, Report), Failure> {
+    let served = Served::open(cx.daemon()?, name)?;
+    let mut named = served.named().clone();
+    let mut progress = Progress::new(cx, Unit::Bytes);
+    let remote = cx.daemon()?;
+    let brain = || name.to_owned();
+    let request = v1::GetBrainRequest { brain: brain() };
+    let status = remote.call(remote.client.brains().get_brain(request))?;
+    let status = status.status.unwrap_or_default();
+    let size = bytes(status.base_bytes + status.journal_bytes);
+    let mut brains = remote.client.brains();
+    let asked = brains.verify_brain(v1::VerifyBrainRequest { brain: brain() });
+    let verified = remote.watched(asked, Duration::from_millis(100), || {
+        progress.say(&format!("{size} are being checked …"));
+    })?;
+    if let Some(moment) = &verified.moment {
+        named.saw(moment);
+    }
+    let finding = |found: v1::Finding| Finding {
+        part: found.part,
+        offset: found.offset,
+        why: found.message,
+    };
+    let report = Report {
+        layout: Layout::Native,
+        bytes: verified.file_bytes,
+        events: status.events,
+        edges: status.edges,
+        checksums: verified.checksums,
+        commits: verified.commits,
+        live: true,
+        findings: verified.findings.into_iter().map(finding).collect(),
+        more: verified.more_findings,
+        tail: None,
+    };
+    Ok((named, report))
+}
+
+fn write(named: &Named, report: &Report, page: &mut Page) {
+    let (path, is_served) = (&named.path, named.name.is_some());
+    page.title(printable(named.name.as_ref().unwrap_or(path)));
     let looked_at = format!(
-        "{}: {} and {} in the tables, {} in the journal",
+        "{}: {} and {}{}, {} in the journal",
         bytes(report.bytes),
         plural(report.events, "event"),
         plural(report.edges, "edge"),
+        // Of a daemon's brain we know how much it holds, and not how much of that is folded.
+        if is_served { "" } else { " in the tables" },
         plural(report.commits, "commit"),
     );
     page.field("looked at", looked_at);

@@ -3,8 +3,10 @@
 //! Promises: the same view gives the same bytes; what is written reads back as equal events and edges (with
 //! vectors, if they were written); a line that makes no sense is refused by its number.
 
+mod line;
 mod read;
 mod write;
 
-pub(crate) use read::{Lines, read};
+pub(crate) use line::{LINE_BYTES_MAX, Line};
+pub(crate) use read::read;
 pub(crate) use write::write;

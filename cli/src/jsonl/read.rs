@@ -4,21 +4,17 @@
 //! their field, and what is no number, do not get past the JSON parser.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
-use amem_core::event::{Attributes, Edge, Event, MemoryGraph};
-use amem_core::limits::{DIMENSION_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
-use serde::Deserialize;
+use amem_core::event::{Edge, Event, MemoryGraph};
+use amem_core::{EventType, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
+use super::line::{LINE_BYTES_MAX, Line};
 use crate::convert::NamedSession;
-use crate::event::{Time, flag_of};
 use crate::failure::Failure;
+use crate::lines::{self, LineError};
 use crate::render::printable;
-
-/// Bytes of one line.
-const LINE_BYTES_MAX: u64 = 256 << 20;
 
 /// What lines made.
 #[derive(Debug, Default)]
@@ -29,42 +25,6 @@ pub(crate) struct Lines {
     pub(crate) sessions: Vec<NamedSession>,
     /// Whose vectors they are, if that was said.
     pub(crate) space: Option<Uuid>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    id: Option<u64>,
-    #[serde(rename = "type")]
-    event_type: Option<EventType>,
-    created_at: Option<Time>,
-    event_time: Option<Time>,
-    session: Option<u32>,
-    session_key: Option<String>,
-    agent: Option<String>,
-    confidence: Option<f32>,
-    decay_score: Option<f32>,
-    lambda: Option<f32>,
-    access_count: Option<u32>,
-    last_accessed: Option<Time>,
-    #[serde(default)]
-    flags: Vec<String>,
-    text: String,
-    attributes: Option<Attributes>,
-    vector: Option<Vec<f32>>,
-    space: Option<Uuid>,
-    #[serde(default)]
-    edges: Vec<In>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct In {
-    target: u64,
-    #[serde(rename = "type")]
-    edge_type: EdgeType,
-    weight: Option<f32>,
-    created_at: Option<Time>,
 }
 
 /// What lines have in common, as they are read.
@@ -89,32 +49,21 @@ pub(crate) fn read(
         sessions: BTreeMap::new(),
         keys: BTreeMap::new(),
     };
-    let mut bytes = Vec::new();
-    for number in 1u64.. {
-        bytes.clear();
-        let mut limited = input.by_ref().take(LINE_BYTES_MAX + 1);
-        limited
-            .read_until(b'\n', &mut bytes)
-            .map_err(|e| failed(&e))?;
-        if bytes.is_empty() {
-            break;
-        }
-        let bad = |why: String| {
+    let mut lines = lines::Lines::new(input, LINE_BYTES_MAX);
+    loop {
+        let read = match lines.next() {
+            Ok(None) => break,
+            Ok(Some(json)) => Line::parse(json).and_then(|line| reading.line(line)),
+            Err(LineError::Io(error)) => return Err(failed(&error)),
+            Err(long) => Err(long.to_string()),
+        };
+        read.map_err(|why| {
             Failure::refused(
                 "bad_line",
-                format!("line {number}: {}", printable(&why)),
+                format!("line {}: {}", lines.number(), printable(&why)),
                 "README.md of amemctl has the fields of a line; nothing was written",
             )
-        };
-        if bytes.len() as u64 > LINE_BYTES_MAX {
-            return Err(bad(format!("longer than {LINE_BYTES_MAX} bytes")));
-        }
-        let text = std::str::from_utf8(&bytes).map_err(|e| bad(e.to_string()))?;
-        if text.trim().is_empty() {
-            continue;
-        }
-        let line: Line = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
-        reading.line(line).map_err(bad)?;
+        })?;
     }
     let mut out = reading.out;
     out.sessions = reading.sessions.into_values().collect();
@@ -132,34 +81,16 @@ impl Reading {
         if !self.ids.insert(id) {
             return Err(format!("event {id} for the second time"));
         }
-        let too_long = |what: &str, len: usize, max: usize| {
-            let why = format!("{what} of {len} bytes, more than the limit of {max}");
-            if len > max { Err(why) } else { Ok(()) }
-        };
-        too_long("a text", line.text.len(), TEXT_BYTES_MAX)?;
+        let flags = line.flags()?;
         let created_at = line.created_at.map_or(self.now, |t| t.0);
         let session = line.session.unwrap_or(0);
         if let Some(key) = line.session_key {
             let agent = line.agent.unwrap_or_default();
-            too_long("a session's key", key.len(), NAME_BYTES_MAX)?;
-            too_long("an agent's name", agent.len(), NAME_BYTES_MAX)?;
             self.session(session, key, agent, created_at)?;
         }
         let vector = line.vector;
         if let Some(vector) = &vector {
             self.check_vector(vector, line.space)?;
-        }
-        let mut flags = Flags::default()
-            .set(Flags::VECTOR, vector.is_some())
-            .set(Flags::ATTRIBUTES, line.attributes.is_some());
-        for name in &line.flags {
-            let flag = flag_of(name).ok_or_else(|| {
-                format!("unknown flag {name:?} (pinned, forgotten, compressed, erased)")
-            })?;
-            flags = flags.with(flag);
-        }
-        if flags.has(Flags::ERASED) && !(line.text.is_empty() && vector.is_none()) {
-            return Err("an erased event that says something".to_owned());
         }
         let confidence = line.confidence.unwrap_or(1.0);
         let decay_score = line.decay_score.unwrap_or(confidence);
@@ -229,10 +160,6 @@ impl Reading {
     }
 
     fn check_vector(&mut self, vector: &[f32], space: Option<Uuid>) -> Result<(), String> {
-        if vector.is_empty() || vector.len() > DIMENSION_MAX as usize {
-            let max = DIMENSION_MAX;
-            return Err(format!("a vector of {} numbers (1 to {max})", vector.len()));
-        }
         let dimension = vector.len() as u32;
         if self.out.graph.dimension == 0 {
             (self.out.graph.dimension, self.out.space) = (dimension, space);

@@ -50,12 +50,13 @@ struct Out {
     created_at: Time,
 }
 
-/// Writes a line for each selected event, ascending by id.
+/// Writes a line for each selected event, ascending by id; `written` is told how many there are already.
 pub(crate) fn write(
     selected: &Selected<'_>,
     vectors: bool,
     out: &mut impl Write,
     failed: impl Fn(&io::Error) -> Failure,
+    mut written: impl FnMut(u64),
 ) -> Result<(), Failure> {
     let view = selected.view();
     for (position, &id) in (0..).zip(selected.ids()) {
@@ -105,6 +106,7 @@ pub(crate) fn write(
             .map_err(io::Error::from)
             .and_then(|()| out.write_all(b"\n"))
             .map_err(|e| failed(&e))?;
+        written(position + 1);
     }
     Ok(())
 }

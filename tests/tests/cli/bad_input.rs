@@ -56,7 +56,7 @@ fn a_path_that_is_no_file_is_told() {
         "check the path",
     );
     tool.refused(
-        "import nothing.jsonl new",
+        "import nothing.jsonl new.amem",
         3,
         "not_found",
         "",
@@ -263,17 +263,17 @@ fn one_layout_where_another_was_expected_is_told() {
         tool.refused(line, 5, "other_format", message, remedy);
     };
     other(
-        "import spec1.amem new --format reference",
+        "import spec1.amem new.amem --format reference",
         "this is a spec-1 file",
         "--format spec-1 or auto",
     );
     other(
-        "import reference.amem new --format spec-1",
+        "import reference.amem new.amem --format spec-1",
         "this is a reference file",
         "--format reference",
     );
     tool.refused(
-        "import b.amem new",
+        "import b.amem new.amem",
         5,
         "native",
         "a brain of amemd already",
@@ -393,7 +393,7 @@ fn what_exists_is_not_overwritten_and_a_missing_folder_not_made() {
     tool.put("there", b"precious");
     tool.put("in.jsonl", b"{\"text\":\"a\"}\n");
     for line in [
-        "import in.jsonl there",
+        "import in.jsonl ./there",
         "repair b.amem there",
         "export b.amem -o there",
     ] {
@@ -421,7 +421,7 @@ fn what_exists_is_not_overwritten_and_a_missing_folder_not_made() {
     }
     tool.put("new.tmp", b"");
     tool.refused(
-        "import in.jsonl new",
+        "import in.jsonl ./new",
         5,
         "busy",
         "new.tmp exists",
@@ -443,13 +443,13 @@ fn lines_past_a_limit_are_told_and_nothing_is_made() {
         ),
         (
             format!("{{\"text\":\"a\",\"attributes\":{attributes}}}"),
-            "limit",
-            "event 0: the length of attributes",
+            "bad_line",
+            "line 1: the length of attributes",
         ),
         (
             format!("{{\"text\":\"a\",\"attributes\":{deep}}}"),
-            "invalid",
-            "event 0: attributes",
+            "bad_line",
+            "line 1: attributes",
         ),
         (
             "{\"text\":\"a\",\"vector\":[1,2]}\n{\"text\":\"b\",\"vector\":[1]}".into(),

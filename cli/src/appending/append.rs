@@ -1,0 +1,381 @@
+//! A text into a brain: looked at, its sessions opened, its batches written one by one, marks set at the end.
+//!
+//! Batches are not sent ahead of answers: one that is refused, or whose outcome nobody knows, ends the run, so that
+//! no event of a session is ever written before the one that it follows.
+
+use std::collections::HashMap;
+
+use amem_client::v1;
+use serde::Serialize;
+
+use super::batch::{Batch, Next};
+use super::begun::{self, Question};
+use super::contents::Contents;
+use super::run::Run;
+use crate::context::Context;
+use crate::entries::{Entry, Form, SessionOf, Text};
+use crate::failure::Failure;
+use crate::progress::{Progress, Unit};
+use crate::source::Named;
+use crate::target::Target;
+use crate::writing::{CommitJson, Writable};
+
+/// What a run depends on beside brain, text and options; changes with how texts are cut into requests.
+const WAY: &str = "1";
+
+/// A text and where it goes.
+pub(crate) struct Append<'a> {
+    /// The brain; made if there is none.
+    pub(crate) brain: &'a str,
+    /// The text.
+    pub(crate) text: &'a Text,
+    /// The run to repeat, or one of its own; else that of the text.
+    pub(crate) run: Option<Run>,
+}
+
+/// What was written.
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
+pub(crate) struct Appended {
+    /// The brain.
+    pub(crate) brain: String,
+    /// The form of the text.
+    pub(crate) format: &'static str,
+    /// True if the brain was made for this.
+    pub(crate) made: bool,
+    /// Its events.
+    pub(crate) events: u64,
+    /// Sessions they belong to.
+    pub(crate) sessions: u64,
+    /// Edges, those of temporal-next among them.
+    pub(crate) edges: u64,
+    /// Events that were marked as not to fade.
+    pub(crate) pinned: u64,
+    /// Events that were hidden.
+    pub(crate) forgotten: u64,
+    /// Events that an earlier try of the same run had written.
+    pub(crate) already_there: u64,
+    /// What the text says that no new event can be told: how many of what.
+    pub(crate) lost: Vec<Lost>,
+    /// The last commit.
+    pub(crate) lsn: u64,
+    /// The run's id.
+    pub(crate) run: String,
+}
+
+/// What was not written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Lost {
+    pub(crate) what: &'static str,
+    pub(crate) count: u64,
+}
+
+/// A run under way.
+struct Running<'a> {
+    of: &'a Append<'a>,
+    contents: Contents,
+    brain: Writable,
+    agent: String,
+    run: Run,
+    batch: Batch,
+    index: u64,
+    done: Appended,
+    pinned: Vec<u64>,
+    forgotten: Vec<u64>,
+    /// Those of the batch, by their place in it.
+    marks: Vec<(bool, bool)>,
+}
+
+impl Append<'_> {
+    /// Does it. Returns which brain it is, and what was written.
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<(Named, Appended), Failure> {
+        let contents = Contents::of(self.text)?;
+        let made = self.make_brain(cx, &contents)?;
+        let brain = Writable::open(cx, &Target::Name(self.brain.to_owned()))?;
+        let agent = cx.reach().agent.clone();
+        let run = match self.run {
+            Some(run) => run,
+            None => self.own_run(cx, &contents, &brain, &agent)?,
+        };
+        let mut lost: Vec<_> = contents.lost.iter().collect();
+        lost.sort();
+        let done = Appended {
+            brain: self.brain.into(),
+            format: self.text.form.name(),
+            made,
+            sessions: contents
+                .sessions
+                .iter()
+                .filter(|s| **s != SessionOf::Nobody)
+                .count() as u64,
+            lost: lost
+                .iter()
+                .map(|&(&what, &count)| Lost { what, count })
+                .collect(),
+            run: run.id().to_string(),
+            ..Appended::default()
+        };
+        let mut running = Running {
+            of: self,
+            contents,
+            brain,
+            agent,
+            run,
+            batch: Batch::default(),
+            index: 0,
+            done,
+            pinned: Vec::new(),
+            forgotten: Vec::new(),
+            marks: Vec::new(),
+        };
+        running.write(cx)?;
+        Ok((running.brain.named, running.done))
+    }
+
+    fn make_brain(&self, cx: &mut Context, contents: &Contents) -> Result<bool, Failure> {
+        if exists(cx, self.brain)? {
+            return Ok(false);
+        }
+        let remote = cx.daemon()?;
+        // Vectors that the text brings need a brain of their space.
+        let vectors = contents
+            .vectors
+            .clone()
+            .map(|(dimension, space)| v1::VectorOptions {
+                dimension,
+                kind: match space.is_empty() {
+                    true => None,
+                    false => Some(v1::vector_options::Kind::Space(space)),
+                },
+            });
+        let create = v1::CreateBrainRequest {
+            brain: self.brain.into(),
+            vectors,
+            ..Default::default()
+        };
+        remote.call(remote.client.brains().create_brain(create))?;
+        Ok(true)
+    }
+
+    /// The run of this text into this brain: one that is to be completed or repeated, or a new one.
+    fn own_run(
+        &self,
+        cx: &mut Context,
+        contents: &Contents,
+        brain: &Writable,
+        agent: &str,
+    ) -> Result<Run, Failure> {
+        let (Some(first), Some(instance)) = (&contents.first, brain.named.instance) else {
+            return Ok(Run::new());
+        };
+        // Notes say which file they are from; what others say is the same whatever their file is called.
+        let path = match self.text.form {
+            Form::Markdown => Some(self.text.input.path()),
+            Form::Conversation | Form::Events => None,
+        };
+        let of = format!(
+            "{WAY}\n{}\n{}\n{:?}\n{:?}\n{:x}",
+            self.text.form.name(),
+            agent,
+            path,
+            self.text.session,
+            self.text.input.hash()?
+        );
+        let question = Question {
+            brain: self.brain,
+            instance,
+            of: of.as_bytes(),
+            first,
+            name: &self.text.input.name(),
+        };
+        question.run(cx, &brain.opened)
+    }
+}
+
+/// True if the daemon has a brain of a name.
+pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
+    let remote = cx.daemon()?;
+    let request = v1::OpenBrainRequest { brain: name.into() };
+    match remote.call(remote.client.brains().open_brain(request)) {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == tonic::Code::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Running<'_> {
+    fn write(&mut self, cx: &mut Context) -> Result<(), Failure> {
+        let mut progress = Progress::new(cx, Unit::Things(self.of.text.form.things().1));
+        let all = self.contents.entries;
+        let sessions = self.open_sessions(cx)?;
+        for entry in self.of.text.entries()? {
+            let entry = entry?;
+            if entry.is_erased {
+                continue;
+            }
+            while !self.batch.has_room() {
+                self.send(cx)?;
+                progress.show(self.done.events, all);
+            }
+            self.push(entry, &sessions)?;
+        }
+        while self.send(cx)? {
+            progress.show(self.done.events, all);
+        }
+        drop(progress);
+        self.mark(cx)
+    }
+
+    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<SessionOf, u32>, Failure> {
+        let mut sessions = HashMap::new();
+        for session in std::mem::take(&mut self.contents.sessions) {
+            let (key, step) = match &session {
+                SessionOf::Nobody => continue,
+                SessionOf::Key(key) => (key.clone(), format!("session {key}")),
+                SessionOf::Unnamed(number) => (String::new(), format!("unnamed session {number}")),
+            };
+            let request = v1::OpenSessionRequest {
+                options: Some(self.run.options(&self.agent, &step)),
+                key,
+                ..Default::default()
+            };
+            let opened = self.brain.write(cx, request);
+            let (opened, _) = opened.map_err(|failure| self.told(failure))?;
+            sessions.insert(session, opened.session_id);
+        }
+        Ok(sessions)
+    }
+
+    fn push(
+        &mut self,
+        mut entry: Entry,
+        sessions: &HashMap<SessionOf, u32>,
+    ) -> Result<(), Failure> {
+        entry.event.session_id = match (&entry.session, sessions.get(&entry.session)) {
+            (SessionOf::Nobody, _) => None,
+            (_, Some(session)) => Some(*session),
+            (_, None) => {
+                let input = &self.of.text.input;
+                return Err(Failure::refused(
+                    "changed",
+                    format!("{} changed while it was read", input.name()),
+                    "import it again once nobody writes it",
+                ));
+            }
+        };
+        // What corrections took is taken once more by their edges.
+        let left = entry
+            .number
+            .and_then(|number| self.contents.left.get(&number));
+        if let (Some(confidence), Some(left)) = (&mut entry.event.confidence, left)
+            && *left > 0.0
+        {
+            *confidence = (*confidence / left).min(1.0);
+        }
+        self.marks.push((entry.is_pinned, entry.is_forgotten));
+        let numbers = &self.contents.numbers;
+        let mut left_out = 0;
+        entry.ties.retain(|tie| {
+            let is_there = numbers.contains(&tie.to) && Some(tie.to) != entry.number;
+            left_out += u64::from(!is_there);
+            is_there
+        });
+        self.batch.push(entry, |number| numbers.contains(&number));
+        if left_out > 0 {
+            self.lose(
+                "edges to what is not in the text, or to themselves",
+                left_out,
+            );
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, what: &'static str, count: u64) {
+        match self.done.lost.iter_mut().find(|lost| lost.what == what) {
+            Some(lost) => lost.count += count,
+            None => self.done.lost.push(Lost { what, count }),
+        }
+    }
+
+    /// Writes the next batch; false if there is none.
+    fn send(&mut self, cx: &mut Context) -> Result<bool, Failure> {
+        let Some(Next { request, lines }) = self.batch.next() else {
+            return Ok(false);
+        };
+        let request = v1::IngestRequest {
+            options: Some(self.run.options(&self.agent, &begun::batch(self.index))),
+            // Events bring their own order in edges, where they have one.
+            follow: self.of.text.form != Form::Events,
+            ..request
+        };
+        let written = self.brain.write(cx, request);
+        let (answer, commit) = written.map_err(|failure| {
+            let failure = self.told(failure);
+            let what = match lines {
+                Some((first, last)) => format!("lines {first} to {last}"),
+                None => "edges between what was written".to_owned(),
+            };
+            Failure {
+                message: format!("{what} were refused: {}", failure.message),
+                ..failure
+            }
+        })?;
+        self.index += 1;
+        self.batch.done(&answer.event_ids);
+        for (id, (pinned, forgotten)) in answer.event_ids.iter().zip(self.marks.drain(..)) {
+            self.pinned.extend(pinned.then_some(id));
+            self.forgotten.extend(forgotten.then_some(id));
+        }
+        let events = answer.event_ids.len() as u64;
+        self.done.events += events;
+        self.done.edges += answer.edges;
+        self.done.already_there += if commit.replayed { events } else { 0 };
+        self.saw(&commit);
+        Ok(true)
+    }
+
+    /// Marks come last: what is to be hidden can be corrected and tied before.
+    fn mark(&mut self, cx: &mut Context) -> Result<(), Failure> {
+        for id in std::mem::take(&mut self.pinned) {
+            let request = v1::PinRequest {
+                options: Some(self.run.options(&self.agent, &format!("pin {id}"))),
+                event_id: id,
+                ..Default::default()
+            };
+            let pinned = self.brain.write(cx, request);
+            let (_, commit) = pinned.map_err(|failure| self.told(failure))?;
+            self.saw(&commit);
+            self.done.pinned += 1;
+        }
+        for id in std::mem::take(&mut self.forgotten) {
+            let request = v1::ForgetRequest {
+                options: Some(self.run.options(&self.agent, &format!("forget {id}"))),
+                event_id: id,
+                ..Default::default()
+            };
+            let forgotten = self.brain.write(cx, request);
+            let (_, commit) = forgotten.map_err(|failure| self.told(failure))?;
+            self.saw(&commit);
+            self.done.forgotten += 1;
+        }
+        Ok(())
+    }
+
+    fn saw(&mut self, commit: &CommitJson) {
+        self.done.lsn = self.done.lsn.max(commit.lsn);
+    }
+
+    /// A failure after which the run can be repeated.
+    fn told(&self, failure: Failure) -> Failure {
+        let run = self.run.id();
+        let remedy = match failure.code {
+            "outcome_unknown" => {
+                format!("repeat the command with --run-id {run}: nothing is there twice")
+            }
+            _ => format!(
+                "{}; then repeat with --run-id {run}, and nothing is there twice",
+                failure.remedy
+            ),
+        };
+        Failure { remedy, ..failure }
+    }
+}

@@ -1,0 +1,148 @@
+//! Whether a text is in a brain already: under which run, or that it is and nobody knows which.
+//!
+//! The first event of the text is looked for in its session. The daemon remembers requests for 24 hours; that it
+//! remembers a run's first batch is found out by asking for something else, and impossible, under the same id.
+
+use amem_client::v1;
+use amem_core::{Micros, limits};
+use serde_json::json;
+use tonic::Code;
+use uuid::Uuid;
+
+use super::run::Run;
+use crate::context::Context;
+use crate::entries::{Entry, SessionOf};
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::opened::Opened;
+use crate::remote::RemoteError;
+use crate::when::{long, now};
+
+/// Bytes of a text that can stand in a condition.
+const CONDITION_BYTES_MAX: usize = limits::QUERY_BYTES_MAX / 8;
+
+/// A text in question.
+pub(super) struct Question<'a> {
+    pub(super) brain: &'a str,
+    pub(super) instance: Uuid,
+    /// What names the text, and all that its requests depend on.
+    pub(super) of: &'a [u8],
+    /// Its first event.
+    pub(super) first: &'a Entry,
+    /// What it is called.
+    pub(super) name: &'a str,
+}
+
+impl Question<'_> {
+    /// The run to be gone on with, or a new one; refuses if the text is there and its run is not known any more.
+    pub(super) fn run(&self, cx: &mut Context, opened: &Opened) -> Result<Run, Failure> {
+        let mut newest = None;
+        for event in self.same(cx, opened)? {
+            let recorded = Time::of(event.created_at)?.0;
+            for run in Run::before(self.instance, self.of, recorded, now()) {
+                if self.is_known(cx, run)? {
+                    return Ok(run);
+                }
+            }
+            newest = newest.max(Some((recorded, event.id)));
+        }
+        match newest {
+            None => Ok(Run::begun(self.instance, self.of, now())),
+            Some((recorded, id)) => Err(self.is_there(id, recorded)),
+        }
+    }
+
+    fn is_there(&self, id: u64, recorded: Micros) -> Failure {
+        Failure::refused(
+            "already_there",
+            format!(
+                "how {} begins is in {} already: event {id}, recorded {}; the import that wrote it is not known (they are for 24 hours, of the same text under the same options)",
+                self.name,
+                self.brain,
+                long(recorded)
+            ),
+            "nothing was written; --again writes all of it once more",
+        )
+    }
+
+    /// Events that are as the first one would be.
+    fn same(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::Event>, Failure> {
+        let session_ids = match &self.first.session {
+            SessionOf::Nobody | SessionOf::Unnamed(_) => Vec::new(),
+            // A key that looks like a number is a key.
+            SessionOf::Key(key) => match by_key(cx, opened, key) {
+                Ok(id) => vec![id],
+                Err(failure) if failure.exit == Exit::NotFound => return Ok(Vec::new()),
+                Err(failure) => return Err(failure),
+            },
+        };
+        let event = &self.first.event;
+        let filter_json = match event.text.len() <= CONDITION_BYTES_MAX {
+            true => json!({"text": {"eq": event.text}}).to_string(),
+            false => String::new(),
+        };
+        let request = v1::PatternRequest {
+            selection: Some(v1::Selection {
+                session_ids,
+                filter_json,
+                include_forgotten: true,
+                include_compressed: true,
+                ..Default::default()
+            }),
+            order: v1::Order::Oldest.into(),
+            page_size: 100,
+            ..Default::default()
+        };
+        let mut events = opened.ask(cx, request)?.events;
+        events.retain(|there| {
+            (&there.text, there.r#type, &there.event_time)
+                == (&event.text, event.r#type, &event.event_time)
+        });
+        Ok(events)
+    }
+
+    /// True if the daemon remembers the first batch of a run.
+    fn is_known(&self, cx: &mut Context, run: Run) -> Result<bool, Failure> {
+        let agent = cx.reach().agent.clone();
+        // Neither events nor edges: refused, whatever is remembered; but first it is looked up.
+        let request = v1::IngestRequest {
+            brain: self.brain.into(),
+            options: Some(run.options(&agent, &batch(0))),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        match remote.call(remote.client.memory().ingest(request)) {
+            Ok(_) => Ok(false),
+            Err(RemoteError::Refused(refusal)) => match refusal.code {
+                Code::AlreadyExists => Ok(true),
+                Code::InvalidArgument | Code::FailedPrecondition => Ok(false),
+                _ => Err((*refusal).into()),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn by_key(cx: &mut Context, opened: &Opened, key: &str) -> Result<u32, Failure> {
+    use v1::get_session_request::Session;
+    let request = v1::GetSessionRequest {
+        session: Some(Session::Key(key.to_owned())),
+        ..Default::default()
+    };
+    let found = opened.ask(cx, request)?.session;
+    match found {
+        Some(found) => Ok(found.id),
+        None => Err(Failure::new(
+            Exit::NotFound,
+            "unknown_session",
+            format!("there is no session {key:?}"),
+            "`amemctl sessions list BRAIN` lists sessions",
+        )),
+    }
+}
+
+/// The name of the step that writes a batch.
+pub(super) fn batch(index: u64) -> String {
+    format!("batch {index}")
+}

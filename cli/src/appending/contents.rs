@@ -1,0 +1,127 @@
+//! What a text holds, from one look at all of it, so that a bad line is found before anything is written.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use amem_core::event::{Edge, MemoryGraph};
+use amem_core::{EdgeType, Micros, NodeId};
+
+use crate::convert;
+use crate::entries::{Entry, SessionOf, Text};
+use crate::failure::Failure;
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Entries that will be written.
+    pub(super) entries: u64,
+    /// The first of them.
+    pub(super) first: Option<Entry>,
+    /// Its sessions, in order.
+    pub(super) sessions: Vec<SessionOf>,
+    /// The numbers of those that have one.
+    pub(super) numbers: HashSet<u64>,
+    /// What corrections leave of the confidence of those that they replace: the least share.
+    pub(super) left: HashMap<u64, f32>,
+    /// Numbers in its vectors, if it has some, and whose they are.
+    pub(super) vectors: Option<(u32, String)>,
+    /// What can't be told to a new event, and of how many.
+    pub(super) lost: BTreeMap<&'static str, u64>,
+}
+
+impl Contents {
+    /// Reads a text whole.
+    pub(super) fn of(text: &Text) -> Result<Self, Failure> {
+        let mut contents = Self::default();
+        let mut known = HashSet::new();
+        let mut corrections = MemoryGraph::default();
+        for entry in text.entries()? {
+            let entry = entry?;
+            let bad = |why: &str| text.input.bad_line(entry.line, why, "mend the line");
+            if entry.is_erased {
+                *contents.lost.entry("erased events").or_default() += 1;
+                continue;
+            }
+            if let Some(number) = entry.number
+                && !contents.numbers.insert(number)
+            {
+                return Err(bad(&format!("event {number} for the second time")));
+            }
+            if known.insert(entry.session.clone()) {
+                contents.sessions.push(entry.session.clone());
+            }
+            contents.corrections(&entry, &mut corrections);
+            contents.vector(&entry).map_err(|why| bad(&why))?;
+            for what in &entry.lost {
+                *contents.lost.entry(what).or_default() += 1;
+            }
+            contents.entries += 1;
+            contents.first.get_or_insert(entry);
+        }
+        if contents.entries == 0 {
+            return Err(Failure::refused(
+                "empty",
+                format!(
+                    "{} has no {} in it",
+                    text.input.name(),
+                    text.form.things().0
+                ),
+                "nothing was written",
+            ));
+        }
+        let circle = convert::in_cycles(&corrections);
+        if let Some(first) = circle.first() {
+            return Err(Failure::refused(
+                "cycle",
+                format!(
+                    "{} events of {} replace each other in circles, event {first} among them",
+                    circle.len(),
+                    text.input.name()
+                ),
+                "take a supersedes edge away; or make a brain of its own of it: `amemctl import --format jsonl`",
+            ));
+        }
+        Ok(contents)
+    }
+
+    fn corrections(&mut self, entry: &Entry, all: &mut MemoryGraph) {
+        let Some(number) = entry.number else { return };
+        for tie in &entry.ties {
+            if tie.edge_type != EdgeType::SUPERSEDES || tie.to == number {
+                continue;
+            }
+            all.edges.push(Edge {
+                source: NodeId(number),
+                target: NodeId(tie.to),
+                edge_type: tie.edge_type,
+                weight: tie.weight,
+                created_at: Micros(0),
+            });
+            // What is forgotten takes nothing from what it replaced.
+            if !entry.is_forgotten {
+                let left = self.left.entry(tie.to).or_insert(1.0);
+                *left = left.min(1.0 - tie.weight);
+            }
+        }
+    }
+
+    fn vector(&mut self, entry: &Entry) -> Result<(), String> {
+        let Some(vector) = &entry.event.vector else {
+            return Ok(());
+        };
+        let own = (vector.values.len() as u32, vector.space.clone());
+        match &self.vectors {
+            None => self.vectors = Some(own),
+            Some(others) if others.0 != own.0 => {
+                return Err(format!(
+                    "a vector of {} numbers, others have {}",
+                    own.0, others.0
+                ));
+            }
+            Some(others) if *others != own => {
+                return Err("a vector of another space than the others".to_owned());
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! `amemctl import` of a text into a brain of amemd: a conversation, notes, events.
+
+use clap::Args;
+use uuid::Uuid;
+
+use crate::appending::{Append, Appended, Run};
+use crate::context::Context;
+use crate::entries::{Form, Text};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::render::{Page, count, plural, printable};
+
+/// Options of texts that go into a brain.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Conversations, notes and events, into a brain of amemd")]
+pub(crate) struct Appending {
+    /// The session of notes in Markdown [default: their file's name]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
+    /// Write all of it, though the same was written before.
+    #[arg(long, conflicts_with = "run_id")]
+    again: bool,
+    /// Repeat an import under the id that it told, without writing anything twice.
+    #[arg(long, value_name = "UUID")]
+    run_id: Option<Uuid>,
+    /// The brain, as it had to be named before.
+    #[arg(
+        long = "brain",
+        value_name = "NAME",
+        hide = true,
+        conflicts_with = "brain"
+    )]
+    pub(crate) brain_name: Option<String>,
+}
+
+impl Appending {
+    /// True if an option was given that says something of texts only.
+    pub(crate) fn is_given(&self) -> bool {
+        self.session.is_some() || self.again || self.run_id.is_some()
+    }
+
+    /// Writes a text into a brain.
+    pub(crate) fn import(
+        &self,
+        cx: &mut Context,
+        text: &Text,
+        brain: &str,
+    ) -> Result<Exit, Failure> {
+        if self.session.is_some() && text.form != Form::Markdown {
+            return Err(Failure::argument(
+                format!(
+                    "--session is for notes in Markdown, and this is read as {}",
+                    text.form.name()
+                ),
+                "leave it out: each line names its session",
+            ));
+        }
+        let run = match self.run_id {
+            Some(id) => Some(Run::repeated(id)?),
+            None => self.again.then(Run::new),
+        };
+        let append = Append { brain, text, run };
+        let (named, appended) = append.run(cx)?;
+        cx.answer(Some(&named), &appended, |page| write(&appended, page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn write(appended: &Appended, page: &mut Page) {
+    page.title(printable(&appended.brain));
+    let made = if appended.made { "new" } else { "as before" };
+    page.field("brain", made);
+    page.field("read as", appended.format);
+    page.field(
+        "holds",
+        format!(
+            "{} more, in {}, tied by {}",
+            plural(appended.events - appended.already_there, "event"),
+            plural(appended.sessions, "session"),
+            plural(appended.edges, "edge")
+        ),
+    );
+    if appended.already_there > 0 {
+        let there = plural(appended.already_there, "event");
+        page.field("repeated", format!("{there} had been written before"));
+    }
+    let marked = [
+        ("pinned", appended.pinned),
+        ("forgotten", appended.forgotten),
+    ];
+    for (name, n) in marked.into_iter().filter(|(_, n)| *n > 0) {
+        page.field(name, plural(n, "event"));
+    }
+    for lost in &appended.lost {
+        page.field("left out", format!("{} {}", count(lost.count), lost.what));
+    }
+    page.field("commit", count(appended.lsn));
+    page.field("run id", &appended.run);
+}

@@ -1,0 +1,213 @@
+//! A new brain made of a file of another form, or of JSON lines.
+
+use std::path::Path;
+
+use amem_core::base::settings::Settings;
+use amem_core::embed::{self, Embedder};
+use amem_core::event::MemoryGraph;
+use amem_core::fold::new_identity;
+use amem_core::foreign::{Foreign, Layout, Report, to_dense};
+use amem_core::spec1::Spec1;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::context::Context;
+use crate::convert::{self, NamedSession};
+use crate::entries::Input;
+use crate::event::EdgeJson;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::jsonl;
+use crate::new_file::publish_brain;
+use crate::render::{Page, bytes, count, plural, printable};
+use crate::source::{self, Named, in_file, layout_name};
+use crate::when::now;
+
+/// What a file brought.
+pub(super) struct Brought {
+    format: &'static str,
+    graph: MemoryGraph,
+    report: Report,
+    sessions: Vec<NamedSession>,
+    space: Option<Uuid>,
+}
+
+/// What a brain was made of.
+#[derive(Serialize)]
+pub(super) struct Told {
+    format: &'static str,
+    bytes: u64,
+    events: u64,
+    edges: u64,
+    sessions: u64,
+    embedded: u64,
+    vectors: u64,
+    renumbered: u64,
+    origins_lost: Vec<u64>,
+    merged_edges: Vec<EdgeJson>,
+    self_edges: Vec<EdgeJson>,
+    dangling_edges: Vec<EdgeJson>,
+    clamped_events: Vec<u64>,
+    clamped_edges: Vec<EdgeJson>,
+    clamped_times: Vec<u64>,
+    /// Ids in the new brain.
+    supersedes_cycles: Vec<u64>,
+}
+
+impl Brought {
+    /// The events of JSON lines.
+    pub(super) fn of_lines(input: &Input) -> Result<Self, Failure> {
+        let lines = jsonl::read(&mut input.reader()?, now(), |e| input.failed(e))?;
+        let (graph, report) = to_dense(&lines.graph)?;
+        Ok(Self {
+            format: "jsonl",
+            graph,
+            report,
+            sessions: lines.sessions,
+            space: lines.space,
+        })
+    }
+
+    /// What a file of another layout holds.
+    pub(super) fn of_file(path: &Path, layout: Layout) -> Result<Self, Failure> {
+        let bytes = source::read(path)?;
+        let (graph, report) = match layout {
+            Layout::Spec1 => to_dense(&Spec1::open(&bytes).map_err(in_file)?),
+            _ => to_dense(&Foreign::open(&bytes).map_err(in_file)?.as_written()),
+        }
+        .map_err(in_file)?;
+        Ok(Self {
+            format: layout_name(layout),
+            graph,
+            report,
+            sessions: Vec::new(),
+            space: None,
+        })
+    }
+
+    /// Makes a new file of it. Returns which brain that is.
+    pub(super) fn make(self, new: &Path, no_embed: bool) -> Result<(Named, Told), Failure> {
+        let Self {
+            format,
+            mut graph,
+            report,
+            sessions,
+            space,
+        } = self;
+        let vectors = graph.events.iter().filter(|e| e.vector.is_some()).count() as u64;
+        let mut embedded = 0;
+        let mut space = space.unwrap_or(Uuid::nil());
+        if vectors == 0 {
+            (graph.dimension, space) = (embed::DIMENSION, Embedder::builtin().space());
+            if !no_embed {
+                embedded = Embedder::builtin().embed_graph(&mut graph);
+            }
+        }
+        let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), space, now());
+        let made = convert::brain(&graph, &sessions, &identity, &Settings::default())?;
+        let len = publish_brain(&made.view, &made.options, new)?;
+        let ids = |list: &[amem_core::NodeId]| list.iter().map(|id| id.0).collect();
+        let edges = |list: &[_]| list.iter().map(EdgeJson::from).collect();
+        let told = Told {
+            format,
+            bytes: len,
+            events: made.view.nodes(),
+            edges: made.view.edges(),
+            sessions: made.view.sessions()?.len() as u64,
+            embedded,
+            vectors,
+            renumbered: report.renumbered,
+            origins_lost: ids(&report.origins_lost),
+            merged_edges: edges(&report.merged),
+            self_edges: edges(&report.self_edges),
+            dangling_edges: edges(&report.dangling),
+            clamped_events: ids(&report.clamped_events),
+            clamped_edges: edges(&report.clamped_edges),
+            clamped_times: ids(&report.clamped_times),
+            supersedes_cycles: ids(&convert::in_cycles(&graph)),
+        };
+        let named = Named::made(new, &made.options.identity);
+        Ok((named, told))
+    }
+}
+
+/// Tells of a new file.
+pub(super) fn tell(cx: &mut Context, named: &Named, told: &Told) -> Result<Exit, Failure> {
+    cx.answer(Some(named), told, |page| write(named, told, page))?;
+    Ok(Exit::Ok)
+}
+
+fn write(named: &Named, told: &Told, page: &mut Page) {
+    page.title(printable(&named.path));
+    page.field("read as", told.format);
+    page.field(
+        "holds",
+        format!(
+            "{}, {}, {}, {}",
+            plural(told.events, "event"),
+            plural(told.edges, "edge"),
+            plural(told.sessions, "session"),
+            bytes(told.bytes)
+        ),
+    );
+    page.field(
+        "vectors",
+        match (told.vectors, told.embedded) {
+            (0, 0) => "none".to_owned(),
+            (0, n) => format!("{} made by the built-in embedder", count(n)),
+            (n, _) => format!("{} as the file has them", count(n)),
+        },
+    );
+    let changes = [
+        (
+            "renumbered",
+            told.renumbered,
+            "events; amem.origin_id has the id before",
+        ),
+        (
+            "renumbered",
+            told.origins_lost.len() as u64,
+            "of them without room for the id before",
+        ),
+        (
+            "merged",
+            told.merged_edges.len() as u64,
+            "edges that repeat a newer one",
+        ),
+        (
+            "left out",
+            told.self_edges.len() as u64,
+            "edges from an event to itself",
+        ),
+        (
+            "left out",
+            told.dangling_edges.len() as u64,
+            "edges from or to an event that is not there",
+        ),
+        (
+            "changed",
+            told.clamped_events.len() as u64,
+            "events whose confidence or strength was not within 0 and 1",
+        ),
+        (
+            "changed",
+            told.clamped_edges.len() as u64,
+            "edges whose weight was not within 0 and 1",
+        ),
+        (
+            "changed",
+            told.clamped_times.len() as u64,
+            "events recorded before 1970: their time is the event time now",
+        ),
+        (
+            "cycles",
+            told.supersedes_cycles.len() as u64,
+            "events supersede each other in circles",
+        ),
+    ];
+    for (name, n, what) in changes {
+        if n > 0 {
+            page.field(name, format!("{} {what}", count(n)));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A brain of amemd as a file that is sent: for whom its file can't be read.
+//!
+//! Promises: memory is that of a part; a file that did not come whole is not there.
+
+use std::io::Write;
+use std::path::Path;
+
+use amem_client::v1;
+use serde::Serialize;
+
+use super::export::is_dash;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::new_file::NewFile;
+use crate::opened::Served;
+use crate::progress::{Progress, Unit};
+use crate::render::{bytes, printable};
+use crate::source::Named;
+
+#[derive(Serialize)]
+struct Told {
+    output: String,
+    format: &'static str,
+    bytes: u64,
+}
+
+/// Receives it into a new file, or onto stdout.
+pub(super) fn run(
+    cx: &mut Context,
+    served: &Served,
+    form: v1::ExportForm,
+    output: &Path,
+) -> Result<Exit, Failure> {
+    let mut named = served.named().clone();
+    if is_dash(output) {
+        take(cx, &mut named, form, |cx, data| {
+            let written = cx.stream().write_all(data);
+            written.map_err(|e| Failure::output(&e))
+        })?;
+        return Ok(Exit::Ok);
+    }
+    let mut file = NewFile::create(output)?;
+    take(cx, &mut named, form, |_, data| {
+        file.write_all(data)
+            .map_err(|e| Failure::io("write", output, &e))
+    })?;
+    let told = Told {
+        output: output.display().to_string(),
+        format: match form {
+            v1::ExportForm::Compatible => "compatible",
+            _ => "native",
+        },
+        bytes: file.publish()?,
+    };
+    cx.answer(Some(&named), &told, |page| {
+        page.title(printable(&told.output));
+        page.field("format", told.format);
+        page.field("bytes", bytes(told.bytes));
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Takes all parts, in order.
+fn take(
+    cx: &mut Context,
+    named: &mut Named,
+    form: v1::ExportForm,
+    mut part: impl FnMut(&mut Context, &[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut progress = Progress::new(cx, Unit::Bytes);
+    let request = v1::ExportBrainRequest {
+        brain: named.name.clone().unwrap_or_default(),
+        form: form.into(),
+    };
+    let remote = cx.daemon()?;
+    let mut brains = remote.client.brains();
+    let mut parts = remote.call(brains.export_brain(request))?;
+    let (mut taken, mut all) = (0, 0);
+    while let Some(came) = cx.daemon()?.next(&mut parts)? {
+        if came.offset != taken {
+            return Err(cut(taken, came.offset));
+        }
+        part(cx, &came.data)?;
+        taken += came.data.len() as u64;
+        all = came.file_bytes;
+        if let Some(moment) = &came.moment {
+            named.saw(moment);
+        }
+        progress.show(taken, all);
+    }
+    match taken == all {
+        true => Ok(()),
+        false => Err(cut(taken, all)),
+    }
+}
+
+fn cut(taken: u64, expected: u64) -> Failure {
+    Failure::new(
+        Exit::Unavailable,
+        "cut",
+        format!("the file is not whole: {taken} bytes came, and then what stands at {expected}"),
+        "export it again",
+    )
+}

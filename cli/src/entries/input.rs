@@ -1,0 +1,108 @@
+//! The bytes of a text: a file, or stdin kept in an unnamed file, so that they can be read more than once.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::failure::Failure;
+use crate::source::check_file;
+
+/// Bytes that are looked at to tell what a text is.
+const FRONT_BYTES_MAX: u64 = 64 << 10;
+
+/// A text to be read.
+#[derive(Debug)]
+pub(crate) struct Input {
+    path: PathBuf,
+    file: File,
+}
+
+impl Input {
+    /// Opens a file; `-` is stdin.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Self::stdin().map_err(|e| Failure::io("keep", Path::new("stdin"), &e));
+        }
+        check_file(path)?;
+        let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+        })
+    }
+
+    fn stdin() -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        Ok(Self {
+            path: "stdin".into(),
+            file,
+        })
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Its path; "stdin" for none.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> Result<u64, Failure> {
+        let meta = self.file.metadata();
+        Ok(meta.map_err(|e| self.failed(&e))?.len())
+    }
+
+    /// Reads it from its beginning. One at a time: they share a place in the file.
+    pub(crate) fn reader(&self) -> Result<BufReader<File>, Failure> {
+        let again = || -> io::Result<File> {
+            let mut file = self.file.try_clone()?;
+            file.seek(SeekFrom::Start(0))?;
+            Ok(file)
+        };
+        Ok(BufReader::new(again().map_err(|e| self.failed(&e))?))
+    }
+
+    /// Its first bytes.
+    pub(crate) fn front(&self) -> Result<Vec<u8>, Failure> {
+        let mut front = Vec::new();
+        let mut reader = self.reader()?.take(FRONT_BYTES_MAX);
+        reader
+            .read_to_end(&mut front)
+            .map_err(|e| self.failed(&e))?;
+        Ok(front)
+    }
+
+    /// A hash of all of it: the same bytes, the same hash.
+    pub(crate) fn hash(&self) -> Result<u128, Failure> {
+        let mut hash = Xxh3::new();
+        let (mut reader, mut part) = (self.reader()?.into_inner(), vec![0; 1 << 20]);
+        loop {
+            match reader.read(&mut part) {
+                Ok(0) => return Ok(hash.digest128()),
+                Ok(n) => hash.update(&part[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.failed(&e)),
+            }
+        }
+    }
+
+    /// It can't be read.
+    pub(crate) fn failed(&self, error: &io::Error) -> Failure {
+        Failure::io("read", &self.path, error)
+    }
+
+    /// A line of it makes no sense.
+    pub(crate) fn bad_line(&self, line: u64, why: &str, remedy: &str) -> Failure {
+        Failure::refused(
+            "bad_line",
+            format!("line {line} of {}: {why}", self.path.display()),
+            format!("{remedy}; nothing was written"),
+        )
+    }
+}

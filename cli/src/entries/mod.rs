@@ -1,0 +1,17 @@
+//! Texts as the events that they become in a brain: conversations, notes in Markdown, JSON lines of events.
+//!
+//! Promises: an error names the text, the line and what is wrong; nothing is dropped without being told; of
+//! JSON lines, memory is bounded by the longest line. Not here: writing them (`appending`).
+
+mod blocks;
+mod entry;
+mod events;
+mod front;
+mod input;
+mod notes;
+mod text;
+mod turns;
+
+pub(crate) use entry::{Entry, SessionOf, Tie};
+pub(crate) use input::Input;
+pub(crate) use text::{Form, Text};

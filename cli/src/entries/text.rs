@@ -1,0 +1,125 @@
+//! A text and its form: told by who imports it, or by its name and how it begins.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::entry::Entry;
+use super::events::Events;
+use super::input::Input;
+use super::notes;
+use super::turns::Turns;
+use crate::failure::Failure;
+
+/// The form of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Turns of a conversation, one JSON object a line.
+    Conversation,
+    /// Notes in Markdown.
+    Markdown,
+    /// JSON lines, as `amemctl export` writes them.
+    Events,
+}
+
+impl Form {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Conversation => "conversation",
+            Self::Markdown => "markdown",
+            Self::Events => "events",
+        }
+    }
+
+    /// What it is made of.
+    pub(crate) fn things(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Conversation => ("turn", "turns"),
+            Self::Markdown => ("text", "texts"),
+            Self::Events => ("event", "events"),
+        }
+    }
+
+    /// What a text is, by its name and how it begins; none if it is no text of ours.
+    pub(crate) fn told(input: &Input) -> Result<Option<Self>, Failure> {
+        if is_markdown(input.path()) {
+            return Ok(Some(Self::Markdown));
+        }
+        let front = input.front()?;
+        let mut lines = front.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+        Ok(lines.find(|line| !line.is_empty()).and_then(of_line))
+    }
+}
+
+fn is_markdown(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|e| e.eq_ignore_ascii_case("md") || e.eq_ignore_ascii_case("markdown"))
+}
+
+/// What begins with a line, whole or cut.
+fn of_line(line: &[u8]) -> Option<Form> {
+    if line.first() != Some(&b'{') {
+        return None;
+    }
+    let is_turn = match serde_json::from_slice::<Map<String, Value>>(line) {
+        Ok(object) => object.contains_key("speaker"),
+        Err(_) => String::from_utf8_lossy(line).contains("\"speaker\""),
+    };
+    Some(if is_turn {
+        Form::Conversation
+    } else {
+        Form::Events
+    })
+}
+
+/// A text to be imported.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// Its bytes.
+    pub(crate) input: Input,
+    /// Its form.
+    pub(crate) form: Form,
+    /// The session of notes, if it is not to be their file's name.
+    pub(crate) session: Option<String>,
+}
+
+impl Text {
+    /// Its entries, in order.
+    pub(crate) fn entries(
+        &self,
+    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Failure>> + '_>, Failure> {
+        Ok(match self.form {
+            Form::Conversation => Box::new(Turns::new(&self.input)?),
+            Form::Events => Box::new(Events::new(&self.input)?),
+            Form::Markdown => Box::new(
+                notes::entries(&self.input, self.session.as_deref())?
+                    .into_iter()
+                    .map(Ok),
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells_turns_from_events() {
+        let told = |line: &str| of_line(line.as_bytes());
+        assert_eq!(
+            told(r#"{"session":"a","speaker":"b","text":"c"}"#),
+            Some(Form::Conversation)
+        );
+        assert_eq!(
+            told(r#"{"text":"the \"speaker\" is loud"}"#),
+            Some(Form::Events)
+        );
+        assert_eq!(
+            told(r#"{"speaker":"b","text":"cut of"#),
+            Some(Form::Conversation)
+        );
+        assert_eq!(told("# Notes"), None);
+    }
+}

@@ -1,0 +1,353 @@
+//! Brains and events into a daemon and out of it, by name.
+
+use amem_core::base::section::tag;
+use amem_core::brain::Brain;
+use amem_core::event::Event;
+use amem_core::mapping::Map;
+use amem_core::view::Direction;
+use amem_core::{EdgeType, NodeId};
+use amem_tests::graphs::{assert_same, collect};
+use serde_json::{Value, json};
+
+use crate::brains;
+use crate::daemon::Served;
+
+fn event(served: &Served, brain: &str, id: u64) -> Event {
+    let view = served.view(brain);
+    view.node(NodeId(id)).unwrap().to_event().unwrap()
+}
+
+fn edges(served: &Served, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
+    let view = served.view(brain);
+    let ties = view.ties(NodeId(id), Direction::Outgoing).unwrap();
+    ties.iter()
+        .map(|tie| (tie.edge_type, tie.other.0))
+        .collect()
+}
+
+#[test]
+fn a_file_of_any_layout_becomes_a_brain_by_its_name() {
+    let served = Served::start();
+    served.put("story.amem", brains::story());
+    let told = served.data("import story.amem copy", 0);
+    assert_eq!(
+        (&told["format"], &told["events"], &told["edges"]),
+        (&json!("native"), &json!(6), &json!(4))
+    );
+    let lines = served.out("export story.amem --vectors --forgotten");
+    assert!(
+        served.out("export copy --vectors --forgotten") == lines,
+        "the same lines"
+    );
+    assert_eq!(served.data("verify copy", 0)["whole"], true);
+    for (format, file) in [("spec-1", "one.amem"), ("compatible", "two.amem")] {
+        served.data(
+            &format!("export copy --format {format} -o {file} --forgotten"),
+            0,
+        );
+        let name = file.trim_end_matches(".amem");
+        let told = served.data(&format!("import {file} {name}"), 0);
+        assert_eq!(told["events"], 6, "{told}");
+    }
+    served.put("lines.jsonl", &lines);
+    for (line, name) in [
+        ("import lines.jsonl three", "three"),
+        ("import --format jsonl - four", "four"),
+    ] {
+        let told = served.data_with(line, &lines, 0);
+        assert_eq!(
+            (&told["format"], &told["events"]),
+            (&json!("jsonl"), &json!(6))
+        );
+        assert!(
+            served.out(&format!("export {name} --vectors --forgotten")) == lines,
+            "{name}"
+        );
+    }
+    let frames = served.out("dump-journal copy --kept --json");
+    assert!(frames == served.out("dump-journal story.amem --kept --json") || !frames.is_empty());
+    served.refused(
+        "import story.amem copy",
+        5,
+        "already_exists",
+        "copy",
+        "another name",
+    );
+    served.refused(
+        "import --format jsonl lines.jsonl four",
+        5,
+        "already_exists",
+        "four",
+        "",
+    );
+}
+
+#[test]
+fn a_damaged_file_makes_no_brain_and_damage_is_told_by_name() {
+    let served = Served::start();
+    let mut bytes = brains::story();
+    let place = Brain::open(Map::owned(&bytes)).unwrap();
+    let place = place.base().table().find(tag::ADJACENCY).unwrap();
+    let at = place.offset as usize;
+    served.put("whole.amem", &bytes);
+    bytes[at..at + place.len as usize].fill(0xA5);
+    served.put("broken.amem", &bytes);
+    served.refused("import broken.amem broken", 4, "damaged", "adjacency", "");
+    served.refused("verify broken", 3, "unknown_brain", "broken", "");
+    served.data("import whole.amem whole", 0);
+    // The file of a brain that is served is damaged behind the daemon's back.
+    let path = served.path("brains/whole.amem");
+    let file = std::fs::read(&path).unwrap();
+    let place = Brain::open(Map::owned(&file)).unwrap();
+    let place = place.base().table().find(tag::ADJACENCY).unwrap();
+    use std::os::unix::fs::FileExt;
+    let open = std::fs::File::options().write(true).open(&path).unwrap();
+    open.write_all_at(&[0xA5; 8], place.offset).unwrap();
+    let told = served.data("verify whole", 1);
+    assert_eq!(told["whole"], false);
+    assert!(told["findings"].to_string().contains("adjacency"), "{told}");
+    let ran = served.run_with("verify whole", &[]);
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert!(
+        text.starts_with("whole\n") && text.contains("adjacency at byte"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_read_from_here_is_sent() {
+    let mut served = Served::start();
+    served.put("story.amem", brains::story());
+    served.data("import story.amem b", 0);
+    let before = served.out("export b --vectors --forgotten");
+    served.by_tcp();
+    assert_eq!(served.data("verify b", 0)["whole"], true);
+    served.data("export b --format native --forgotten -o native.amem", 0);
+    assert!(served.out("export native.amem --vectors --forgotten") == before);
+    served.data(
+        "export b --format compatible --forgotten -o reference.amem",
+        0,
+    );
+    assert_eq!(served.data("info reference.amem", 0)["events"], 6);
+    served.refused(
+        "export b --format compatible -o x.amem",
+        5,
+        "forgotten",
+        "forgotten",
+        "--include-forgotten",
+    );
+    served.refused(
+        "export b",
+        5,
+        "not_direct",
+        "can't be read from here",
+        "--format native",
+    );
+    served.refused(
+        "dump-journal b",
+        5,
+        "not_direct",
+        "the journal",
+        "on the machine",
+    );
+    served.refused(
+        "export b --format native -o native.amem",
+        5,
+        "exists",
+        "native.amem",
+        "another",
+    );
+    // By stdout, and back under another name.
+    let bytes = served.out("export b --format native -q");
+    served.put("again.amem", &bytes);
+    served.data("import again.amem again", 0);
+    assert_same(
+        &collect(&served.view("again")),
+        &collect(&served.view("b")),
+        "sent",
+    );
+}
+
+#[test]
+fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
+    let served = Served::start();
+    served.put("story.amem", brains::story());
+    let lines = served.out("export story.amem --vectors --forgotten");
+    served.put("story.jsonl", &lines);
+    served.data("brain create b", 0);
+    served.data("add b --session conv/1 before", 0);
+    let told = served.data("import story.jsonl b", 0);
+    assert_eq!(
+        (&told["format"], &told["made"]),
+        (&json!("events"), &json!(false))
+    );
+    assert_eq!(
+        (
+            &told["events"],
+            &told["edges"],
+            &told["pinned"],
+            &told["forgotten"]
+        ),
+        (&json!(6), &json!(4), &json!(1), &json!(1))
+    );
+    let (old, new) = (
+        amem_core::reader::Reader::open(served.path("story.amem")).unwrap(),
+        served.view("b"),
+    );
+    let old = old.view().unwrap();
+    assert_eq!(new.nodes(), 7);
+    for id in 0..6 {
+        let was = old.node(NodeId(id)).unwrap().to_event().unwrap();
+        let is = event(&served, "b", id + 1);
+        assert_eq!((&is.text, is.event_type), (&was.text, was.event_type));
+        assert_eq!((&is.attributes, &is.vector), (&was.attributes, &was.vector));
+        assert_eq!(is.event_time, was.event_time.or(Some(was.created_at)));
+        assert_eq!(is.session, new.session_by_key("conv/1").unwrap().unwrap());
+        assert_eq!(
+            (
+                is.flags.has(amem_core::Flags::PINNED),
+                is.flags.has(amem_core::Flags::FORGOTTEN)
+            ),
+            (
+                was.flags.has(amem_core::Flags::PINNED),
+                was.flags.has(amem_core::Flags::FORGOTTEN)
+            )
+        );
+        assert!(
+            (is.confidence - was.confidence).abs() < 1e-6,
+            "{id}: what is believed is the same"
+        );
+        let ties = old.ties(NodeId(id), Direction::Outgoing).unwrap();
+        let mut expected: Vec<_> = ties
+            .iter()
+            .map(|tie| (tie.edge_type, tie.other.0 + 1))
+            .collect();
+        let mut found = edges(&served, "b", id + 1);
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{id}");
+    }
+    // The same lines again change nothing.
+    let again = served.data("import story.jsonl b", 0);
+    assert_eq!(
+        (&again["already_there"], served.view("b").nodes()),
+        (&json!(6), 7)
+    );
+    assert_eq!(served.data("verify b", 0)["whole"], true);
+}
+
+#[test]
+fn edges_may_point_forward_and_across_batches() {
+    let served = Served::start();
+    let lines = (0..1500).fold(String::new(), |mut lines, id| {
+        let edges = match id {
+            0 => json!([{"target": 1499, "type": "supports", "weight": 0.25}, {"target": 0, "type": "supports"}]),
+            1499 => json!([{"target": 700, "type": "caused-by"}, {"target": 9999, "type": "caused-by"}]),
+            _ => json!([]),
+        };
+        let line = json!({"id": id, "text": format!("event {id}"), "session": 5, "edges": edges});
+        lines.push_str(&format!("{line}\n"));
+        lines
+    });
+    let told = served.data_with("import --format events - b", lines.as_bytes(), 0);
+    assert_eq!(
+        (&told["events"], &told["edges"], &told["made"]),
+        (&json!(1500), &json!(2), &json!(true))
+    );
+    assert_eq!(told["lost"][0]["count"], 2, "{told}");
+    assert_eq!(edges(&served, "b", 0), [(EdgeType::SUPPORTS, 1499)]);
+    assert_eq!(edges(&served, "b", 1499), [(EdgeType::CAUSED_BY, 700)]);
+    let session = event(&served, "b", 7).session;
+    assert_ne!(session.0, 0, "a session without a key is one all the same");
+    assert_eq!(event(&served, "b", 1499).session, session);
+}
+
+#[test]
+fn a_batch_that_is_refused_ends_the_import() {
+    let served = Served::start();
+    served.data("brain create b", 0);
+    let lines = (0..2000).fold(String::new(), |mut lines, id| {
+        let mut line = json!({"text": format!("event {id}")});
+        if id == 700 {
+            line["vector"] = json!([1.0, 2.0]);
+        }
+        lines.push_str(&format!("{line}\n"));
+        lines
+    });
+    served.put("odd.jsonl", lines);
+    served.refused(
+        "import odd.jsonl b",
+        5,
+        "dimension",
+        "lines 513 to 1024 were refused",
+        "repeat with --run-id",
+    );
+    assert_eq!(
+        served.view("b").nodes(),
+        512,
+        "nothing behind it was written"
+    );
+}
+
+#[test]
+fn input_that_makes_no_sense_is_told_by_line_and_remedy() {
+    let served = Served::start();
+    served.data("brain create b", 0);
+    let rows: [(&str, &str, &[u8], i32, &str, &str); 13] = [
+        ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":}", 5, "bad_line", "line 2 of a.jsonl"),
+        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}", 5, "bad_line", "event 1 for the second time"),
+        ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":\"\"}", 5, "bad_line", "line 2 of a.jsonl: the text is empty"),
+        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1,\"edges\":[{\"target\":2,\"type\":\"supersedes\"}]}\n{\"text\":\"b\",\"id\":2,\"edges\":[{\"target\":1,\"type\":\"supersedes\"}]}", 5, "cycle", "in circles"),
+        ("a.jsonl", "", b"{\"text\":\"a\",\"vector\":[1]}\n{\"text\":\"b\",\"vector\":[1,2]}", 5, "bad_line", "line 2 of a.jsonl: a vector of 2 numbers"),
+        ("a.jsonl", "--format events", b"", 5, "empty", "no event in it"),
+        ("a.jsonl", "", b"{\"session\":\"s\",\"speaker\":\"A\"}", 5, "bad_line", "missing field `text`"),
+        ("a.md", "", b"---\nnonsense\n---\ntext", 5, "bad_line", "line 2 of a.md"),
+        ("a.md", "", b"# only a heading\n", 5, "empty", "no text in it"),
+        ("a.md", "", b"a \xff b", 5, "bad_line", "no UTF-8"),
+        ("a.amem", "", b"PK\x03\x04 and more, at least as long as a header of sixty-four bytes is", 4, "not_amem", "it begins with"),
+        ("a.jsonl", "--no-embed", b"{\"text\":\"a\"}", 2, "usage", "--no-embed is for new brains"),
+        ("a.jsonl", "--session x", b"{\"session\":\"s\",\"speaker\":\"A\",\"text\":\"b\"}", 2, "usage", "--session is for notes"),
+    ];
+    for (name, options, bytes, exit, code, message) in rows {
+        served.put(name, bytes);
+        let line = format!("import {name} b {options}");
+        served.refused(line.trim(), exit, code, message, "");
+    }
+    assert_eq!(served.view("b").nodes(), 0);
+    served.refused("import missing.md b", 3, "not_found", "missing.md", "path");
+    served.refused(
+        "import a.md new.amem",
+        2,
+        "usage",
+        "markdown goes into a brain of amemd",
+        "name a brain",
+    );
+    served.refused(
+        "import --format markdown - b",
+        2,
+        "usage",
+        "stdin",
+        "--session",
+    );
+    let ran = served.run_with("import - b", b"plain words");
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(
+        said.contains("stdin is neither") && said.contains("--format markdown"),
+        "{said}"
+    );
+    served.put("a.amem", brains::story());
+    served.refused(
+        "import a.amem x --again",
+        2,
+        "usage",
+        "this makes a new one",
+        "leave them out",
+    );
+    assert_eq!(
+        served.data("brain ls", 0)["brains"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+    let _: Value = served.data("verify b", 0);
+}
