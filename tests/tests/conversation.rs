@@ -31,6 +31,10 @@ impl Daemon {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("brains")).unwrap();
+        Self::on(folder)
+    }
+
+    fn on(folder: TempDir) -> Self {
         let child = Command::new(amemd())
             .arg("--folder")
             .arg(folder.path().join("brains"))
@@ -46,6 +50,16 @@ impl Daemon {
             std::thread::yield_now();
         }
         daemon
+    }
+
+    /// Kills it, and starts another on the same folder.
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        fs::remove_file(self.socket()).unwrap();
+        let nothing = tempfile::tempdir().unwrap();
+        let folder = std::mem::replace(&mut self.folder, nothing);
+        *self = Self::on(folder);
     }
 
     fn socket(&self) -> PathBuf {
@@ -287,6 +301,56 @@ fn a_run_that_broke_off_is_completed() {
         let text = format!("Ann: this is turn {id}");
         assert_eq!(view.node(NodeId(id)).unwrap().text().unwrap(), text);
     }
+}
+
+#[test]
+fn an_import_that_is_killed_with_its_daemon_is_completed_in_order_by_the_same_command() {
+    let mut daemon = Daemon::start();
+    let (turns, lines) = (4000, long(4000));
+    let file = daemon.folder.path().join("turns.jsonl");
+    fs::write(&file, &lines).unwrap();
+    let mut running = amemctl();
+    running.args(["import", "--format", "conversation", "--socket"]);
+    running.arg(daemon.socket()).arg(&file).arg("b");
+    let mut running = running.stdout(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let some = |daemon: &Daemon| {
+        Reader::open(daemon.file()).is_ok_and(|r| r.view().unwrap().nodes() >= 512)
+    };
+    while !some(&daemon) {
+        assert!(Instant::now() < until, "nothing is written");
+        std::thread::yield_now();
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    daemon.kill();
+    let there = daemon.view().nodes();
+    assert!(
+        (512..turns).contains(&there),
+        "killed in the middle: {there}"
+    );
+    let told = daemon.imported(&lines, &[]);
+    let already = told["already_there"].as_u64().unwrap();
+    assert!(
+        (there..turns).contains(&already) && already % 512 == 0,
+        "{told}"
+    );
+    let view = daemon.view();
+    assert_eq!((view.nodes(), view.edges()), (turns, turns - 1));
+    for id in 0..turns {
+        assert_eq!(before(&view, id), id.checked_sub(1));
+        let text = format!("Ann: this is turn {id}");
+        assert_eq!(view.node(NodeId(id)).unwrap().text().unwrap(), text);
+    }
+}
+
+#[test]
+fn a_long_first_turn_is_found_again() {
+    let daemon = Daemon::start();
+    let turn = json!({"session": "s", "speaker": "Ann", "text": "\u{1f600}\"".repeat(20_000)});
+    daemon.imported(&turn.to_string(), &["--again"]);
+    let ended = daemon.import(&turn.to_string(), &[]);
+    check_refused(&ended, 5, &["event 0"], "--again");
 }
 
 #[test]

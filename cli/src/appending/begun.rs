@@ -19,8 +19,9 @@ use crate::opened::Opened;
 use crate::remote::RemoteError;
 use crate::when::{long, now};
 
-/// Bytes of a text that can stand in a condition.
-const CONDITION_BYTES_MAX: usize = limits::QUERY_BYTES_MAX / 8;
+/// Characters of a text that can stand in a condition, however they are written.
+const CONDITION_CHARS_MAX: usize = 4096;
+const _: () = assert!(12 * CONDITION_CHARS_MAX < limits::QUERY_BYTES_MAX);
 
 /// A text in question.
 pub(super) struct Question<'a> {
@@ -78,14 +79,14 @@ impl Question<'_> {
             },
         };
         let event = &self.first.event;
-        let filter_json = match event.text.len() <= CONDITION_BYTES_MAX {
-            true => json!({"text": {"eq": event.text}}).to_string(),
-            false => String::new(),
+        let filter = match event.text.char_indices().nth(CONDITION_CHARS_MAX) {
+            None => json!({"text": {"eq": event.text}}),
+            Some((end, _)) => json!({"text": {"contains": event.text[..end]}}),
         };
         let request = v1::PatternRequest {
             selection: Some(v1::Selection {
                 session_ids,
-                filter_json,
+                filter_json: filter.to_string(),
                 include_forgotten: true,
                 include_compressed: true,
                 ..Default::default()
