@@ -91,6 +91,36 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
         .as_of(AsOf::Lsn(Lsn(store.view().lsn().0 / 2)))?;
     ask("as of half the commits", &then, &question)?;
     store.close()?;
+    equals(nodes, &own)
+}
+
+/// Searches a brain of short texts that all say one word once, so that all have the same score.
+fn equals(nodes: u64, own: &Folder) -> Result<(), Box<dyn std::error::Error>> {
+    let mut options = Create::default();
+    options.settings.embed = false;
+    create(own, "equals", &options)?;
+    let mut store = Store::open(own, "equals")?;
+    while store.view().nodes() < nodes {
+        let first = store.view().nodes();
+        let events = (first..nodes.min(first + BATCH))
+            .map(|id| NewEvent::new(EventType::FACT, format!("deploy {}", data::word(id))));
+        let ingest = Ingest {
+            events: events.collect(),
+            ..Ingest::default()
+        };
+        store.execute(Request::new(Mutation::Ingest(ingest)))?;
+    }
+    store.checkpoint()?;
+    println!("queries, {nodes} events that say one word:");
+    let view = store.view();
+    time("search, equal scores, 10", || {
+        let query = Search {
+            question: "deploy".into(),
+            ..Search::default()
+        };
+        Ok(query.run(&view)?.hits.len())
+    })?;
+    store.close()?;
     Ok(())
 }
 

@@ -1,10 +1,9 @@
 //! Adding what others lend to what events have of their own, and finding the best without looking at all.
 
-use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 
 use super::heads::Heads;
-use super::lenders::Lenders;
+use super::lenders::{Lenders, small};
 use super::own::Own;
 use super::scope::Sight;
 use super::search::{Hit, Search};
@@ -34,38 +33,8 @@ pub(super) struct Fusion<'s, 'v> {
     rest: BinaryHeap<Scored>,
     /// The most that a wanted event has of its own, once one was taken up.
     most: Option<f32>,
-    /// Hits that were made and not given.
-    ready: BinaryHeap<Ready>,
-}
-
-/// Hits by score; of equals, by id.
-struct Ready(Hit);
-
-impl Ready {
-    fn scored(&self) -> Scored {
-        let (score, id) = (self.0.score, self.0.found.0 as u32);
-        Scored { score, id }
-    }
-}
-
-impl PartialEq for Ready {
-    fn eq(&self, other: &Self) -> bool {
-        self.scored() == other.scored()
-    }
-}
-
-impl Eq for Ready {}
-
-impl Ord for Ready {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.scored().cmp(&other.scored())
-    }
-}
-
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+    /// Hits that were not given.
+    ready: BinaryHeap<Scored>,
 }
 
 impl<'s, 'v> Fusion<'s, 'v> {
@@ -83,52 +52,62 @@ impl<'s, 'v> Fusion<'s, 'v> {
     }
 
     /// The best hits, superseded ones as their heads.
-    ///
-    /// Hits come by score, so only those near the top are resolved. Of equals, heads have another order than what they
-    /// replace: all that have the score of the last are looked at.
     pub(super) fn best(mut self, limit: usize) -> Result<Vec<Hit>> {
         let selection = &self.search.selection;
         let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
-        let mut heads = Heads::new(self.view, &sight);
+        self.take(limit, &mut Heads::new(self.view, &sight))
+    }
+
+    /// Hits come in their order, so heads are looked up only of those at the top, however many have the score of the last.
+    fn take(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
         let mut told = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();
-        let mut least = f32::NEG_INFINITY;
-        while let Some(hit) = self.next(least)? {
+        while best.len() < limit
+            && let Some(hit) = self.next()?
+        {
             let head = match self.search.include_superseded {
                 true => Some(hit.found),
                 false => heads.newest(hit.found)?,
             };
             if let Some(id) = head
-                && self.lenders.wants(id.0 as u32)?
+                && self.lenders.wants(small(id)?)?
+                && !self.is_to_come(id, &hit)?
                 && told.insert(id)
             {
                 best.push(Hit { id, ..hit });
-                if best.len() == limit {
-                    least = hit.score;
-                }
             }
         }
-        best.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
-        best.truncate(limit);
         Ok(best)
     }
 
-    /// The best hit that was not given; of equals, the highest id. None if it has less than `least`.
-    fn next(&mut self, least: f32) -> Result<Option<Hit>> {
+    /// True if a wanted head is itself a hit of the same score, after what it replaces: then that hit is the one shown.
+    fn is_to_come(&mut self, head: NodeId, replaced: &Hit) -> Result<bool> {
+        if head >= replaced.found {
+            return Ok(false);
+        }
+        let own = self.hit(small(head)?)?;
+        Ok(own.score == replaced.score && own.text + own.vector + own.neighbours > 0.0)
+    }
+
+    /// The best hit that was not given; of equals, the highest id.
+    fn next(&mut self) -> Result<Option<Hit>> {
         loop {
             let others = self.most_of_the_rest();
-            let ready = self.ready.peek().map(|best| best.0.score);
-            if others < least && ready.is_none_or(|score| score < least) {
-                return Ok(None);
-            }
-            if ready.is_some_and(|score| score > others) {
-                return Ok(self.ready.pop().map(|best| best.0));
+            if let Some(&best) = self.ready.peek()
+                && best.score > others
+            {
+                self.ready.pop();
+                return self.hit(best.id).map(Some);
             }
             match self.rest.pop() {
                 Some(next) => self.take_up(next)?,
                 None => return Ok(None),
             }
         }
+    }
+
+    fn hit(&mut self, id: u32) -> Result<Hit> {
+        hit(self.search, self.own, &mut self.lenders, id)
     }
 
     /// No event that was not taken up, and is no neighbour of one that was, has a greater score.
@@ -148,7 +127,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
         self.most.get_or_insert(next.score);
         let (search, own, ready) = (self.search, self.own, &mut self.ready);
         let mut make = |lenders: &mut Lenders<'s, 'v>, id: u32| {
-            ready.push(Ready(hit(search, own, lenders, id)?));
+            let score = hit(search, own, lenders, id)?.score;
+            ready.push(Scored { score, id });
             Ok(())
         };
         match search.neighbour_share {
@@ -182,4 +162,49 @@ fn hit(search: &Search, own: &Own, lenders: &mut Lenders<'_, '_>, id: u32) -> Re
         neighbours,
         session,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::base::settings::Settings;
+    use crate::fold::build::Build;
+    use crate::fold::new_identity;
+    use crate::journal::op::{NewNode, Op};
+    use crate::types::{EventType, Micros, SessionId};
+
+    #[test]
+    fn of_many_equals_heads_are_looked_up_only_of_those_that_are_shown() {
+        let now = Micros(1_800_000_000_000_000);
+        let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), now);
+        let mut build = Build::new(&identity, 0, &Settings::default()).unwrap();
+        for id in 0..500 {
+            let event = NewNode {
+                id: NodeId(id),
+                event_type: EventType::FACT,
+                session: SessionId(0),
+                created_at: now,
+                event_time: None,
+                confidence: 1.0,
+                lambda: 0.0,
+                text: "deploy",
+                attributes: "",
+                vector: &[],
+                carried: None,
+            };
+            build.push(&Op::Event(event)).unwrap();
+        }
+        let view = build.finish().unwrap();
+        let search = Search::default();
+        let own = Own::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
+        let sight = Sight::new(&search.selection.scope, false).unwrap();
+        let mut heads = Heads::new(&view, &sight);
+        let mut fusion = Fusion::new(&view, &search, &own).unwrap();
+        let found = fusion.take(10, &mut heads).unwrap();
+        let ids: Vec<u64> = found.iter().map(|hit| hit.id.0).collect();
+        assert_eq!(ids, Vec::from_iter((490..500).rev()));
+        assert_eq!(heads.count(), 10);
+    }
 }

@@ -61,6 +61,12 @@ impl<'v> Heads<'v> {
         Ok(above.head.or(above.shown))
     }
 
+    /// Events whose heads are known.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.known.len()
+    }
+
     fn walk(&mut self, event: NodeId, is_shown: bool) -> Result<()> {
         // Events met and not yet known, with their places; those of unfinished circles, the last met on top.
         let mut places = HashMap::from([(event, 0)]);

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::own::Own;
 use super::selected::Selected;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::text::Scored;
 use crate::types::{EdgeType, NodeId, SessionId};
 use crate::view::{Direction, View};
@@ -63,6 +63,14 @@ impl Way {
     fn steps(self) -> Range<usize> {
         self.from as usize..self.until as usize
     }
+}
+
+/// An id as the tables here hold it. Cut to that, the id of no event would be that of another.
+pub(super) fn small(id: NodeId) -> Result<u32> {
+    u32::try_from(id.0).map_err(|_| {
+        let why = format!("event {id} is named, past all that a brain can have");
+        Error::corrupt("event ids", 0, why)
+    })
 }
 
 impl<'s, 'v> Lenders<'s, 'v> {
@@ -138,7 +146,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
         let from = self.steps.len() as u32;
         let mut most = 0.0f32;
         for tie in self.view.ties(id, WAYS[way])?.iter() {
-            let other = tie.other.0 as u32;
+            let other = small(tie.other)?;
             if tie.edge_type == EdgeType::TEMPORAL_NEXT && self.wants(other)? {
                 self.steps.push(other);
                 most = most.max(self.own.sum(other));
@@ -218,7 +226,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
         let session = self.view.node(NodeId(id.into()))?.session();
         let mut members = BinaryHeap::new();
         for id in self.view.of_session(session)?.iter() {
-            let id = id.0 as u32;
+            let id = small(id)?;
             let score = self.own.sum(id);
             if score > 0.0 {
                 members.push(Scored { score, id });
@@ -233,5 +241,21 @@ impl<'s, 'v> Lenders<'s, 'v> {
         }
         self.sessions[at as usize] = most;
         Ok(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_past_all_events_is_damage_and_not_another_event() {
+        assert_eq!(small(NodeId(5)).unwrap(), 5);
+        assert_eq!(small(NodeId(u32::MAX.into())).unwrap(), u32::MAX);
+        for id in [1 << 32, (1 << 32) + 5, u64::MAX] {
+            let error = small(NodeId(id)).unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+            assert!(error.to_string().contains(&id.to_string()), "{error}");
+        }
     }
 }

@@ -83,7 +83,7 @@ pub fn default_weights(view: &View) -> (f32, f32) {
 pub struct Ranking {
     /// Who answered.
     pub answered: Answered,
-    /// The greatest score first; of equals, the highest id. Every score is above 0.
+    /// The greatest score first; of equals, the highest id found. Every score is above 0.
     pub hits: Vec<Hit>,
 }
 
@@ -92,7 +92,7 @@ pub struct Ranking {
 pub struct Hit {
     /// The event.
     pub id: NodeId,
-    /// The event whose parts these are: itself, or one that it replaces.
+    /// The event whose parts these are: itself or, if that has a greater score, one that it replaces.
     pub found: NodeId,
     /// `text + vector + neighbours + session`, added in this order.
     pub score: f32,

@@ -2,17 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::query::{Like, Search, Selection, Similar, Text};
+use amem_core::query::{Hit, Like, Search, Selection, Similar, Text};
 use amem_core::view::View;
 use amem_core::{EdgeType, Error, EventType, Flags, NodeId};
 use amem_tests::model::{
-    Act, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
+    Act, Fused, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
 };
 
 use crate::{Place, in_worlds};
 
 /// Hits against the scores of all that is wanted: each score is right, none is missing, ties are by id.
 fn check(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
+    check_scores(hits, expected, limit);
+    let in_order = |a: &(NodeId, f32), b: &(NodeId, f32)| (a.1, a.0) > (b.1, b.0);
+    assert!(hits.is_sorted_by(in_order), "{hits:?}");
+}
+
+fn check_scores(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
     assert_eq!(
         hits.len(),
         limit.min(expected.len()),
@@ -26,8 +32,6 @@ fn check(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
             "{id}: {score} {expected}"
         );
     }
-    let in_order = |a: &(NodeId, f32), b: &(NodeId, f32)| (a.1, a.0) > (b.1, b.0);
-    assert!(hits.is_sorted_by(in_order), "{hits:?}");
     if let Some((_, worst)) = hits.last() {
         for (id, score) in expected {
             let is_hit = hits.iter().any(|hit| hit.0.0 == *id);
@@ -142,8 +146,14 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
             }
         }
         let hits: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
-        check(&hits, &scores, request.limit);
+        check_scores(&hits, &scores, request.limit);
+        let order = |a: &Hit, b: &Hit| (a.score, a.found) > (b.score, b.found);
+        assert!(found.is_sorted_by(order), "{found:?}");
         for hit in found {
+            let own = expected.get(&hit.id.0).map_or(0.0, Fused::score);
+            if hit.found != hit.id {
+                assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
+            }
             let sum = hit.text + hit.vector + hit.neighbours + hit.session;
             assert_eq!(sum, hit.score);
             assert_eq!(shown_as(known, &request, hit.found.0), Some(hit.id.0));
@@ -166,52 +176,78 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
     assert!(replaced.get() > 20, "{replaced:?}");
 }
 
+fn add(event_type: EventType, text: &str, vector: Option<Vec<f32>>) -> Act {
+    Act::Add(NewEvent {
+        event_type,
+        session: 0,
+        event_time: None,
+        confidence: 1.0,
+        lambda: 0.0,
+        text: text.into(),
+        attributes: None,
+        vector,
+    })
+}
+
+fn fact(text: &str) -> Act {
+    add(EventType::FACT, text, None)
+}
+
+fn supersedes(new: u64, old: u64) -> Act {
+    Act::Link(new, old, EdgeType::SUPERSEDES.0, 1.0)
+}
+
+/// The events found by words and, for each, whose score it has.
+fn found(world: &World, question: &str, change: impl Fn(&mut Search)) -> Vec<(u64, u64)> {
+    let mut search = Search {
+        question: question.into(),
+        ..Search::default()
+    };
+    change(&mut search);
+    let hits = search.run(&world.view()).unwrap().hits.into_iter();
+    hits.map(|hit| (hit.id.0, hit.found.0)).collect()
+}
+
+#[test]
+fn of_equal_scores_the_highest_id_found_comes_first_and_a_head_is_found_as_itself() {
+    let mut world = World::new(1).unwrap();
+    // Events 1 and 3 replace others that say the same, 3 a younger one; 7 says nothing of it.
+    let said = (0..7).map(|_| fact("deploy on friday"));
+    let mut acts = Vec::from_iter(said.chain([fact("lunch is at noon")]));
+    acts.extend([supersedes(1, 0), supersedes(3, 5), supersedes(7, 2)]);
+    world.commit(acts).unwrap();
+    let all = [(6, 6), (4, 4), (3, 3), (7, 2), (1, 1)];
+    for limit in 1..8 {
+        let shown = found(&world, "deploy", |search| search.limit = limit);
+        assert_eq!(shown, all[..limit.min(5)]);
+    }
+}
+
 #[test]
 fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
-    let add = |event_type, text: &str| {
-        Act::Add(NewEvent {
-            event_type,
-            session: 0,
-            event_time: None,
-            confidence: 1.0,
-            lambda: 0.0,
-            text: text.into(),
-            attributes: None,
-            vector: None,
-        })
-    };
-    let supersedes = |new, old| Act::Link(new, old, EdgeType::SUPERSEDES.0, 1.0);
     let mut world = World::new(1).unwrap();
     let acts = vec![
-        add(EventType::FACT, "the nightly backup starts at two"),
-        add(EventType::FACT, "the nightly backup starts at three"),
-        add(EventType::CORRECTION, "it begins at four"),
-        add(EventType::FACT, "lunch is at noon"),
+        fact("the nightly backup starts at two"),
+        fact("the nightly backup starts at three"),
+        add(EventType::CORRECTION, "it begins at four", None),
+        fact("lunch is at noon"),
         supersedes(1, 0),
         supersedes(2, 1),
     ];
     world.commit(acts).unwrap();
-    let found = |world: &World, change: &dyn Fn(&mut Search)| -> Vec<(u64, u64)> {
-        let mut search = Search {
-            question: "when does the nightly backup start?".into(),
-            ..Search::default()
-        };
-        change(&mut search);
-        let hits = search.run(&world.view()).unwrap().hits.into_iter();
-        hits.map(|hit| (hit.id.0, hit.found.0)).collect()
-    };
-    assert_eq!(found(&world, &|_| ()), [(2, 1)]);
+    let question = "when does the nightly backup start?";
+    assert_eq!(found(&world, question, |_| ()), [(2, 1)]);
     assert_eq!(
-        found(&world, &|search| search.include_superseded = true),
+        found(&world, question, |search| search.include_superseded = true),
         [(1, 1), (0, 0)]
     );
     let facts = |search: &mut Search| search.selection.types = vec![EventType::FACT];
-    assert_eq!(found(&world, &facts), []);
+    assert_eq!(found(&world, question, facts), []);
     // What is forgotten is no head.
     world
         .commit(vec![Act::Belief(2, 1.0, Flags::FORGOTTEN, 0.0)])
         .unwrap();
-    assert_eq!(found(&world, &facts), [(1, 1)]);
+    assert_eq!(found(&world, question, facts), [(1, 1)]);
 }
 
 /// The answers of all rankings, to the bit.
