@@ -20,8 +20,8 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Of every event of a view. The two weights are made to sum to 1; without words, or without a direction of the
-    /// question, the other has all of it.
+    /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell events
+    /// apart, the other has all of it.
     pub(super) fn new(
         view: &View,
         question: &str,
@@ -40,7 +40,11 @@ impl Own {
             true => None,
             false => {
                 vectors::check(view, vector)?;
-                Cosines::new(view, vector)?
+                let vectors = Vectors::new(view)?;
+                match Cosines::new(view, &vectors, vector)? {
+                    None if words.is_empty() => Some(Cosines::all_alike(view, &vectors)?),
+                    cosines => cosines,
+                }
             }
         };
         let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
@@ -137,9 +141,8 @@ struct Cosines {
 }
 
 impl Cosines {
-    /// `None` if the question is where the mean is, or there are no vectors.
-    fn new(view: &View, question: &[f32]) -> Result<Option<Self>> {
-        let vectors = Vectors::new(view)?;
+    /// `None` if they tell no two events apart: all are equal, the question is where the mean is, or every vector is.
+    fn new(view: &View, vectors: &Vectors<'_>, question: &[f32]) -> Result<Option<Self>> {
         let Some(mean) = vectors.mean()? else {
             return Ok(None);
         };
@@ -159,6 +162,20 @@ impl Cosines {
         })?;
         let range = most - least;
         Ok((range > 0.0).then_some(Self { of, least, range }))
+    }
+
+    /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only vector
+    /// is found, and so are those that all are the same.
+    fn all_alike(view: &View, vectors: &Vectors<'_>) -> Result<Self> {
+        let mut of = vec![f32::NAN; view.nodes() as usize];
+        vectors.for_each(|id, _, inverse| {
+            if inverse != 0.0 {
+                of[id as usize] = 1.0;
+            }
+            Ok(())
+        })?;
+        let (least, range) = (0.0, 1.0);
+        Ok(Self { of, least, range })
     }
 
     fn scaled(&self, id: u32) -> f32 {

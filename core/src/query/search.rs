@@ -10,6 +10,9 @@
 //! - `session`: a share of what the best event of its session has of the two first parts; of an event in no
 //!   session, of what it has itself. It adds to what has another part, and finds nothing alone.
 //!
+//! Cosines that tell no two events apart, as those of a brain's only vector, count for nothing beside words; without
+//! words, every event whose vector is not of zeros then has 1 instead.
+//!
 //! The two weights are made to sum to 1; without words, or without a vector, the other has all of it. The
 //! greatest score, the extremes of the cosine and the mean are those of all events of the view, hidden ones
 //! counted. An event that the selection leaves out neither is found nor lends, and no step leads over it.

@@ -117,7 +117,8 @@ impl Known {
         } else {
             0.0
         };
-        let vector = if range > 0.0 {
+        let has_cosines = range > 0.0;
+        let vector = if has_cosines {
             f64::from(search.vector_weight.unwrap_or(0.6))
         } else {
             0.0
@@ -126,14 +127,23 @@ impl Known {
         for (id, score) in scores {
             own.entry(id).or_default().text = text / (text + vector) * score / most;
         }
-        if range > 0.0 {
-            for (id, cosine) in cosines {
-                let scaled = (cosine - least) / range;
-                own.entry(id).or_default().vector = vector / (text + vector) * scaled;
-            }
+        for event in &self.state.events {
+            let vector_part = match cosines.get(&event.id) {
+                Some(cosine) if has_cosines => vector / (text + vector) * (cosine - least) / range,
+                // Nothing but vectors was asked about, and they are all alike.
+                _ if !has_cosines && !has_words && is_somewhere(event, search) => 1.0,
+                _ => continue,
+            };
+            own.entry(event.id).or_default().vector = vector_part;
         }
         own
     }
+}
+
+/// True if a search has a vector, and an event one that is not of zeros.
+fn is_somewhere(event: &Event, search: &Search) -> bool {
+    let vector = event.made.vector.as_ref();
+    !search.vector.is_empty() && vector.is_some_and(|vector| vector.iter().any(|x| *x != 0.0))
 }
 
 /// The score of every wanted event that has one, whatever replaced it.

@@ -224,6 +224,32 @@ fn of_equal_scores_the_highest_id_found_comes_first_and_a_head_is_found_as_itsel
 }
 
 #[test]
+fn vectors_that_are_all_alike_are_found_by_a_vector_alone_and_count_for_nothing_beside_words() {
+    let mut worlds = (0..).map(|seed| World::new(seed).unwrap());
+    let mut world = worlds.find(|world| world.dimension() == 3).unwrap();
+    let said = |text, vector| add(EventType::FACT, text, vector);
+    let zeros = said("dinner is at eight", Some(vec![0.0; 3]));
+    world.commit(vec![fact("deploy on friday"), zeros]).unwrap();
+    let one = vec![0.5, 0.25, -1.0];
+    let asked = [&one, &vec![1.0, 0.0, 0.0], &vec![-0.5, -0.25, 1.0]];
+    let check = |world: &World, alike: &[(u64, u64)]| {
+        for vector in asked {
+            let by = |question| found(world, question, |search| search.vector = vector.clone());
+            assert_eq!(by(""), alike, "{vector:?}");
+            assert_eq!(by("friday"), [(0, 0)], "{vector:?}");
+        }
+    };
+    check(&world, &[]);
+    let lunch = said("lunch is at noon", Some(one.clone()));
+    world.commit(vec![lunch.clone()]).unwrap();
+    check(&world, &[(2, 2)]);
+    world.commit(vec![lunch]).unwrap();
+    check(&world, &[(3, 3), (2, 2)]);
+    world.checkpoint().unwrap();
+    check(&world, &[(3, 3), (2, 2)]);
+}
+
+#[test]
 fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
     let mut world = World::new(1).unwrap();
     let acts = vec![
