@@ -67,8 +67,11 @@ impl<'v> Teller<'v> {
     /// An event.
     pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
         let flags = node.flags();
-        let own_vector = node.vector()?;
-        let vector = own_vector.filter(|_| shape.vector);
+        // Read only where it is told: all its numbers are looked at, and an event is told though they are damaged.
+        let vector = match shape.vector {
+            true => node.vector()?,
+            false => None,
+        };
         let session = self.view.session(node.session())?;
         let session_key = session.map_or("", |session| session.key);
         let text = node.text()?;
@@ -99,7 +102,7 @@ impl<'v> Teller<'v> {
             }),
             edges: Vec::new(),
             session_key: session_key.to_owned(),
-            has_vector: own_vector.is_some(),
+            has_vector: flags.has(Flags::VECTOR),
         };
         if let Some(sight) = shape.edges {
             for direction in [Direction::Outgoing, Direction::Incoming] {
@@ -195,5 +198,75 @@ fn edge(edge: &Edge) -> v1::Edge {
         r#type: type_number(edge.edge_type.0),
         weight: edge.weight,
         created_at: Some(timestamp(edge.created_at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use amem_core::base::header::Header;
+    use amem_core::base::settings::Settings;
+    use amem_core::brain::Brain;
+    use amem_core::fold::build::Build;
+    use amem_core::fold::{fold, journal, new_identity};
+    use amem_core::journal::op::{NewNode, Op};
+    use amem_core::mapping::Map;
+    use amem_core::{EventType, Micros, SessionId};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::answer::Question;
+
+    /// A folded brain of two events, the first with a vector of which a number is not finite.
+    fn damaged() -> View {
+        let now = Micros(1_800_000_000_000_000);
+        let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), now);
+        let mut build = Build::new(&identity, 1, &Settings::default()).unwrap();
+        for (id, vector) in [(0, &1.0f32.to_le_bytes()[..]), (1, &[])] {
+            let event = NewNode {
+                id: NodeId(id),
+                event_type: EventType::FACT,
+                session: SessionId(0),
+                created_at: now,
+                event_time: None,
+                confidence: 1.0,
+                lambda: 0.0,
+                text: "deploy on friday",
+                attributes: "",
+                vector,
+                carried: None,
+            };
+            build.push(&Op::Event(event)).unwrap();
+        }
+        let view = build.finish().unwrap();
+        let mut bytes = Vec::new();
+        let end = fold(&view, &Build::options(&view, &identity), &mut bytes).unwrap();
+        journal(&identity, 1, end, &mut bytes).unwrap();
+        let at = Header::decode(&bytes, bytes.len() as u64).unwrap().vectors as usize;
+        bytes[at..at + 4].copy_from_slice(&f32::INFINITY.to_le_bytes());
+        Arc::new(Brain::open(Map::owned(&bytes)).unwrap()).view()
+    }
+
+    #[test]
+    fn a_damaged_vector_is_told_of_only_where_vectors_are_asked_for() {
+        let view = damaged();
+        let has = |events: Vec<v1::Event>| -> Vec<(u64, bool)> {
+            events
+                .iter()
+                .map(|event| (event.id, event.has_vector))
+                .collect()
+        };
+        let mut get = v1::GetEventsRequest {
+            event_ids: vec![0, 1],
+            ..Default::default()
+        };
+        let answer = get.clone().answer(&view).unwrap();
+        assert_eq!(has(answer.events), [(0, true), (1, false)]);
+        let pattern = v1::PatternRequest::default().answer(&view).unwrap();
+        assert_eq!(has(pattern.events), [(1, false), (0, true)]);
+        get.include_vectors = true;
+        let refusal = get.answer(&view).unwrap_err();
+        assert!(format!("{refusal:?}").contains("not finite"), "{refusal:?}");
     }
 }
