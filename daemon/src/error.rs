@@ -114,6 +114,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// True if another daemon has what this one needs.
+    pub fn is_in_use(&self) -> bool {
+        matches!(
+            self,
+            Self::SocketInUse { .. } | Self::Store(amem_store::Error::Locked { .. })
+        )
+    }
+
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io {
             action,

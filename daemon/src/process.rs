@@ -19,10 +19,14 @@ use crate::{check, log};
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
 
+/// The exit code of a daemon that found another one at work.
+pub const IN_USE: u8 = 75;
+
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again.
 ///
 /// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
-/// not do; 2 wrong flags. The log goes to standard error.
+/// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in a
+/// moment). The log goes to standard error.
 pub fn main() -> ExitCode {
     let flags = Flags::parse();
     let check_only = flags.check_config;
@@ -35,7 +39,10 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("amemd: {error}");
-            ExitCode::FAILURE
+            match error.is_in_use() {
+                true => ExitCode::from(IN_USE),
+                false => ExitCode::FAILURE,
+            }
         }
     }
 }

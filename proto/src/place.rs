@@ -19,8 +19,14 @@ pub fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 pub fn socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     match path(&variable, "XDG_RUNTIME_DIR") {
         Some(run) => Some(run.join("amemd/amemd.sock")),
-        None => Some(data(&variable)?.join("run/amemd.sock")),
+        None => lasting_socket(variable),
     }
+}
+
+/// The socket of a daemon that nobody looks after, and that outlives whoever started it: beside the folder of brains.
+/// `$XDG_RUNTIME_DIR` is taken away when its user logs out, and a socket in it with it.
+pub fn lasting_socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    Some(data(&variable)?.join("run/amemd.sock"))
 }
 
 fn data(variable: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
@@ -54,6 +60,7 @@ mod tests {
         ]);
         assert_eq!(socket(all), Some("/r/amemd/amemd.sock".into()));
         assert_eq!(folder(all), Some("/d/amem/brains".into()));
+        assert_eq!(lasting_socket(all), Some("/d/amem/run/amemd.sock".into()));
         let home = of(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", "relative")]);
         assert_eq!(
             socket(home),
