@@ -17,7 +17,7 @@ pub(crate) fn confirm(
     if cx.is_json() || !stdin().is_terminal() || !stderr().is_terminal() {
         return Err(Failure::refused(
             "unconfirmed",
-            format!("nobody was asked: {question}"),
+            format!("this can't be undone, and there is nobody to ask: {question}"),
             format!("say {flag} if it is meant"),
         ));
     }
@@ -32,8 +32,8 @@ pub(crate) fn confirm(
         _ => Err(Failure::new(
             Exit::Refused,
             "unconfirmed",
-            "it was not wanted: nothing was changed",
-            format!("answer y, or say {flag}"),
+            "it was not wanted, and nothing was changed",
+            format!("give the command again when it is; {flag} asks nothing"),
         )),
     }
 }

@@ -7,29 +7,39 @@
 //! and both callers find it. Not here: when it is started (`reach`).
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use amem_client::v1;
+use rustix::fs::OFlags;
+use tonic::Code;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::{Remote, RemoteError};
+use crate::remote::Remote;
 
 /// The hidden command that becomes the daemon.
 pub(crate) const START: &str = "start-daemon";
 /// Names the daemon's program where it is not beside this one.
 pub(crate) const PROGRAM: &str = "AMEMD";
-/// How long a daemon may take until it answers; recovery of its brains is part of that.
+/// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another one
+/// that had the folder.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long another one may take to answer after ours gave way to it.
-const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(1);
 /// How often it is asked meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
+/// How long another daemon is waited for before the start is tried again.
+const TRY_EVERY: Duration = Duration::from_millis(250);
+/// The exit code of an amemd that found another one at work.
+const IN_USE: i32 = 75;
+/// Bytes of the log from which on a new one is begun; the one before is kept.
+const LOG_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of the log that are told of a daemon that did not start.
 const TOLD_BYTES: u64 = 2000;
 
@@ -41,37 +51,63 @@ pub(crate) struct Started {
     pub(crate) log: PathBuf,
 }
 
-/// Starts a daemon that listens on a socket, and waits until it answers.
+/// Starts a daemon that listens on a socket, and waits until it answers. Where another one has the folder, that one may be
+/// about to listen, or about to end: both are waited for.
 pub(crate) fn start(socket: &Path) -> Result<Started, Failure> {
-    let program = program()?;
-    let log = log_file()?;
-    let began = fs::metadata(&log).map_or(0, |meta| meta.len());
-    let mut daemon = spawn(&program, socket, &log)?;
+    // The daemon's folder is another one than ours.
+    let socket = &absolute(socket)?;
+    let program = absolute(&program()?)?;
+    let log = Log::open()?;
     let since = Instant::now();
-    let mut ended = None;
+    let mut daemon = Some(spawn(&program, socket, &log)?);
+    let mut tried = Instant::now();
     loop {
-        let error = match Remote::connect(socket) {
-            Ok(remote) => return Ok(Started { remote, log }),
-            Err(error) => error,
-        };
-        if ended.is_none() {
-            let status = daemon.try_wait();
-            let status = status.map_err(|e| Failure::io("wait for", &program, &e))?;
-            ended = status.map(|_| Instant::now());
+        if let Some(remote) = answering(socket) {
+            return Ok(Started {
+                remote,
+                log: log.path,
+            });
         }
-        let is_late = since.elapsed() > PATIENCE;
-        if is_late || ended.is_some_and(|at| at.elapsed() > PATIENCE_WITH_OTHERS) {
-            return Err(silent(&program, &log, began, &error));
+        if let Some(child) = &mut daemon {
+            let status = child.try_wait();
+            let status = status.map_err(|e| Failure::io("wait for", &program, &e))?;
+            match status.map(|status| status.code()) {
+                None => {}
+                Some(Some(IN_USE)) => (daemon, tried) = (None, Instant::now()),
+                Some(_) => return Err(silent(&program, &log)),
+            }
+        }
+        if since.elapsed() > PATIENCE {
+            return Err(silent(&program, &log));
+        }
+        if daemon.is_none() && tried.elapsed() > TRY_EVERY {
+            daemon = Some(spawn(&program, socket, &log)?);
         }
         thread::sleep(ASK_EVERY);
     }
 }
 
-fn silent(program: &Path, log: &Path, from: u64, error: &RemoteError) -> Failure {
-    let said = tail(log, from);
+/// A connection to a daemon that answers: one may listen already and not have recovered its brains yet.
+fn answering(socket: &Path) -> Option<Remote> {
+    let remote = Remote::connect(socket).ok()?;
+    let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
+    // Whoever may not ask for it has been answered, too.
+    let is_there = match status {
+        Ok(_) => true,
+        Err(error) => error.code() == Code::PermissionDenied,
+    };
+    is_there.then_some(remote)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|e| Failure::io("look for", path, &e))
+}
+
+fn silent(program: &Path, log: &Log) -> Failure {
+    let said = log.tail();
     let said = match said.trim() {
-        "" => error.to_string(),
-        said => said.to_owned(),
+        "" => "it said nothing",
+        said => said,
     };
     Failure::new(
         Exit::Unavailable,
@@ -79,31 +115,23 @@ fn silent(program: &Path, log: &Path, from: u64, error: &RemoteError) -> Failure
         format!("{} does not start: {said}", program.display()),
         format!(
             "mend what it says; its log is {}; `amemd --check-config` shows its settings",
-            log.display()
+            log.path.display()
         ),
     )
 }
 
-/// The end of what was logged since.
-fn tail(log: &Path, from: u64) -> String {
-    let read = || {
-        let mut file = File::open(log)?;
-        let len = file.metadata()?.len();
-        file.seek(SeekFrom::Start(from.max(len.saturating_sub(TOLD_BYTES))))?;
-        let mut bytes = Vec::new();
-        file.take(TOLD_BYTES).read_to_end(&mut bytes)?;
-        Ok::<_, std::io::Error>(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    // A log that can't be read has nothing to tell; what the connection said is told instead.
-    read().unwrap_or_default()
-}
-
 /// Our own program, on its way to become the daemon.
-fn spawn(program: &Path, socket: &Path, log: &Path) -> Result<Child, Failure> {
+fn spawn(program: &Path, socket: &Path, log: &Log) -> Result<Child, Failure> {
     let ours = env::current_exe().map_err(|e| Failure::io("find", Path::new("amemctl"), &e))?;
-    let failed = |e| Failure::io("write", log, &e);
-    let output = OpenOptions::new().append(true).open(log).map_err(failed)?;
-    Command::new(&ours)
+    let failed = |e| Failure::io("write", &log.path, &e);
+    let output = log.file.try_clone().map_err(failed)?;
+    let mut command = Command::new(&ours);
+    for (name, value) in env::vars_os() {
+        if let Some(path) = is_relative_path(&name, &value) {
+            command.env(name, absolute(&path)?);
+        }
+    }
+    command
         .arg(START)
         .arg(program)
         .arg(socket)
@@ -114,6 +142,15 @@ fn spawn(program: &Path, socket: &Path, log: &Path) -> Result<Child, Failure> {
         .stderr(output)
         .spawn()
         .map_err(|e| Failure::io("run", &ours, &e))
+}
+
+/// A setting of amemd in the environment that is a path from the folder of this command.
+fn is_relative_path(name: &OsStr, value: &OsStr) -> Option<PathBuf> {
+    let name = name.to_str().filter(|name| name.starts_with("AMEMD_"))?;
+    let ends = ["FOLDER", "CONFIG", "_FILE", "_CERTIFICATE", "_KEY", "_CA"];
+    let path = Path::new(value);
+    let is_meant = ends.iter().any(|end| name.ends_with(end)) && !value.is_empty();
+    (is_meant && path.is_relative()).then(|| path.to_owned())
 }
 
 /// Leaves the session and becomes the daemon; comes back only if that fails.
@@ -127,7 +164,19 @@ pub(crate) fn become_daemon(program: &Path, socket: &Path) -> Failure {
 /// The daemon's program: the one that `AMEMD` names, the one beside this program, or the first on the path.
 fn program() -> Result<PathBuf, Failure> {
     if let Some(named) = env::var_os(PROGRAM).filter(|name| !name.is_empty()) {
-        return Ok(named.into());
+        let named = PathBuf::from(named);
+        return match named.is_file() {
+            true => Ok(named),
+            false => Err(Failure::new(
+                Exit::Unavailable,
+                "no_daemon",
+                format!(
+                    "{PROGRAM} names {}, and there is no such file",
+                    named.display()
+                ),
+                format!("set {PROGRAM} to the path of amemd, or unset it"),
+            )),
+        };
     }
     let beside = env::current_exe().map(|ours| ours.with_file_name("amemd"));
     let path = env::var_os("PATH").unwrap_or_default();
@@ -145,14 +194,72 @@ fn program() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Where a daemon that nobody looks after logs: `$XDG_STATE_HOME/amem/amemd.log`, for us alone.
-fn log_file() -> Result<PathBuf, Failure> {
-    let absolute = |name| {
+/// Where a daemon that nobody looks after logs: `$XDG_STATE_HOME/amem/amemd.log`.
+struct Log {
+    path: PathBuf,
+    file: File,
+    /// Where what is logged from now on begins.
+    from: u64,
+}
+
+impl Log {
+    /// Opens it: a file of our own in a folder of our own, whatever stood there before, as it is written into by whoever
+    /// runs this.
+    fn open() -> Result<Self, Failure> {
+        let folder = state_folder()?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(|e| Failure::io("make", &folder, &e))?;
+        let path = folder.join("amemd.log");
+        let failed = |e: io::Error| Failure::io("write", &path, &e);
+        check_ours(&folder, &fs::symlink_metadata(&folder).map_err(failed)?)?;
+        if fs::symlink_metadata(&path).is_ok_and(|meta| meta.len() > LOG_BYTES_MAX) {
+            fs::rename(&path, folder.join("amemd.log.1")).map_err(failed)?;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            // Neither is a link followed nor a pipe waited for.
+            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+            .open(&path)
+            .map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        check_ours(&path, &meta)?;
+        if !meta.is_file() {
+            return Err(not_ours(&path, "is no regular file"));
+        }
+        Ok(Self {
+            from: meta.len(),
+            path,
+            file,
+        })
+    }
+
+    /// The end of what was logged since.
+    fn tail(&self) -> String {
+        let read = || {
+            let len = self.file.metadata()?.len();
+            let from = self.from.max(len.saturating_sub(TOLD_BYTES));
+            let mut bytes = vec![0; usize::try_from(len.saturating_sub(from)).unwrap_or_default()];
+            self.file.read_exact_at(&mut bytes, from)?;
+            Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        // A log that can't be read has nothing to tell; that the daemon does not start is told anyway.
+        read().unwrap_or_default()
+    }
+}
+
+fn state_folder() -> Result<PathBuf, Failure> {
+    let path_of = |name| {
         let path = env::var_os(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".local/state")))
+    let state = path_of("XDG_STATE_HOME")
+        .or_else(|| Some(path_of("HOME")?.join(".local/state")))
         .ok_or_else(|| {
             Failure::new(
                 Exit::Unavailable,
@@ -161,18 +268,25 @@ fn log_file() -> Result<PathBuf, Failure> {
                 "set HOME or XDG_STATE_HOME, or start amemd yourself",
             )
         })?;
-    let folder = state.join("amem");
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(|e| Failure::io("make", &folder, &e))?;
-    let log = folder.join("amemd.log");
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(&log)
-        .map_err(|e| Failure::io("write", &log, &e))?;
-    Ok(log)
+    Ok(state.join("amem"))
+}
+
+/// Refuses what another user made: they could lead what we write anywhere.
+fn check_ours(path: &Path, meta: &fs::Metadata) -> Result<(), Failure> {
+    match meta.uid() == rustix::process::geteuid().as_raw() {
+        true => Ok(()),
+        false => Err(not_ours(path, "belongs to another user")),
+    }
+}
+
+fn not_ours(path: &Path, why: &str) -> Failure {
+    Failure::new(
+        Exit::Unavailable,
+        "no_daemon",
+        format!(
+            "no amemd runs, and one that is started can't log: {} {why}",
+            path.display()
+        ),
+        "move it away, set XDG_STATE_HOME to a folder of yours, or start amemd yourself",
+    )
 }

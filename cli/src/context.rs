@@ -22,7 +22,7 @@ const ENVELOPE: u32 = 1;
 /// What a command gets of the outside world.
 pub(crate) struct Context {
     json: bool,
-    command: &'static str,
+    command: String,
     out: BufWriter<Stdout>,
     style: Style,
     is_quiet: bool,
@@ -51,15 +51,17 @@ struct Told<'a> {
     message: &'a str,
     remedy: &'a str,
     exit: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
 }
 
 impl Context {
     /// For one command.
-    pub(crate) fn new(json: bool, is_quiet: bool, command: &'static str, reach: Reach) -> Self {
+    pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: Reach) -> Self {
         Self {
             json,
             command,
-            style: Style::of(stdout().is_terminal()),
+            style: Style::of(stdout().is_terminal()).quiet(is_quiet),
             out: BufWriter::new(stdout()),
             is_quiet,
             reach,
@@ -117,11 +119,12 @@ impl Context {
         if self.json {
             let answer = Answer {
                 amemctl: ENVELOPE,
-                command: self.command,
+                command: &self.command,
                 brain,
                 data,
             };
-            return self.line(&answer);
+            let line = json(&answer)?;
+            return self.raw(&line);
         }
         let mut page = self.page();
         text(&mut page);
@@ -155,10 +158,11 @@ impl Context {
 
     /// One line of JSON.
     pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
-        serde_json::to_writer(&mut self.out, value)
-            .map_err(std::io::Error::from)
-            .and_then(|()| self.out.write_all(b"\n"))
-            .map_err(|e| Failure::output(&e))
+        self.raw(&json(value)?)
+    }
+
+    fn raw(&mut self, line: &[u8]) -> Result<(), Failure> {
+        self.out.write_all(line).map_err(|e| Failure::output(&e))
     }
 
     /// The output itself, for streams of bytes.
@@ -169,7 +173,8 @@ impl Context {
     /// Something to know beside an answer that goes to stdout as a stream.
     pub(crate) fn note(&self, text: &str) {
         if !self.is_quiet {
-            eprintln!("{text}");
+            // Who closed stderr wants no notes.
+            let _unseen = writeln!(stderr(), "{text}");
         }
     }
 
@@ -186,16 +191,22 @@ impl Context {
         if self.json {
             let refusal = Refusal {
                 amemctl: ENVELOPE,
-                command: self.command,
+                command: &self.command,
                 error: Told {
                     code: failure.code,
                     message: &failure.message,
                     remedy: &failure.remedy,
                     exit: failure.exit.code(),
+                    request_id: failure.request_id.as_deref(),
                 },
             };
-            // What cannot be written can be told no other way.
-            let _unseen = self.line(&refusal).and_then(|()| self.finish());
+            let told = json(&refusal)
+                .and_then(|line| self.raw(&line))
+                .and_then(|()| self.finish());
+            if told.is_err() {
+                // Stdout is what failed: stderr is what is left, and nothing after that.
+                let _unseen = writeln!(stderr(), "error: {}", failure.message);
+            }
         } else {
             // What was said before the failure stays in front of it.
             let _unseen = self.finish();
@@ -204,10 +215,19 @@ impl Context {
                 told,
                 "error: {}\nremedy: {}",
                 crate::render::printable(&failure.message),
-                failure.remedy
+                crate::render::printable(&failure.remedy)
             );
-            eprintln!("{told}");
+            let _unseen = writeln!(stderr(), "{told}");
         }
         failure.exit
     }
+}
+
+/// A value as a line of JSON.
+fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
+    let mut line = serde_json::to_vec(value)
+        .map_err(std::io::Error::from)
+        .map_err(|e| Failure::output(&e))?;
+    line.push(b'\n');
+    Ok(line)
 }

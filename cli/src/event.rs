@@ -156,18 +156,21 @@ pub(crate) fn whole(event: &v1::Event) -> Result<Option<EventJson>, Failure> {
 
 /// The type of an event of an answer.
 pub(crate) fn type_of(number: i32) -> Result<EventType, Failure> {
-    u8::try_from(number - 1)
-        .map(EventType)
-        .map_err(|e| odd("type", e))
+    let type_number = number.checked_sub(1).map(u8::try_from);
+    match type_number {
+        Some(Ok(number)) => Ok(EventType(number)),
+        _ => Err(odd("type", format!("{number} is none"))),
+    }
 }
 
 /// The type of an edge of an answer; none of what was not reached by an edge.
 pub(crate) fn edge_type_of(number: i32) -> Result<Option<EdgeType>, Failure> {
     match number {
         0 => Ok(None),
-        number => u8::try_from(number - 1)
-            .map(|number| Some(EdgeType(number)))
-            .map_err(|e| odd("type", e)),
+        number => match number.checked_sub(1).map(u8::try_from) {
+            Some(Ok(number)) => Ok(Some(EdgeType(number))),
+            _ => Err(odd("type", format!("{number} is none"))),
+        },
     }
 }
 

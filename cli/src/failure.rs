@@ -20,6 +20,8 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) remedy: String,
+    /// The id under which what was asked for can be asked again and is done once, if it may have been done.
+    pub(crate) request_id: Option<String>,
 }
 
 impl Failure {
@@ -35,6 +37,7 @@ impl Failure {
             code,
             message: message.into(),
             remedy: remedy.into(),
+            request_id: None,
         }
     }
 
@@ -50,8 +53,13 @@ impl Failure {
     /// A command line that makes no sense, from its parser.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
+        // What is missing, or what was meant, may stand on lines of its own.
+        let lines = text.lines().map(str::trim);
+        let told =
+            lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+        let told: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
+        let told = told.join(" ");
+        let message = told.strip_prefix("error: ").unwrap_or(&told);
         Self::new(
             Exit::Usage,
             "usage",
@@ -110,7 +118,9 @@ impl Failure {
             _ => "output",
         };
         let message = format!("cannot write the answer: {error}");
-        Self::new(Exit::Io, code, message, "check where the output goes")
+        let remedy =
+            "check where the output goes; a change that was asked for may be done all the same";
+        Self::new(Exit::Io, code, message, remedy)
     }
 }
 

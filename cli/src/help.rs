@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use crate::{Arguments, EXAMPLES, exit};
 
@@ -54,13 +54,45 @@ const TEMPLATE: &str =
 
 /// The whole command line, with the first page of help in groups.
 pub(crate) fn command() -> Command {
-    let command = Arguments::command();
+    let command = with_negative_numbers(Arguments::command());
     let groups = grouped(&command);
     command
         .before_help(groups)
         .help_template(TEMPLATE)
         .after_help(EXAMPLES)
         .after_long_help(format!("{EXAMPLES}\n\n{}", exit::help()))
+}
+
+/// The same for manual pages: an option that short help leaves out would be named there without a word.
+pub(crate) fn whole(command: Command) -> Command {
+    command
+        .mut_args(|arg| arg.hide_short_help(false).hide_env_values(false))
+        .mut_subcommands(whole)
+}
+
+/// "-1" is a value that is wrong, not a flag that nobody knows.
+fn with_negative_numbers(command: Command) -> Command {
+    let takes_value = |arg: &Arg| arg.get_action().takes_values();
+    command
+        .mut_args(|arg| match takes_value(&arg) {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        })
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// The command, and the one below it, that a line names which could not be parsed; empty if it names none.
+pub(crate) fn named_in(arguments: impl Iterator<Item = String>) -> String {
+    let mut at = Arguments::command();
+    let mut names: Vec<String> = Vec::new();
+    for argument in arguments.filter(|argument| !argument.starts_with('-')) {
+        let Some(below) = at.find_subcommand(&argument).cloned() else {
+            break;
+        };
+        names.push(below.get_name().to_owned());
+        at = below;
+    }
+    names.join(" ")
 }
 
 /// Each command with what it does, under its group.

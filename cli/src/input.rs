@@ -26,6 +26,7 @@ impl Words {
     /// The text; none if nothing was given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         let text = match (&self.file, self.words.as_slice()) {
+            (Some(path), _) if path == Path::new("-") => from_stdin()?,
             (Some(path), _) => from_path(path)?,
             (None, []) => return Ok(None),
             (None, [dash]) if dash == "-" => from_stdin()?,
@@ -49,6 +50,14 @@ impl Words {
                 "give it as an argument, from stdin with \"-\", or from a file with --file",
             )),
         }
+    }
+}
+
+/// A number from 0 to 1.
+pub(crate) fn parse_unit(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("give a number from 0 to 1".to_owned()),
     }
 }
 

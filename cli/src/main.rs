@@ -1,9 +1,10 @@
 //! amemctl: the command line of amemd.
 //!
-//! Most commands work on a path, without a daemon: they read a brain (live or a copy), a file of the reference
-//! or a spec-1 file, and write new files only. One file per command is under `command`; what they share is how
-//! a path becomes a view (`source`), how an answer is shown (`context`, `render`), how a failure is told
-//! (`failure`), and how a new file comes to be (`new_file`). Those that need a daemon ask it through `remote`.
+//! A brain is a name at amemd or a path (`target`). A question is one message either way, answered by the daemon or
+//! from the file (`opened`); a change goes to the daemon (`writing`), which is found and, if none runs, started (`reach`,
+//! `autostart`). One file per command is under `command`; what they share is how a path becomes a view (`source`), how an
+//! answer is shown (`context`, `shown`, `render`), how a failure is told (`failure`, `refusal`), and how a new file comes
+//! to be (`new_file`).
 //!
 //! Promises: every failure names the thing and a remedy; exit codes are those of `exit`; with `--json` every
 //! answer and every failure is one envelope on stdout (`context`), except for streams of lines.
@@ -39,25 +40,26 @@ mod selecting;
 mod shown;
 mod source;
 mod target;
+mod ties;
 mod when;
 mod writing;
 
 use std::process::ExitCode;
 
-use clap::{FromArgMatches, Parser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches, Parser};
 
 use command::Command;
 use context::Context;
 use exit::Exit;
 use failure::Failure;
-use reach::Reach;
+use reach::{Given, Reach};
 
-/// Asks and keeps the memories of AI agents, in the brains of amemd and in files.
+/// The memory of AI agents: keeps it in brains of amemd, and asks it, there or in files.
 #[derive(Debug, Parser)]
 #[command(
     name = "amemctl",
     version,
-    disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -87,17 +89,21 @@ const EXAMPLES: &str = "Examples:
 
 fn main() -> ExitCode {
     let parsed = help::command().try_get_matches();
-    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => arguments,
-        Err(error) => return unparsed(&error).into(),
-    };
+    let arguments = parsed.and_then(|matches| {
+        let mut arguments = Arguments::from_arg_matches(&matches)?;
+        arguments.reach.settle(given(&matches));
+        Ok(arguments)
+    });
     let Arguments {
         json,
         quiet,
         reach,
         command,
-    } = arguments;
-    let mut cx = Context::new(json, quiet, command.name(), reach);
+    } = match arguments {
+        Ok(arguments) => arguments,
+        Err(error) => return unparsed(&error).into(),
+    };
+    let mut cx = Context::new(json, quiet, command.full_name(), reach);
     let done = command
         .run(&mut cx)
         .and_then(|exit| cx.finish().map(|()| exit));
@@ -108,11 +114,22 @@ fn main() -> ExitCode {
     .into()
 }
 
+/// The flags of the connection that are on the line.
+fn given(matches: &ArgMatches) -> Given {
+    let is_on_line = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
+    Given {
+        socket: is_on_line("socket"),
+        address: is_on_line("address"),
+        token_file: is_on_line("token_file"),
+    }
+}
+
 /// Help, the version, or a command line that makes no sense.
 fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
-        return Context::new(true, false, "", Reach::default()).fail(&Failure::usage(error));
+        let command = help::named_in(std::env::args().skip(1));
+        return Context::new(true, false, command, Reach::default()).fail(&Failure::usage(error));
     }
     // If not even that can be printed there is nobody to tell.
     let _unseen = error.print();

@@ -103,11 +103,20 @@ impl Opened {
         }
     }
 
-    /// Waits until the uses of events that were counted are kept.
-    pub(crate) fn close(self, cx: &mut Context) -> Result<(), Failure> {
-        match self {
-            Self::File(_) => Ok(()),
-            Self::Served(served) => Ok(cx.daemon()?.wait(served.brain.close())?),
+    /// Waits until the uses of events that were counted are kept. The answer is out by then: that they are not kept is
+    /// no failure of it.
+    pub(crate) fn close(self, cx: &mut Context) {
+        let Self::Served(served) = self else {
+            return;
+        };
+        let kept = cx
+            .daemon()
+            .and_then(|remote| Ok(remote.wait(served.brain.close())?));
+        if let Err(failure) = kept {
+            cx.note(&format!(
+                "note: that these events were used is not counted: {}",
+                crate::render::printable(&failure.message)
+            ));
         }
     }
 }

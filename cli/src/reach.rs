@@ -1,19 +1,22 @@
 //! Which daemon a command talks to, and as whom: the flags and variables that every command takes.
 //!
-//! A daemon on this machine's usual socket is started if none runs (`autostart`), unless that is forbidden.
+//! A daemon of the user's own is started if none runs (`autostart`), unless that is forbidden, or the machine has one for
+//! all of its users.
 //! Promises: a token is read from a file, never from an argument or a variable, where others could see it.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use amem_client::{Tls, place};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::{Remote, RemoteError};
+use crate::remote::Remote;
 
 /// Options of the connection.
 #[derive(Debug, Clone, Default, Args)]
@@ -24,6 +27,7 @@ pub(crate) struct Reach {
         long,
         env = "AMEMD_SOCKET",
         value_name = "PATH",
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
         global = true,
         hide_env_values = true
     )]
@@ -42,6 +46,7 @@ pub(crate) struct Reach {
         long,
         env = "AMEMD_TOKEN_FILE",
         value_name = "FILE",
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
         global = true,
         hide_env_values = true,
         hide_short_help = true
@@ -83,31 +88,79 @@ pub(crate) struct Reached {
     pub(crate) note: Option<String>,
 }
 
+/// Which flags were given on the line, and not by variables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Given {
+    /// --socket.
+    pub(crate) socket: bool,
+    /// --address.
+    pub(crate) address: bool,
+    /// --token-file.
+    pub(crate) token_file: bool,
+}
+
 impl Reach {
+    /// A flag beats the variable of another one, and a variable that does not apply is overlooked.
+    pub(crate) fn settle(&mut self, given: Given) {
+        // An empty variable is one that is not set.
+        self.socket.take_if(|path| path.as_os_str().is_empty());
+        self.token_file.take_if(|path| path.as_os_str().is_empty());
+        self.address.take_if(|address| address.is_empty());
+        if given.address && !given.socket {
+            self.socket = None;
+        }
+        if given.socket && !given.address {
+            self.address = None;
+        }
+        if self.address.is_none() && !given.token_file {
+            self.token_file = None;
+        }
+    }
+
     /// Connects to the daemon, which is started if need be.
     pub(crate) fn connect(&self) -> Result<Reached, Failure> {
-        self.connected(!self.no_autostart)
+        match self.running() {
+            Ok(remote) => Ok(Reached { remote, note: None }),
+            Err(failure) if failure.code == NO_DAEMON && !self.no_autostart => self.start(failure),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Connects to a daemon that runs.
     pub(crate) fn running(&self) -> Result<Remote, Failure> {
-        Ok(self.connected(false)?.remote)
-    }
-
-    fn connected(&self, may_start: bool) -> Result<Reached, Failure> {
-        let reached = |remote| Reached { remote, note: None };
         if let Some(address) = &self.address {
-            return Ok(reached(self.tcp(address)?));
+            return self.tcp(address);
         }
         self.check_local()?;
-        let socket = self.socket()?;
-        let error = match Remote::connect(&socket) {
-            Ok(remote) => return Ok(reached(remote)),
-            Err(error) => error,
+        let mut first = None;
+        for socket in self.sockets() {
+            match Remote::connect(&socket) {
+                Ok(remote) => return Ok(remote),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        Err(first.map_or_else(nowhere, Failure::from))
+    }
+
+    /// True if the daemon is reached by a socket of this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.address.is_none()
+    }
+
+    /// Starts a daemon of the user's own: on the socket that is named, or on one that lasts.
+    fn start(&self, failure: Failure) -> Result<Reached, Failure> {
+        if self.address.is_some() {
+            return Err(failure);
+        }
+        let system = Path::new(place::SYSTEM_SOCKET);
+        let socket = match &self.socket {
+            Some(socket) => socket.clone(),
+            // Where the machine has a daemon for all, it is not for one of them to take its place.
+            None if system.exists() => return Err(failure),
+            None => place::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
         };
-        // What answers, but not as it should, is not to be replaced.
-        if !may_start || !matches!(error, RemoteError::Unreachable { .. }) || is_denied(&socket) {
-            return Err(error.into());
+        if socket == system || is_denied(&socket) {
+            return Err(failure);
         }
         let started = autostart::start(&socket)?;
         Ok(Reached {
@@ -120,26 +173,26 @@ impl Reach {
         })
     }
 
-    /// The socket that is named, the user's, or the machine's where the user has none of their own.
-    pub(crate) fn socket(&self) -> Result<PathBuf, Failure> {
+    /// Where a daemon may listen: the socket that is named, or the user's, with that of a session that this process is not
+    /// part of, as for cron, and the machine's.
+    fn sockets(&self) -> Vec<PathBuf> {
         if let Some(socket) = &self.socket {
-            return Ok(socket.clone());
+            return vec![socket.clone()];
         }
-        let of_user = place::socket(|name| env::var_os(name));
-        let of_machine = PathBuf::from(place::SYSTEM_SOCKET);
-        match of_user {
-            Some(socket) if socket.exists() || !of_machine.exists() => Ok(socket),
-            _ if of_machine.exists() => Ok(of_machine),
-            _ => Err(Failure::new(
-                Exit::Unavailable,
-                "no_daemon",
-                "nothing says where amemd listens",
-                "give --socket, or set XDG_RUNTIME_DIR or HOME",
-            )),
-        }
+        let uid = rustix::process::getuid().as_raw();
+        usual_sockets(|name| env::var_os(name), uid)
     }
 
     fn tcp(&self, address: &str) -> Result<Remote, Failure> {
+        let port = address
+            .rsplit_once(':')
+            .map(|(_, port)| port.parse::<u16>());
+        if !matches!(port, Some(Ok(_))) {
+            return Err(Failure::argument(
+                format!("{address:?} is no address"),
+                "write it as HOST:PORT, such as 127.0.0.1:7411",
+            ));
+        }
         if self.socket.is_some() {
             return Err(Failure::argument(
                 "there is a socket and an address: which daemon is meant?",
@@ -205,6 +258,35 @@ impl Reach {
     }
 }
 
+/// Where a user's daemon may listen that nobody named, and then the machine's.
+fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<PathBuf> {
+    let elsewhere = match variable("XDG_RUNTIME_DIR") {
+        Some(_) => None,
+        None => Some(format!("/run/user/{uid}/amemd/amemd.sock").into()),
+    };
+    let candidates = [
+        place::socket(&variable),
+        place::lasting_socket(&variable),
+        elsewhere,
+        Some(place::SYSTEM_SOCKET.into()),
+    ];
+    let mut sockets: Vec<PathBuf> = candidates.into_iter().flatten().collect();
+    sockets.dedup();
+    sockets
+}
+
+/// The failure of a connection to nobody.
+const NO_DAEMON: &str = "no_daemon";
+
+fn nowhere() -> Failure {
+    Failure::new(
+        Exit::Unavailable,
+        NO_DAEMON,
+        "nothing says where amemd listens",
+        "give --socket, or set XDG_RUNTIME_DIR or HOME",
+    )
+}
+
 /// True if a socket is there that is somebody else's: starting another daemon on it would not help.
 fn is_denied(socket: &Path) -> bool {
     use std::os::unix::net::UnixStream;
@@ -214,4 +296,64 @@ fn is_denied(socket: &Path) -> bool {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|e| Failure::io("read", path, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_is_looked_for_where_any_of_the_users_processes_may_have_started_it() {
+        let check = |set: &[(&str, &str)], expected: &[&str]| {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(usual_sockets(variable, 7), expected);
+        };
+        check(
+            &[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")],
+            &[
+                "/run/user/7/amemd/amemd.sock",
+                "/h/.local/share/amem/run/amemd.sock",
+                "/run/amemd/amemd.sock",
+            ],
+        );
+        check(
+            &[("HOME", "/h")],
+            &[
+                "/h/.local/share/amem/run/amemd.sock",
+                "/run/user/7/amemd/amemd.sock",
+                "/run/amemd/amemd.sock",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_flag_beats_the_variable_of_another() {
+        let both = || Reach {
+            socket: Some("/s".into()),
+            address: Some("h:1".into()),
+            token_file: Some("/t".into()),
+            ..Reach::default()
+        };
+        let settled = |socket, address, token_file| {
+            let mut reach = both();
+            reach.settle(Given {
+                socket,
+                address,
+                token_file,
+            });
+            (
+                reach.socket.is_some(),
+                reach.address.is_some(),
+                reach.token_file.is_some(),
+            )
+        };
+        assert_eq!(settled(false, true, false), (false, true, true));
+        assert_eq!(settled(true, false, false), (true, false, false));
+        assert_eq!(settled(true, false, true), (true, false, true));
+        assert_eq!(settled(true, true, false), (true, true, true));
+    }
 }

@@ -86,7 +86,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "SESSION_CLOSED",
         "session_closed",
         Exit::Refused,
-        "`amemctl sessions open BRAIN KEY` opens another",
+        "`amemctl sessions open BRAIN KEY` opens another, under another key",
     ),
     (
         "OUTCOME_UNKNOWN",
@@ -202,14 +202,32 @@ impl From<Refusal> for Failure {
                 (code, exit, remedy.to_owned())
             }
         };
+        let failure = Self::new(exit, code, refusal.to_string(), remedy);
         // With it, the same command can be repeated without doing anything twice.
         let id = refusal.metadata.get("request_id");
-        let remedy = match id.filter(|_| code == "outcome_unknown") {
-            Some(id) => format!("repeat the command with --request-id {id}: it is done once"),
-            None => remedy,
-        };
-        Self::new(exit, code, refusal.to_string(), remedy)
+        match id.filter(|_| may_be_done(refusal.code)) {
+            Some(id) => Self {
+                remedy: format!(
+                    "whether it was done is not known: repeat the command with --request-id {id}, and it is done once"
+                ),
+                request_id: Some(id.clone()),
+                ..failure
+            },
+            None => failure,
+        }
     }
+}
+
+/// True if a change that ended so may have been made.
+fn may_be_done(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Unavailable
+            | Code::DeadlineExceeded
+            | Code::Cancelled
+            | Code::Internal
+            | Code::Unknown
+    )
 }
 
 #[cfg(test)]
@@ -227,8 +245,26 @@ mod tests {
         assert!(failure.remedy.contains("brain create"));
         let failure = Failure::from(Refusal::new(Code::DataLoss, "CORRUPT", "damaged"));
         assert_eq!((failure.exit, failure.code), (Exit::Damaged, "damaged"));
-        let unknown = Refusal::new(Code::Unavailable, "OUTCOME_UNKNOWN", "who knows");
-        let failure = Failure::from(unknown.with("request_id", "7"));
-        assert!(failure.remedy.contains("--request-id 7"), "{failure:?}");
+    }
+
+    #[test]
+    fn what_may_have_been_done_is_repeated_under_its_id() {
+        let of = |code, reason| {
+            Failure::from(Refusal::new(code, reason, "who knows").with("request_id", "7"))
+        };
+        for (code, reason) in [
+            (Code::Unavailable, "OUTCOME_UNKNOWN"),
+            (Code::Unavailable, "CONNECTION_LOST"),
+            (Code::DeadlineExceeded, "DEADLINE"),
+            (Code::Cancelled, ""),
+            (Code::Internal, "INTERNAL"),
+        ] {
+            let failure = of(code, reason);
+            assert!(failure.remedy.contains("--request-id 7"), "{failure:?}");
+            assert_eq!(failure.request_id.as_deref(), Some("7"));
+        }
+        let refused = of(Code::InvalidArgument, "INVALID");
+        assert_eq!(refused.request_id, None);
+        assert!(!refused.remedy.contains("--request-id"), "{refused:?}");
     }
 }

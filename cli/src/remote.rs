@@ -66,12 +66,19 @@ impl From<RemoteError> for Failure {
     fn from(error: RemoteError) -> Self {
         let message = error.to_string();
         match error {
-            RemoteError::Unreachable { .. } => Self::new(
-                Exit::Unavailable,
-                "no_daemon",
-                message,
-                "start it with `amemd`, or give the socket of one that runs with --socket",
-            ),
+            RemoteError::Unreachable { to, why } => {
+                let is_path = to.contains('/');
+                let remedy = match (is_path, why.contains("ermission denied")) {
+                    (true, true) => {
+                        "ask as the user who runs amemd, or of the group that it lets in"
+                    }
+                    (true, false) => {
+                        "start it with `amemd`, or give the socket of one that runs with --socket"
+                    }
+                    (false, _) => "see that amemd runs there, with tcp.listen in its settings",
+                };
+                Self::new(Exit::Unavailable, "no_daemon", message, remedy)
+            }
             RemoteError::Refused(refusal) => (*refusal).into(),
             RemoteError::Runtime(_) => {
                 Self::new(Exit::Io, "io", message, "see what the system says of it")

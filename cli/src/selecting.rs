@@ -48,7 +48,7 @@ pub(crate) struct Conditions {
     /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of them.
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
     types: Vec<EventType>,
-    /// Only events of this session, by number or key; more than once for any of them.
+    /// Only events of this session, by number or key (key:7 for a key of digits); more than once for any of them.
     #[arg(long = "session", value_name = "SESSION")]
     sessions: Vec<String>,
     /// Not before this time.
@@ -64,10 +64,10 @@ pub(crate) struct Conditions {
     #[arg(long = "where", value_name = "JSON")]
     condition: Option<String>,
     /// Only events at least as strong.
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     min_strength: Option<f32>,
     /// Only events at least as sure.
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     min_confidence: Option<f32>,
     /// Only events of this user.
     #[arg(long, value_name = "USER", hide_short_help = true)]
@@ -134,24 +134,47 @@ impl Conditions {
     }
 }
 
-/// A session by number, else by the client's key.
-pub(crate) fn session_id(cx: &mut Context, opened: &Opened, name: &str) -> Result<u32, Failure> {
-    match name.parse() {
-        Ok(number) => Ok(number),
-        Err(_) => Ok(session(cx, opened, name)?.id),
+/// A session as it is named on a command line: by its number, else by its key; `key:7` is the key "7".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionName<'n> {
+    /// amemd's number.
+    Number(u32),
+    /// The client's key.
+    Key(&'n str),
+}
+
+impl<'n> SessionName<'n> {
+    /// What a text means.
+    pub(crate) fn of(text: &'n str) -> Self {
+        if let Some(key) = text.strip_prefix("key:") {
+            return Self::Key(key);
+        }
+        let is_number = text.bytes().all(|b| b.is_ascii_digit());
+        match text.parse() {
+            Ok(number) if is_number => Self::Number(number),
+            _ => Self::Key(text),
+        }
     }
 }
 
-/// A session by number, else by the client's key.
+/// The number of a session.
+pub(crate) fn session_id(cx: &mut Context, opened: &Opened, name: &str) -> Result<u32, Failure> {
+    match SessionName::of(name) {
+        SessionName::Number(number) => Ok(number),
+        SessionName::Key(_) => Ok(session(cx, opened, name)?.id),
+    }
+}
+
+/// A session.
 pub(crate) fn session(
     cx: &mut Context,
     opened: &Opened,
     name: &str,
 ) -> Result<v1::Session, Failure> {
     use v1::get_session_request::Session;
-    let session = match name.parse() {
-        Ok(number) => Session::SessionId(number),
-        Err(_) => Session::Key(name.to_owned()),
+    let session = match SessionName::of(name) {
+        SessionName::Number(number) => Session::SessionId(number),
+        SessionName::Key(key) => Session::Key(key.to_owned()),
     };
     let request = v1::GetSessionRequest {
         session: Some(session),
@@ -182,4 +205,25 @@ pub(crate) fn parse_type(name: &str) -> Result<EventType, String> {
     EventType::from_name(name).or_else(opaque).ok_or_else(|| {
         "no such type (fact, decision, inference, correction, skill, episode)".to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_a_number_unless_a_key_is_said() {
+        let rows = [
+            ("7", SessionName::Number(7)),
+            ("key:7", SessionName::Key("7")),
+            ("+7", SessionName::Key("+7")),
+            ("standup", SessionName::Key("standup")),
+            ("key:key:7", SessionName::Key("key:7")),
+            ("99999999999", SessionName::Key("99999999999")),
+            ("", SessionName::Key("")),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(SessionName::of(text), expected, "{text}");
+        }
+    }
 }

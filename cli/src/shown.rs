@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::event::{EventJson, edge_type_of, whole};
 use crate::failure::Failure;
 use crate::render::{Align, Branch, Page, Table, float, printable, tree};
+use crate::ties::Ties;
 use crate::when;
 
 /// The time that is shown beside events.
@@ -46,8 +47,14 @@ impl By {
 
 /// An event in one line.
 pub(crate) fn line(event: &EventJson) -> String {
+    line_with(event, None)
+}
+
+/// An event in one line, with what has replaced it.
+fn line_with(event: &EventJson, replaced_by: Option<&u64>) -> String {
     // What is sure and as ever needs no words; the rest comes first, where no long text pushes it off the line.
     let mut marks: Vec<String> = event.flags.iter().map(|&flag| flag.to_owned()).collect();
+    marks.extend(replaced_by.map(|by| format!("replaced by {by}")));
     if event.confidence < 1.0 {
         marks.push(format!("confidence {}", float(event.confidence)));
     }
@@ -76,27 +83,40 @@ pub(crate) fn text(event: &EventJson) -> String {
 
 /// Events as a table.
 pub(crate) fn table(events: &[EventJson], by: By, page: &mut Page) {
-    let mut table = Table::new(&[
+    write_table(events, by, true, page);
+}
+
+/// The same without their strengths.
+pub(crate) fn table_without_strength(events: &[EventJson], by: By, page: &mut Page) {
+    write_table(events, by, false, page);
+}
+
+fn write_table(events: &[EventJson], by: By, with_strength: bool, page: &mut Page) {
+    let mut header = vec![
         ("id", Align::Right),
         ("type", Align::Left),
         ("session", Align::Left),
         (by.name(), Align::Left),
         ("conf", Align::Right),
-        ("str", Align::Right),
-        ("flags", Align::Left),
-        ("text", Align::Left),
-    ]);
+    ];
+    if with_strength {
+        header.push(("str", Align::Right));
+    }
+    header.extend([("flags", Align::Left), ("text", Align::Left)]);
+    let mut table = Table::new(&header);
     for event in events {
-        table.row(vec![
+        let mut row = vec![
             event.id.to_string(),
             event.event_type.to_string(),
-            printable(&event.session_name()),
+            event.session_name(),
             when::short(by.of(event)),
             float(event.confidence),
-            float(event.strength),
-            event.flags.join(","),
-            text(event),
-        ]);
+        ];
+        if with_strength {
+            row.push(float(event.strength));
+        }
+        row.extend([event.flags.join(","), text(event)]);
+        table.row(row);
     }
     table.write(page);
 }
@@ -138,9 +158,9 @@ pub(crate) fn steps(steps: &[v1::Step]) -> Result<Vec<StepJson>, Failure> {
 
 impl StepJson {
     /// The event in one line.
-    pub(crate) fn line(&self) -> String {
+    fn line(&self, ties: &Ties) -> String {
         match &self.event {
-            Some(event) => line(event),
+            Some(event) => line_with(event, ties.replaced_by.get(&self.id)),
             None => format!("{} (forgotten)", self.id),
         }
     }
@@ -155,8 +175,9 @@ pub(crate) enum Ways {
     Each,
 }
 
-/// Writes steps as a tree. Parents stand before their children, so it is put together from the end.
-pub(crate) fn write_tree(steps: &[StepJson], ways: Ways, page: &mut Page) {
+/// Writes steps as a tree. Parents stand before their children, so it is put together from the end. A tie that leads to
+/// a step that stands elsewhere is drawn as one line that says so.
+pub(crate) fn write_tree(steps: &[StepJson], ways: Ways, ties: &Ties, page: &mut Page) {
     let mut made: Vec<Branch> = Vec::with_capacity(steps.len());
     for step in steps {
         let via = match (step.edge, ways, step.incoming) {
@@ -165,19 +186,28 @@ pub(crate) fn write_tree(steps: &[StepJson], ways: Ways, page: &mut Page) {
             (Some(edge), Ways::Each, false) => format!("{edge} → "),
             (Some(edge), Ways::Each, true) => format!("← {edge} "),
         };
-        made.push(Branch {
-            text: format!("{via}{}", step.line()),
+        let elsewhere = ties.more.iter().filter(|tie| tie.from == step.id);
+        let elsewhere = elsewhere.map(|tie| Branch {
+            text: format!("{}: {} (shown elsewhere)", tie.edge_type, tie.to),
             children: Vec::new(),
+        });
+        made.push(Branch {
+            text: format!("{via}{}", step.line(ties)),
+            // The last comes first until all are there.
+            children: elsewhere.rev().collect(),
         });
     }
     for at in (1..steps.len()).rev() {
-        let (Some(parent), Some(branch)) = (steps[at].parent, made.pop()) else {
+        let Some(mut branch) = made.pop() else {
             continue;
         };
-        if let Some(parent) = made.get_mut(parent as usize) {
-            parent.children.insert(0, branch);
+        branch.children.reverse();
+        let parent = steps[at].parent.and_then(|at| made.get_mut(at as usize));
+        if let Some(parent) = parent {
+            parent.children.push(branch);
         }
     }
-    let root = made.into_iter().next().unwrap_or_default();
+    let mut root = made.into_iter().next().unwrap_or_default();
+    root.children.reverse();
     page.tree(&tree(&root));
 }

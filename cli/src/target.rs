@@ -21,6 +21,9 @@ pub(crate) enum Target {
 pub(crate) const HELP: &str =
     "A brain: its name at the daemon, or a file (with a dot or a slash in it)";
 
+/// What is said of it where only amemd can do what is asked.
+pub(crate) const NAME_HELP: &str = "A brain of amemd, by its name (`amemctl brain ls` lists them)";
+
 impl FromStr for Target {
     type Err = Infallible;
 

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// What is said of times in the help.
 pub(crate) const HELP: &str = "Times: RFC 3339 (2026-05-01T12:00:00Z), a day (2026-05-01), now, today, yesterday,
-\"2 days ago\", \"3h ago\", \"1 week ago\"; all of them UTC. A moment (--as-of) is a time or an LSN.";
+\"2 days ago\", \"3h ago\", \"last week\"; all of them UTC. A moment (--as-of) is a time or an LSN.";
 
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -67,7 +67,11 @@ fn parse_at(text: &str, now: Micros) -> Result<Micros, String> {
         "now" => return Ok(now),
         "today" => return Ok(Micros(today)),
         "yesterday" => return Ok(Micros(today - DAY)),
+        "tomorrow" => return Ok(Micros(today + DAY)),
         lower => {
+            if let Some(unit) = lower.strip_prefix("last ") {
+                return Ok(Micros(now.0 - span_of(&format!("1 {unit}"))?));
+            }
             if let Some(span) = lower.strip_suffix("ago") {
                 let ago = span_of(span.trim())?;
                 let then = now.0.checked_sub(ago);
@@ -75,12 +79,23 @@ fn parse_at(text: &str, now: Micros) -> Result<Micros, String> {
             }
         }
     }
-    let is_day = text.len() == 10 && !text.contains(['T', 't', ':']);
-    let whole = match is_day {
-        true => format!("{text}T00:00:00Z"),
-        false => text.to_owned(),
-    };
-    time::parse(&whole).map_err(|e| format!("{e}; or say \"2 days ago\""))
+    time::parse(&in_full(text)).map_err(|e| {
+        format!("{e}; or a day (2024-02-29), \"2024-02-29 12:30\", today, yesterday, \"2 days ago\", \"last week\"")
+    })
+}
+
+/// A time with what people leave out: the seconds, the zone, the time of the day.
+fn in_full(text: &str) -> String {
+    let form: String = text
+        .chars()
+        .map(|c| if c.is_ascii_digit() { '0' } else { c })
+        .collect();
+    match form.replace(' ', "T").as_str() {
+        "0000-00-00" => format!("{text}T00:00:00Z"),
+        "0000-00-00T00:00" => format!("{text}:00Z"),
+        "0000-00-00T00:00:00" => format!("{text}Z"),
+        _ => text.to_owned(),
+    }
 }
 
 /// "2 days", "1h 30m", "an hour".
@@ -248,6 +263,10 @@ mod tests {
         check("1h 30m ago", "2026-03-05T11:04:56Z");
         check("an hour ago", "2026-03-05T11:34:56Z");
         check("a week ago", "2026-02-26T12:34:56Z");
+        check("last week", "2026-02-26T12:34:56Z");
+        check("tomorrow", "2026-03-06T00:00:00Z");
+        check("2026-03-01 12:30", "2026-03-01T12:30:00Z");
+        check("2026-03-01T12:30:05", "2026-03-01T12:30:05Z");
         check("1 day, 2 hours ago", "2026-03-04T10:34:56Z");
     }
 

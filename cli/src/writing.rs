@@ -56,6 +56,17 @@ impl Writing {
         }
     }
 
+    /// Refuses a condition that a change before this one would break.
+    pub(crate) fn check_alone(&self, before: &str) -> Result<(), Failure> {
+        match self.expected_lsn {
+            None => Ok(()),
+            Some(lsn) => Err(Failure::argument(
+                format!("--expected-lsn {lsn} can't hold: {before} is a commit of its own"),
+                "open the session first with `amemctl sessions open`, and name the LSN after that",
+            )),
+        }
+    }
+
     /// What is said of a change.
     pub(crate) fn options(&self, cx: &Context) -> v1::WriteOptions {
         v1::WriteOptions {

@@ -15,7 +15,7 @@ use crate::id::Id;
 use crate::input::Words;
 use crate::opened::Opened;
 use crate::render::plural;
-use crate::selecting::{self, parse_type, type_number};
+use crate::selecting::{self, SessionName, parse_type, type_number};
 use crate::target::{self, Target};
 use crate::when::{self, parse_time, timestamp};
 use crate::writing::{CommitJson, Writable, Writing};
@@ -34,7 +34,7 @@ An edge begins at the new event: `--link caused-by:9` says that event 9 caused i
 
 {}", when::HELP))]
 pub(crate) struct Add {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     #[command(flatten)]
     text: Words,
@@ -44,7 +44,7 @@ pub(crate) struct Add {
     /// An edge from it: a type, an event, and a weight if it is not 1; more than once for more.
     #[arg(long = "link", value_name = "TYPE:ID[=WEIGHT]", value_parser = parse_link)]
     links: Vec<NewLink>,
-    /// Its session: a number, or a key, under which one is opened if there is none.
+    /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Tie it to the event before it in its session (temporal-next).
@@ -54,7 +54,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     happened: Option<Micros>,
     /// How sure it is [default: 1]
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     confidence: Option<f32>,
     /// An attribute, as text; more than once for more.
     #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = parse_attribute)]
@@ -66,8 +66,17 @@ pub(crate) struct Add {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     relate: Option<u32>,
     /// How like it they must be.
-    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate")]
+    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate", value_parser = crate::input::parse_unit)]
     min_similarity: f32,
+    /// Whose it is: a user.
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    scope_user: Option<String>,
+    /// Whose it is: an agent.
+    #[arg(long, value_name = "AGENT", hide_short_help = true)]
+    scope_agent: Option<String>,
+    /// Whose it is: a run.
+    #[arg(long, value_name = "RUN", hide_short_help = true)]
+    scope_run: Option<String>,
     /// How fast it fades, per day [default: its type's]
     #[arg(long, value_name = "RATE", hide_short_help = true)]
     lambda: Option<f32>,
@@ -97,7 +106,7 @@ impl Add {
         let mut brain = Writable::open(cx, &self.brain)?;
         let session_id = match &self.session {
             None => None,
-            Some(name) => Some(session(cx, &mut brain, name)?),
+            Some(name) => Some(session(cx, &mut brain, &self.writing, name)?),
         };
         let request = v1::IngestRequest {
             options: Some(self.writing.options(cx)),
@@ -133,6 +142,16 @@ impl Add {
 
     fn event(&self, text: String, session_id: Option<u32>) -> Result<v1::NewEvent, Failure> {
         let mut attributes = self.attributes_json.clone().unwrap_or_default();
+        let scope = [
+            ("amem.user", &self.scope_user),
+            ("amem.agent", &self.scope_agent),
+            ("amem.run", &self.scope_run),
+        ];
+        for (name, value) in scope {
+            if let Some(value) = value {
+                attributes.insert(name.to_owned(), Value::from(value.as_str()));
+            }
+        }
         for (key, value) in &self.attributes {
             if attributes
                 .insert(key.clone(), Value::from(value.as_str()))
@@ -176,25 +195,50 @@ impl Add {
 }
 
 /// A session by number, or the open one of a key, opened if need be.
-pub(crate) fn session(cx: &mut Context, brain: &mut Writable, name: &str) -> Result<u32, Failure> {
-    if let Ok(number) = name.parse() {
-        return Ok(number);
-    }
+pub(crate) fn session(
+    cx: &mut Context,
+    brain: &mut Writable,
+    writing: &Writing,
+    name: &str,
+) -> Result<u32, Failure> {
+    let key = match SessionName::of(name) {
+        SessionName::Number(number) => return Ok(number),
+        SessionName::Key("") => {
+            return Err(Failure::argument(
+                "the key of the session is empty",
+                "give it one, or leave --session out",
+            ));
+        }
+        SessionName::Key(key) => key.to_owned(),
+    };
     // Asking costs no commit; opening one that is open does.
     match selecting::session(cx, &brain.opened, name) {
         Ok(session) if session.closed_at.is_none() => return Ok(session.id),
         Err(failure) if failure.code != "unknown_session" => return Err(failure),
         _ => {}
     }
+    writing.check_alone("opening its session")?;
     let request = v1::OpenSessionRequest {
-        key: name.to_owned(),
+        key,
         options: Some(v1::WriteOptions {
             agent: cx.reach().agent.clone(),
             ..Default::default()
         }),
         ..Default::default()
     };
-    Ok(brain.write(cx, request)?.0.session_id)
+    let opened = brain
+        .write(cx, request)
+        .map_err(|failure| match failure.request_id {
+            None => failure,
+            // A session is opened once under its key, whatever the request's id; the event has not been sent.
+            Some(_) => Failure {
+                remedy: "repeat the command: nothing but its session may have been opened"
+                    .to_owned(),
+                request_id: None,
+                ..failure
+            },
+        });
+    Ok(opened?.0.session_id)
 }
 
 fn parse_link(text: &str) -> Result<NewLink, String> {

@@ -3,6 +3,7 @@
 use amem_client::v1;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use tonic::Code;
 
 use super::info;
 use crate::asking::confirm;
@@ -13,7 +14,6 @@ use crate::failure::Failure;
 use crate::remote::Remote;
 use crate::render::{Align, Page, Table, count, plural, printable};
 use crate::source::Named;
-use crate::target::Target;
 use crate::when;
 
 /// Brains that are asked for at a time.
@@ -123,6 +123,16 @@ struct Removed {
 }
 
 impl Brain {
+    /// The name of what is to be done.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.act {
+            Act::Create(_) => "create",
+            Act::Ls(_) => "ls",
+            Act::Info(_) => "info",
+            Act::Rm(_) => "rm",
+        }
+    }
+
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
             Act::Create(create) => create.run(cx),
@@ -135,6 +145,13 @@ impl Brain {
 
 impl Create {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        if self.name.contains(['.', '/']) || self.name.starts_with('-') {
+            return Err(Failure::refused(
+                "brain_name",
+                format!("{:?} would be taken for a file or a flag", self.name),
+                "take a name of letters, digits, - and _",
+            ));
+        }
         let request = v1::CreateBrainRequest {
             brain: self.name.clone(),
             vectors: self.vectors(),
@@ -236,9 +253,12 @@ fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<Row, Failure> {
             let request = v1::GetBrainRequest {
                 brain: brain.brain.clone(),
             };
-            remote
-                .call(remote.client.brains().get_brain(request))?
-                .status
+            match remote.call(remote.client.brains().get_brain(request)) {
+                Ok(answer) => answer.status,
+                // Removed since it was listed.
+                Err(error) if error.code() == Code::NotFound => None,
+                Err(error) => return Err(error.into()),
+            }
         }
     };
     let moment = status.as_ref().and_then(|s| s.moment.clone());
@@ -296,7 +316,8 @@ fn write_list(told: &Listed, page: &mut Page) {
 
 impl Rm {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        if matches!(self.name.parse(), Ok(Target::Path(_))) {
+        // Others may have given it a name with a dot in it.
+        if self.name.contains('/') || self.name.ends_with(".amem") {
             return Err(Failure::refused(
                 "file",
                 format!("{} is a path, and this removes brains of amemd", self.name),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
@@ -48,7 +48,7 @@ impl Completions {
 
 impl Man {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let command = help::command();
+        let command = help::whole(help::command());
         let Some(folder) = &self.folder else {
             let mut out = Vec::new();
             let rendered = clap_mangen::Man::new(command).render(&mut out);
@@ -58,12 +58,8 @@ impl Man {
             return Ok(Exit::Ok);
         };
         fs::create_dir_all(folder).map_err(|e| Failure::io("make", folder, &e))?;
-        write_pages(command, folder).map_err(|e| Failure::io("write into", folder, &e))?;
+        clap_mangen::generate_to(command, folder)
+            .map_err(|e| Failure::io("write into", folder, &e))?;
         Ok(Exit::Ok)
     }
-}
-
-/// A page for the program, and for each command that people give.
-fn write_pages(command: clap::Command, folder: &Path) -> std::io::Result<()> {
-    clap_mangen::generate_to(command, folder)
 }

@@ -22,7 +22,7 @@ use crate::writing::{CommitJson, Writable, Writing};
 The text is the episode's. Its events leave default listings and stay in the graph, each a part
 of the episode: `amemctl query work --session standup --compressed` shows them.")]
 pub(crate) struct Compress {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The session: its number, or its key.
     session: String,

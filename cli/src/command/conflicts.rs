@@ -25,10 +25,10 @@ To settle one, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`.
 pub(crate) struct Conflicts {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Goes on behind a page: what it said is next.
+    /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ impl Conflicts {
             write(&told, page);
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

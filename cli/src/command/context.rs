@@ -1,5 +1,7 @@
 //! `amemctl context`: the best of a brain within a budget of tokens, as text for a prompt.
 
+use std::io::Write;
+
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
@@ -9,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Words;
 use crate::opened::Opened;
-use crate::render::{Page, count, plural};
+use crate::render::{count, plural};
 use crate::selecting::{Conditions, Looking};
 use crate::shown::By;
 use crate::target::{self, Target};
@@ -95,14 +97,21 @@ impl Context {
             items: answer.items.iter().map(item).collect(),
             left_out: answer.left_out.iter().map(item).collect(),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page)
-        })?;
+        if cx.is_json() || cx.is_terminal() {
+            cx.answer(Some(&opened.named(moment)), &told, |page| {
+                told.text.lines().for_each(|line| page.line(line));
+            })?;
+        } else {
+            // Into a prompt goes what was counted, to the byte.
+            let text = told.text.as_bytes();
+            let written = cx.stream().write_all(text);
+            written.map_err(|e| Failure::output(&e))?;
+        }
         if !cx.is_json() {
             cx.finish()?;
             cx.note(&summary(&told));
         }
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }
@@ -114,13 +123,6 @@ fn item(item: &v1::ContextItem) -> Item {
         explains: item.explains_id,
         score: item.score,
         tokens: item.tokens,
-    }
-}
-
-/// The text, line by line, with nothing in it that a terminal would obey.
-fn write(told: &Told, page: &mut Page) {
-    for line in told.text.lines() {
-        page.line(crate::render::printable(line));
     }
 }
 

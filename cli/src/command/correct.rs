@@ -26,7 +26,7 @@ The old belief stays, with confidence 0 (or --target-confidence), and `resolve` 
 
 {}", when::HELP))]
 pub(crate) struct Correct {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The event that is wrong: its id, or "last".
     id: Id,
@@ -39,12 +39,12 @@ pub(crate) struct Correct {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// How sure the new belief is [default: 1]
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     confidence: Option<f32>,
     /// How sure the old one still is [default: 0]
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     target_confidence: Option<f32>,
-    /// Its session: a number, or a key, under which one is opened if there is none.
+    /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// When it happened.
@@ -78,7 +78,7 @@ impl Correct {
         }
         let session_id = match &self.session {
             None => None,
-            Some(name) => Some(session(cx, &mut brain, name)?),
+            Some(name) => Some(session(cx, &mut brain, &self.writing, name)?),
         };
         let request = v1::CorrectRequest {
             options: Some(options),

@@ -1,15 +1,19 @@
 //! `amemctl reload` and `amemctl shutdown`: the daemon itself.
 
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use amem_client::v1;
 use clap::Args;
+use rustix::io::Errno;
+use rustix::process::Pid;
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::remote::Remote;
 
 /// How long a daemon may take to end: it drains for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -71,17 +75,16 @@ impl Reload {
 impl Shutdown {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
-        let mut admin = remote.client.admin();
-        let status = remote.call(admin.get_status(v1::GetStatusRequest {}))?;
-        remote.call(admin.shutdown(v1::ShutdownRequest {}))?;
+        let status = status(&remote)?;
+        remote.call(remote.client.admin().shutdown(v1::ShutdownRequest {}))?;
         drop(remote);
         let began = Instant::now();
-        while cx.reach().running().is_ok() {
+        while is_there(cx, status.pid) {
             if began.elapsed() > PATIENCE {
                 return Err(Failure::new(
                     Exit::Unavailable,
                     "still_there",
-                    format!("process {} answers still, or again", status.pid),
+                    format!("process {} has not ended, or another answers", status.pid),
                     "see whether a service manager started it again; its log tells more",
                 ));
             }
@@ -93,4 +96,32 @@ impl Shutdown {
         })?;
         Ok(Exit::Ok)
     }
+}
+
+/// True if a daemon has not ended: its process is there; of one on another machine, it answers.
+fn is_there(cx: &Context, pid: u32) -> bool {
+    match cx.reach().is_local() {
+        true => is_running(pid),
+        false => cx
+            .reach()
+            .running()
+            .is_ok_and(|remote| status(&remote).is_ok()),
+    }
+}
+
+/// True if a process runs. One that has ended and that nobody has asked about yet runs no more.
+fn is_running(pid: u32) -> bool {
+    if let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) {
+        let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+        return !state.starts_with(['Z', 'X']);
+    }
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let asked = pid.map(rustix::process::test_kill_process);
+    // Somebody else's process can't be signalled, and is there.
+    matches!(asked, Some(Ok(()) | Err(Errno::PERM)))
+}
+
+fn status(remote: &Remote) -> Result<v1::GetStatusResponse, Failure> {
+    let mut admin = remote.client.admin();
+    Ok(remote.call(admin.get_status(v1::GetStatusRequest {}))?)
 }

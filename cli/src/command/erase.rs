@@ -10,7 +10,7 @@ use crate::event::EventJson;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::id::Id;
-use crate::render::{count, plural};
+use crate::render::plural;
 use crate::shown::line;
 use crate::target::{self, Target};
 use crate::writing::{CommitJson, Writable, Writing};
@@ -26,7 +26,7 @@ Text, vector, attributes and all that was made of them are gone from every file 
 answers; the record, its edges and times stay, flagged. Copies of the file that you made are
 yours to erase. `amemctl forget` hides an event and can be undone; this can't.")]
 pub(crate) struct Erase {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
@@ -170,6 +170,6 @@ fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::Page) 
 }
 
 fn joined(ids: &[u64]) -> String {
-    let ids: Vec<String> = ids.iter().map(|id| count(*id)).collect();
+    let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
     ids.join(", ")
 }

@@ -30,15 +30,15 @@ pub(crate) struct Fading {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The strength below which an event fades [default: the brain's setting]
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     below: Option<f32>,
-    /// Their strength at a time, instead of that of the last decay run.
+    /// By their strength at a time, instead of that of the last decay run (which --json shows in any case).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<Micros>,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Goes on behind a page: what it said is next.
+    /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -94,9 +94,13 @@ impl Fading {
             next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
-            shown::table(&told.events, By::Recorded, page);
+            match self.at {
+                None => shown::table(&told.events, By::Recorded, page),
+                // What is shown of strength is that of the last run, which this is not about.
+                Some(_) => shown::table_without_strength(&told.events, By::Recorded, page),
+            }
             let events = plural(told.events.len() as u64, "event");
-            let at = self.at.map(|at| format!(" at {}", when::short(at)));
+            let at = self.at.map(|at| format!(" at {}", when::exact(at)));
             page.aside(format!(
                 "{events} below strength {}{}",
                 float(below),
@@ -107,7 +111,7 @@ impl Fading {
             }
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Get {
     /// With the edges that start and end there.
     #[arg(long)]
     edges: bool,
-    /// At most as many edges each way.
+    /// At most this many edges each way.
     #[arg(long, default_value_t = 100, value_name = "N")]
     edge_limit: usize,
     /// With everything that changed about them.
@@ -131,7 +131,7 @@ impl Get {
             }
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 

@@ -1,6 +1,7 @@
 //! `amemctl impact`: what rests on an event.
 
 use amem_client::v1;
+use amem_core::EdgeType;
 use clap::Args;
 
 use super::walked;
@@ -26,10 +27,10 @@ pub(crate) struct Impact {
     /// Follow part-of edges, too.
     #[arg(long)]
     parts: bool,
-    /// At most as many edges from it.
+    /// How many edges away, at most.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
-    /// At most as many events.
+    /// At most this many events.
     #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -52,6 +53,7 @@ impl Impact {
         let words = walked::Words {
             ways: Ways::One,
             alone: "nothing that was recorded rests on it",
+            ties: Some((&[EdgeType::CAUSED_BY, EdgeType::SUPPORTS], true)),
         };
         let walk = (&answer.steps[..], answer.truncated);
         walked::tell(
@@ -62,7 +64,7 @@ impl Impact {
             walk,
             words,
         )?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

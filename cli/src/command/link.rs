@@ -25,7 +25,7 @@ pub(crate) struct Link {
     #[command(flatten)]
     edge: Edge,
     /// How strong it is, 0 to 1 [default: 1]
-    #[arg(long, value_name = "0..1")]
+    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     weight: Option<f32>,
     #[command(flatten)]
     writing: Writing,
@@ -46,7 +46,7 @@ pub(crate) struct Unlink {
 
 #[derive(Debug, Args)]
 struct Edge {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The event where it begins: its id, or "last".
     source: Id,

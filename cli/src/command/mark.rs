@@ -22,7 +22,7 @@ use crate::writing::{CommitJson, Writable, Writing};
 `forget` keeps the bytes; `amemctl erase` takes them away for good. Each event is a commit of its
 own: if one is refused, those before it are done.")]
 pub(crate) struct Mark {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
@@ -66,10 +66,7 @@ impl Mark {
         for id in ids {
             let commit = self
                 .one(cx, &mut brain, act, id)
-                .map_err(|failure| Failure {
-                    message: format!("{}{}", before(&events, act), failure.message),
-                    ..failure
-                })?;
+                .map_err(|failure| self.among(failure, &events, act, id))?;
             events.push(Done { id, commit });
         }
         let told = Told { events };
@@ -77,6 +74,23 @@ impl Mark {
             page.line(format!("{}: {}", act.done(), ids_of(&told.events)));
         })?;
         Ok(Exit::Ok)
+    }
+
+    /// A failure in the middle of several: what was done, and how to go on.
+    fn among(&self, failure: Failure, events: &[Done], act: Act, id: u64) -> Failure {
+        let remedy = match &failure.request_id {
+            Some(request) if self.ids.len() > 1 => format!(
+                "whether it was done is not known: `amemctl {} {} {id} --request-id {request}` does it once; then go on",
+                act.name(),
+                self.brain
+            ),
+            _ => failure.remedy.clone(),
+        };
+        Failure {
+            message: format!("{}{}", before(events, act), failure.message),
+            remedy,
+            ..failure
+        }
     }
 
     fn one(
@@ -112,6 +126,15 @@ impl Mark {
 }
 
 impl Act {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pin => "pin",
+            Self::Unpin => "unpin",
+            Self::Forget => "forget",
+            Self::Restore => "restore",
+        }
+    }
+
     fn done(self) -> &'static str {
         match self {
             Self::Pin => "pinned",

@@ -84,7 +84,7 @@ pub(crate) enum Command {
     Impact(impact::Impact),
     /// Shows what can be reached from an event.
     Traverse(traverse::Traverse),
-    /// Shows how two events hang together.
+    /// Shows how two events are connected.
     Path(path::Path),
     /// Shows events day by day.
     Timeline(timeline::Timeline),
@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Sessions(sessions::Sessions),
     /// Makes an episode of a session.
     Compress(compress::Compress),
-    /// Reckons strengths anew.
+    /// Computes strengths as of now.
     Decay(upkeep::Decay),
     /// Lists events that are nearly forgotten by themselves.
     Fading(fading::Fading),
@@ -189,6 +189,16 @@ impl Command {
             Self::DemoFollow(_) => crate::demo::FOLLOW,
             Self::StartDaemon(_) => crate::autostart::START,
         }
+    }
+
+    /// Its name with that of what is below it.
+    pub(crate) fn full_name(&self) -> String {
+        let below = match self {
+            Self::Brain(command) => command.name(),
+            Self::Sessions(command) => command.name(),
+            _ => return self.name().to_owned(),
+        };
+        format!("{} {below}", self.name())
     }
 
     /// Does it.

@@ -1,4 +1,4 @@
-//! `amemctl path`: how two events hang together.
+//! `amemctl path`: how two events are connected.
 
 use amem_client::v1;
 use amem_core::types::EdgeType;
@@ -14,6 +14,7 @@ use crate::opened::Opened;
 use crate::selecting::Looking;
 use crate::shown::{self, StepJson, Ways};
 use crate::target::{self, Target};
+use crate::ties::Ties;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ pub(crate) struct Path {
     /// Which way edges are followed.
     #[arg(long, value_enum, default_value_t = Direction::Both)]
     direction: Direction,
-    /// At most as many edges.
+    /// At most this many edges.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
     #[command(flatten)]
@@ -75,7 +76,7 @@ impl Path {
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             match told.found {
-                true => shown::write_tree(&told.steps, Ways::Each, page),
+                true => shown::write_tree(&told.steps, Ways::Each, &Ties::default(), page),
                 false => page.line(format!(
                     "no path of at most {} edges leads from {from_id} to {to_id}",
                     self.depth
@@ -83,7 +84,7 @@ impl Path {
             }
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

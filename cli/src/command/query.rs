@@ -34,10 +34,10 @@ pub(crate) struct Query {
     /// The order.
     #[arg(long, value_enum, default_value_t = Ordered::Newest)]
     order: Ordered,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Goes on behind a page: what it said is next.
+    /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -102,7 +102,7 @@ impl Query {
             }
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

@@ -86,7 +86,7 @@ impl Resolve {
             write(&told, page);
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

@@ -25,7 +25,7 @@ use crate::when;
   amemctl search work backups --vector-weight 0     by words alone
 
 A score is the sum of its parts: what the words add, what the meaning adds (the vector), what the
-events before and after it lend, and the best of its session. What was replaced is found as what
+events before and after it in time lend (near), and what the best event of its session lends. What was replaced is found as what
 replaced it, unless --superseded is given.
 
 {}", when::HELP))]
@@ -37,7 +37,7 @@ pub(crate) struct Search {
     /// The time that --since and --until are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// What words count for [default: as fits the brain's vectors]
@@ -47,10 +47,10 @@ pub(crate) struct Search {
     #[arg(long, value_name = "0..", hide_short_help = true)]
     vector_weight: Option<f32>,
     /// What neighbours lend of their score [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true)]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
     neighbour_share: Option<f32>,
     /// What the best of its session lends to each of its events [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true)]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
     session_share: Option<f32>,
     /// Show events that were replaced themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
@@ -109,7 +109,7 @@ impl Search {
             write(&told, page);
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }
@@ -156,6 +156,9 @@ fn write(told: &Told, page: &mut Page) {
         ]);
     }
     table.write(page);
+    if !told.hits.is_empty() && told.hits.iter().all(|hit| hit.text == 0.0) {
+        page.aside("no words in common: found by meaning and neighbourhood alone");
+    }
     if told.hits.is_empty() {
         page.aside("nothing fits: ask in other words, or with fewer conditions");
     }

@@ -1,6 +1,7 @@
 //! `amemctl sessions`: the conversations that events belong to.
 
 use amem_client::v1;
+use amem_core::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
@@ -10,10 +11,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::render::{Align, Page, Table, count, plural, printable};
-use crate::selecting::{Looking, session};
+use crate::selecting::{Looking, SessionName, session};
 use crate::shown::{self, By};
 use crate::target::{self, Target};
-use crate::when;
+use crate::when::{self, parse_moment};
 use crate::writing::{CommitJson, Writable, Writing};
 
 /// Events of a session that are shown unless told otherwise.
@@ -52,14 +53,15 @@ struct List {
     /// The oldest first.
     #[arg(long)]
     oldest: bool,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Goes on behind a page: what it said is next.
+    /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
-    #[command(flatten)]
-    looking: Looking,
+    /// As it was then: an LSN, or a time such as "2 days ago".
+    #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
+    as_of: Option<AsOf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,7 +79,7 @@ struct Show {
     brain: Target,
     /// The session: its number, or its key.
     session: String,
-    /// At most as many events, the first of it.
+    /// At most this many events, from its first.
     #[arg(long, default_value_t = EVENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -89,7 +91,7 @@ struct Show {
   amemctl sessions open work standup
   id=$(amemctl -q sessions open work \"$(uuidgen)\")")]
 struct Open {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The key: any text that is yours.
     key: String,
@@ -102,7 +104,7 @@ struct Open {
   amemctl sessions close work standup
   amemctl sessions close work 7 --outcome \"deployed\"")]
 struct Close {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The session: its number, or its key.
     session: String,
@@ -138,6 +140,8 @@ struct Shown {
     session: SessionJson,
     event_count: u64,
     events: Vec<EventJson>,
+    /// There are more than these.
+    more: bool,
 }
 
 #[derive(Serialize)]
@@ -147,6 +151,16 @@ struct Changed {
 }
 
 impl Sessions {
+    /// The name of what is to be done.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.act {
+            Act::List(_) => "list",
+            Act::Show(_) => "show",
+            Act::Open(_) => "open",
+            Act::Close(_) => "close",
+        }
+    }
+
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
             Act::List(list) => list.run(cx),
@@ -170,13 +184,13 @@ impl List {
             oldest_first: self.oldest,
             page_size: self.limit,
             page_token: self.after.clone().unwrap_or_default(),
-            as_of: self.looking.as_of(),
+            as_of: when::as_of(self.as_of),
             ..Default::default()
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
         let told = Listed {
-            as_of_lsn: self.looking.answered(moment),
+            as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
             sessions: answer.sessions.iter().map(json).collect::<Result<_, _>>()?,
             next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
         };
@@ -210,12 +224,14 @@ impl Show {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let events = opened.ask(cx, events)?.events;
+        let listed = opened.ask(cx, events)?;
+        let events = listed.events;
         let moment = answer.moment.as_ref();
         let told = Shown {
             as_of_lsn: self.looking.answered(moment),
             session: json(&answer.session.unwrap_or(found))?,
             event_count: answer.event_count,
+            more: !listed.next_page_token.is_empty(),
             events: events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
@@ -228,9 +244,24 @@ impl Show {
 
 impl Open {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let key = match SessionName::of(&self.key) {
+            SessionName::Key(key) if !key.is_empty() => key,
+            SessionName::Key(_) => {
+                return Err(Failure::argument(
+                    "the key is empty",
+                    "give the session one",
+                ));
+            }
+            SessionName::Number(number) => {
+                return Err(Failure::argument(
+                    format!("{number} would be taken for the number of a session"),
+                    format!("say key:{number} if that is the key"),
+                ));
+            }
+        };
         let mut brain = Writable::open(cx, &self.brain)?;
         let request = v1::OpenSessionRequest {
-            key: self.key.clone(),
+            key: key.to_owned(),
             options: Some(self.writing.options(cx)),
             ..Default::default()
         };
@@ -242,7 +273,7 @@ impl Open {
         let is_quiet = cx.is_quiet();
         cx.answer(Some(&brain.named), &told, |page| match is_quiet {
             true => page.line(told.id),
-            false => page.line(format!("session {} ({})", told.id, printable(&self.key))),
+            false => page.line(format!("session {} ({key})", told.id)),
         })?;
         Ok(Exit::Ok)
     }
@@ -348,8 +379,7 @@ fn write_one(told: &Shown, page: &mut Page) {
     }
     page.line("");
     shown::table(&told.events, By::Happened, page);
-    let more = told.event_count.saturating_sub(told.events.len() as u64);
-    if more > 0 {
-        page.aside(format!("{} more: --limit shows them", count(more)));
+    if told.more {
+        page.aside("there are more: --limit shows them");
     }
 }

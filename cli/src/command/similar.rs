@@ -38,7 +38,7 @@ pub(crate) struct Similar {
     /// The time that --since and --until are about.
     #[arg(long, value_enum, default_value_t = By::Recorded)]
     axis: By,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Only events at least as similar.
@@ -109,7 +109,7 @@ impl Similar {
             write(&told, page);
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

@@ -235,7 +235,8 @@ fn time(of: Option<Timestamp>) -> Result<Option<Time>, Failure> {
 
 fn micros(of: &Duration) -> u64 {
     let whole = u64::try_from(of.seconds).unwrap_or_default();
-    whole.saturating_mul(1_000_000) + u64::try_from(of.nanos).unwrap_or_default() / 1000
+    let part = u64::try_from(of.nanos).unwrap_or_default() / 1000;
+    whole.saturating_mul(1_000_000).saturating_add(part)
 }
 
 fn write(told: &Told, all: bool, page: &mut Page) {

@@ -19,6 +19,8 @@ use crate::when;
 
 /// Columns of the line that shows how much was when.
 const SPARK_COLUMNS: usize = 60;
+/// Microseconds of a day.
+const DAY: u64 = amem_core::Micros::DAY as u64;
 /// Entries from which on that line is shown.
 const SPARK_ENTRIES: usize = 8;
 
@@ -39,10 +41,10 @@ pub(crate) struct Timeline {
     /// The newest first.
     #[arg(long)]
     newest: bool,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Goes on behind a page: what it said is next.
+    /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -100,7 +102,7 @@ impl Timeline {
             write(&told, page);
             opened.write_notes(page);
         })?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }
@@ -131,8 +133,8 @@ fn write_spark(entries: &[Entry], page: &mut Page) {
         return;
     };
     let span = last.abs_diff(first);
-    // A few events are counted faster than bars are read.
-    if span == 0 || entries.len() < SPARK_ENTRIES {
+    // A few events are counted faster than bars are read, and bars of hours say nothing beside dates.
+    if span < DAY || entries.len() < SPARK_ENTRIES {
         return;
     }
     let mut counts = vec![0; SPARK_COLUMNS.min(entries.len())];

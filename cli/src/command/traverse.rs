@@ -31,10 +31,10 @@ pub(crate) struct Traverse {
     /// Which way edges are followed.
     #[arg(long, value_enum, default_value_t = Direction::Outgoing)]
     direction: Direction,
-    /// At most as many edges from it.
+    /// How many edges away, at most.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
-    /// At most as many events.
+    /// At most this many events.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -58,6 +58,7 @@ impl Traverse {
         let words = walked::Words {
             ways: Ways::Each,
             alone: "no edge leads on from it",
+            ties: None,
         };
         let walk = (&answer.steps[..], answer.truncated);
         walked::tell(
@@ -68,7 +69,7 @@ impl Traverse {
             walk,
             words,
         )?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

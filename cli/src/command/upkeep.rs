@@ -20,7 +20,7 @@ use crate::writing::{CommitJson, Writable, Writing};
 Strength falls with the time since an event was used, faster for inferences than for facts, slower
 for skills, not at all for what is pinned. Nothing is deleted by it.")]
 pub(crate) struct Decay {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     #[command(flatten)]
     writing: Writing,
@@ -34,7 +34,7 @@ pub(crate) struct Decay {
 It folds the journal into a new base: the next opening is faster, and the file smaller. amemd
 does so by itself when the journal has grown.")]
 pub(crate) struct Checkpoint {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
 }
 
@@ -59,7 +59,7 @@ impl Decay {
         let (_, commit) = brain.write(cx, request)?;
         let told = Decayed { commit };
         cx.done(Some(&brain.named), &told, |page| {
-            page.line("strengths are those of now");
+            page.line("strengths are computed as of now");
             told.commit.write(page);
         })?;
         Ok(Exit::Ok)

@@ -1,4 +1,4 @@
-//! What the walks have in common: why, impact, traverse, path. How edges are named on a command line, and how the
+//! What the walks have in common: why, impact, traverse. How edges are named on a command line, and how the
 //! steps are told.
 
 use amem_client::v1;
@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::selecting::Looking;
 use crate::shown::{self, StepJson, Ways};
+use crate::ties::{self, Ties};
 
 /// Which way edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,12 +64,17 @@ pub(crate) struct Words {
     pub(crate) ways: Ways,
     /// What is said of one that went nowhere.
     pub(crate) alone: &'static str,
+    /// Whose edges are looked up as well, where a tree is all that there is; and whether it went against them.
+    pub(crate) ties: Option<(&'static [EdgeType], bool)>,
 }
 
 #[derive(Serialize)]
 struct Told {
     as_of_lsn: Option<u64>,
     steps: Vec<StepJson>,
+    /// Ties between these steps besides those to their parents, and what has replaced which.
+    #[serde(flatten)]
+    ties: Ties,
     cut: bool,
 }
 
@@ -81,18 +87,26 @@ pub(crate) fn tell(
     (steps, cut): (&[v1::Step], bool),
     words: Words,
 ) -> Result<(), Failure> {
+    let steps = shown::steps(steps)?;
+    let ties = match words.ties {
+        None => Ties::default(),
+        Some((types, is_backwards)) => {
+            ties::look_up(cx, opened, looking.as_of(), &steps, types, is_backwards)?
+        }
+    };
     let told = Told {
         as_of_lsn: looking.answered(moment),
-        steps: shown::steps(steps)?,
+        steps,
+        ties,
         cut,
     };
     cx.answer(Some(&opened.named(moment)), &told, |page| {
-        shown::write_tree(&told.steps, words.ways, page);
-        if told.steps.len() == 1 {
+        shown::write_tree(&told.steps, words.ways, &told.ties, page);
+        if told.steps.len() == 1 && !told.cut {
             page.aside(words.alone);
         }
         if told.cut {
-            page.aside("there is more: --limit shows it");
+            page.aside("there is more: --limit and --depth show it");
         }
         opened.write_notes(page);
     })

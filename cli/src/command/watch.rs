@@ -26,7 +26,7 @@ use crate::writing::Writable;
 
 It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit.")]
 pub(crate) struct Watch {
-    #[arg(help = target::HELP)]
+    #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Begin with the commits after this LSN, instead of now.
     #[arg(long, value_name = "LSN")]
@@ -141,7 +141,7 @@ fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result
 
 /// A change for programs: what it is, and its fields by the names of other answers.
 fn json_of(change: &Of) -> Result<Value, Failure> {
-    use crate::event::{EdgeJson, EventJson, whole};
+    use crate::event::{EdgeJson, EventJson, edge_type_of, whole};
     let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::told(edge)?));
     Ok(match change {
         Of::Event(event) => match whole(event)? {
@@ -149,7 +149,12 @@ fn json_of(change: &Of) -> Result<Value, Failure> {
             None => json!({"event": {"id": event.id}}),
         },
         Of::Edge(of) => json!({"edge": edge(of)?}),
-        Of::RetractedEdge(of) => json!({"retracted_edge": edge(of)?}),
+        // When it was made is not told of what is no more.
+        Of::RetractedEdge(of) => json!({"retracted_edge": {
+            "source": of.source,
+            "target": of.target,
+            "type": edge_type_of(of.r#type)?,
+        }}),
         Of::Belief(of) => json!({"belief": {
             "id": of.event_id,
             "confidence": crate::event::number(of.confidence),

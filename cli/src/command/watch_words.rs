@@ -43,7 +43,7 @@ pub(crate) fn words(change: &Of) -> Result<String, Failure> {
             let ids: Vec<String> = of.touched.iter().map(|t| t.event_id.to_string()).collect();
             format!("~ used: {}", ids.join(", "))
         }
-        Of::Decay(_) => "~ strengths are those of now".to_owned(),
+        Of::Decay(_) => "~ strengths are computed as of now".to_owned(),
         Of::SessionOpened(of) => match of.key.as_str() {
             "" => format!("+ session {}", of.session_id),
             key => format!("+ session {} ({})", of.session_id, printable(key)),

@@ -1,6 +1,7 @@
 //! `amemctl why`: what an event rests on.
 
 use amem_client::v1;
+use amem_core::EdgeType;
 use clap::Args;
 
 use super::walked;
@@ -23,10 +24,10 @@ pub(crate) struct Why {
     brain: Target,
     /// The event: its id, or "last".
     id: Id,
-    /// At most as many edges from it.
+    /// How many edges away, at most.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
-    /// At most as many events.
+    /// At most this many events.
     #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -48,6 +49,7 @@ impl Why {
         let words = walked::Words {
             ways: Ways::One,
             alone: "it rests on nothing that was recorded",
+            ties: Some((&[EdgeType::CAUSED_BY, EdgeType::SUPPORTS], false)),
         };
         let walk = (&answer.steps[..], answer.truncated);
         walked::tell(
@@ -58,7 +60,7 @@ impl Why {
             walk,
             words,
         )?;
-        opened.close(cx)?;
+        opened.close(cx);
         Ok(Exit::Ok)
     }
 }

@@ -37,6 +37,11 @@ impl Daemon {
         fs::create_dir_all(&folder).map_err(DemoError::io("make a folder for brains"))?;
         let output = fs::File::create(&log).map_err(DemoError::io("make the daemon's log"))?;
         let mut command = Command::new(&program);
+        for (name, _) in env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("AMEM")) {
+                command.env_remove(name);
+            }
+        }
         command
             // The user's own settings are not the demo's.
             .args(["--config", "/dev/null"])

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::value::{clipped, in_ascii};
+use super::value::{clipped, in_ascii, printable};
 
 /// Columns of a text that goes to no terminal.
 const COLUMNS: usize = 120;
@@ -15,12 +15,15 @@ pub(crate) struct Style {
     colour: bool,
     unicode: bool,
     columns: usize,
+    /// Nothing to look past is shown.
+    quiet: bool,
 }
 
 impl Style {
     /// The style of stdout.
     pub(crate) fn of(is_terminal: bool) -> Self {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let columns = is_terminal
             .then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok())
             .flatten()
@@ -31,7 +34,13 @@ impl Style {
             // What goes into a file or a pipe is UTF-8 always.
             unicode: !is_terminal || is_utf8(),
             columns: columns.unwrap_or(COLUMNS),
+            quiet: false,
         }
+    }
+
+    /// The same, with only what was asked for.
+    pub(crate) fn quiet(self, quiet: bool) -> Self {
+        Self { quiet, ..self }
     }
 
     /// Columns of a line.
@@ -98,26 +107,36 @@ impl Page {
 
     /// A line.
     pub(crate) fn line(&mut self, text: impl Display) {
-        self.text.push_str(&text.to_string());
+        let text = printable(&text.to_string());
+        self.push(&text);
+    }
+
+    /// A line as it is, with our own control sequences in it.
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
         self.text.push('\n');
     }
 
     /// A line that is read first.
     pub(crate) fn title(&mut self, text: impl Display) {
-        let text = self.style.strong(&text.to_string());
-        self.line(text);
+        let text = self.style.strong(&printable(&text.to_string()));
+        self.push(&text);
     }
 
-    /// A line to look past.
+    /// A line to look past: headers, counts, what else could be asked.
     pub(crate) fn aside(&mut self, text: impl Display) {
-        let text = self.style.faint(&text.to_string());
-        self.line(text);
+        if self.style.quiet {
+            return;
+        }
+        let text = self.style.faint(&printable(&text.to_string()));
+        self.push(&text);
     }
 
     /// A name and its value.
     pub(crate) fn field(&mut self, name: &str, value: impl Display) {
         let name = self.style.faint(&format!("{name:<NAME_COLUMNS$}"));
-        self.line(format!("{name}  {value}"));
+        let value = printable(&value.to_string());
+        self.push(&format!("{name}  {value}"));
     }
 
     /// A name and a value with drawn parts.

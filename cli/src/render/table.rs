@@ -1,7 +1,7 @@
 //! A table: columns as wide as they need to be, the last clipped to what is left of the line.
 
 use super::page::Page;
-use super::value::{clipped, width};
+use super::value::{clipped, printable, width};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -35,9 +35,11 @@ impl Table {
         }
     }
 
-    /// Adds a row, a cell a column; cells are printable already.
+    /// Adds a row, a cell a column.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        // As wide as they will be seen.
+        self.rows
+            .push(cells.iter().map(|cell| printable(cell)).collect());
     }
 
     /// True if it has no rows.
