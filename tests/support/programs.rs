@@ -12,8 +12,11 @@ use std::sync::OnceLock;
 pub fn amemctl() -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     let mut command = Command::new(FOLDER.get_or_init(build).join("amemctl"));
-    for variable in ["AMEMD", "AMEMD_FOLDER", "AMEMD_SOCKET", "XDG_RUNTIME_DIR"] {
-        command.env_remove(variable);
+    for (name, _) in env::vars_os() {
+        let is_ours = |name: &str| name.starts_with("AMEM") || name.starts_with("XDG_");
+        if name.to_str().is_some_and(is_ours) {
+            command.env_remove(name);
+        }
     }
     command
 }

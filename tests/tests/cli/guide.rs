@@ -89,6 +89,7 @@ fn check(page: &str) {
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(&command).current_dir(tool.path(""));
         shell.env_clear().env("HOME", tool.home());
+        shell.env("AMEMD_SOCKET", tool.socket());
         let path = std::env::var("PATH").unwrap();
         shell.env("PATH", format!("{}:{path}", folder.display()));
         let output = shell.output().unwrap();

@@ -293,7 +293,9 @@ fn a_batch_that_is_refused_ends_the_import() {
 fn input_that_makes_no_sense_is_told_by_line_and_remedy() {
     let served = Served::start();
     served.data("brain create b", 0);
-    let rows: [(&str, &str, &[u8], i32, &str, &str); 13] = [
+    /// A file's name and bytes, options, and how it is refused: exit code, code, part of the message.
+    type Row<'r> = (&'r str, &'r str, &'r [u8], i32, &'r str, &'r str);
+    let rows: [Row<'_>; 13] = [
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":}", 5, "bad_line", "line 2 of a.jsonl"),
         ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}", 5, "bad_line", "event 1 for the second time"),
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":\"\"}", 5, "bad_line", "line 2 of a.jsonl: the text is empty"),

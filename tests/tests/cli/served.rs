@@ -39,7 +39,7 @@ fn the_first_five_minutes() {
         "
 3 decision  Back up to the second disk
 └─ caused-by: 2 inference  The disk is what is slow
-   ├─ supports: 0 fact [confidence 0]  Backups take 4 hours
+   ├─ supports: 0 fact [replaced by 4, confidence 0]  Backups take 4 hours
    └─ supports: 1 fact  Disk writes are at 95 %",
     );
     check(
@@ -91,6 +91,29 @@ fn a_walk_shows_which_way_its_edges_lie() {
     check(
         &tool.text("path work 1 3 --direction outgoing"),
         "no path of at most 20 edges leads from 1 to 3",
+    );
+}
+
+#[test]
+fn a_reason_that_is_reached_in_two_ways_is_told_in_both_places() {
+    let tool = backups();
+    tool.text("link work 3 supports 1");
+    check(
+        &tool.text("why work 3"),
+        "
+3 decision  Back up to the second disk
+├─ supports: 1 fact  Disk writes are at 95 %
+└─ caused-by: 2 inference  The disk is what is slow
+   ├─ supports: 0 fact  Backups take 4 hours
+   └─ supports: 1 (shown elsewhere)",
+    );
+    let told = tool.data("impact work 1", 0);
+    assert_eq!(told["more"][0]["to"], 3, "{told}");
+    check(
+        &tool.text("why work 3 --limit 1"),
+        "
+3 decision  Back up to the second disk
+there is more: --limit and --depth show it",
     );
 }
 
@@ -189,6 +212,45 @@ fn without_uses(data: &mut Value) {
 #[test]
 fn commits_are_watched_from_any_that_is_held() {
     let tool = backups();
+    for line in [
+        "correct work 0 'Backups take 40 minutes'",
+        "link work 3 related-to 1",
+        "unlink work 3 related-to 1",
+        "pin work 1",
+        "unpin work 1",
+        "forget work 1",
+        "restore work 1",
+        "get work 1",
+        "decay work",
+        "compress work monday 'All of Monday'",
+        "sessions close work monday --outcome done",
+    ] {
+        tool.text(line);
+    }
+    // Every kind of commit is told, both ways.
+    let lsn = tool.envelope("info work")["brain"]["lsn"].as_u64().unwrap();
+    let all = tool.text("--json watch work --after 0 --count 16");
+    let kinds: Vec<String> = all
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].to_string())
+        .collect();
+    for kind in [
+        "unlink",
+        "forget",
+        "touch",
+        "decay",
+        "compress",
+        "close-session",
+    ] {
+        assert!(
+            kinds.contains(&format!("\"{kind}\"")),
+            "{kind} in {kinds:?}, LSN {lsn}"
+        );
+    }
+    assert!(
+        tool.text("watch work --after 0 --count 16")
+            .contains("- 3 ─related-to→ 1")
+    );
     let text = tool.told("watch work --after 0 --count 3");
     let told = text.replace("\n ", "\n");
     assert!(

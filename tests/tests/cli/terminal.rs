@@ -169,6 +169,14 @@ fn it_works_in_tmux() {
     }
     let file = tool.path("b.amem");
     let amemctl = tool.command().get_program().to_str().unwrap().to_owned();
+    // However this ends, no server stays behind.
+    struct Server<'t>(&'t dyn Fn(&[&str]) -> std::io::Result<std::process::Output>);
+    impl Drop for Server<'_> {
+        fn drop(&mut self) {
+            drop((self.0)(&["kill-server"]));
+        }
+    }
+    let _server = Server(&tmux);
     let line = format!(
         "HOME={} LC_ALL=C.UTF-8 {amemctl} why {} 2; tmux -S {} wait-for -S shown; sleep 60",
         tool.home().display(),
@@ -179,7 +187,6 @@ fn it_works_in_tmux() {
     assert!(begun.status.success(), "{begun:?}");
     tmux(&["wait-for", "shown"]).unwrap();
     let seen = tmux(&["capture-pane", "-p"]).unwrap();
-    tmux(&["kill-server"]).unwrap();
     let seen = String::from_utf8(seen.stdout).unwrap();
     assert!(seen.starts_with("2 decision"), "{seen}");
     assert!(seen.contains("└─ caused-by: 1 fact"), "{seen}");

@@ -78,13 +78,15 @@ impl Tool {
     pub(crate) fn command(&self) -> Command {
         let mut command = amemctl();
         command.current_dir(self.folder.path());
-        let ours = |name: &str| name.starts_with("AMEM") || name.starts_with("XDG_");
-        let set = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours));
-        for (name, _) in set {
-            command.env_remove(name);
-        }
         command.env_remove("NO_COLOR").env("HOME", self.home.path());
+        // Whatever daemon this machine has, ours is another.
+        command.env("AMEMD_SOCKET", self.socket());
         command
+    }
+
+    /// The socket of the daemon that is started by the first command that needs one.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.home.path().join("amemd.sock")
     }
 
     /// A user's folder of their own.
@@ -151,8 +153,12 @@ impl Tool {
         assert_eq!(ran.out.lines().count(), 1, "{line}");
         let envelope: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(envelope["amemctl"], 1);
-        let command = words.iter().find(|word| !word.starts_with('-')).unwrap();
-        let command = if *command == "ls" { "query" } else { command };
+        let mut named = words.iter().filter(|word| !word.starts_with('-'));
+        let command = match (*named.next().unwrap(), named.next()) {
+            ("ls", _) => "query".to_owned(),
+            (group @ ("brain" | "sessions"), Some(act)) => format!("{group} {act}"),
+            (command, _) => command.to_owned(),
+        };
         assert_eq!(envelope["command"], command);
         assert!(envelope["error"].is_null(), "{line}: {envelope}");
         envelope["data"].clone()
@@ -191,8 +197,7 @@ impl Tool {
 
 impl Drop for Tool {
     fn drop(&mut self) {
-        let socket = self.home.path().join(".local/share/amem/run/amemd.sock");
-        if socket.exists() {
+        if self.socket().exists() {
             let ended = self.command().args(["-q", "shutdown"]).status();
             // A test that fails already is told by its own failure.
             if !std::thread::panicking() {
