@@ -213,7 +213,8 @@ fn a_second_daemon_is_refused_and_told_who_is_there() {
     for (folder, socket, words) in rows {
         let output = command(folder, socket).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        // Another one may be gone in a moment: EX_TEMPFAIL.
+        assert_eq!(output.status.code(), Some(75), "{told}");
         assert!(told.contains(&words), "{words}: {told}");
     }
     assert!(daemon.socket.exists());
