@@ -17,6 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use amem_client::place::IN_USE;
 use amem_client::v1;
 use rustix::fs::OFlags;
 use tonic::Code;
@@ -28,7 +29,7 @@ use crate::remote::Remote;
 /// The hidden command that becomes the daemon.
 pub(crate) const START: &str = "start-daemon";
 /// Names the daemon's program where it is not beside this one.
-pub(crate) const PROGRAM: &str = "AMEMD";
+const PROGRAM: &str = "AMEMD";
 /// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another one
 /// that had the folder.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,8 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// How long another daemon is waited for before the start is tried again.
 const TRY_EVERY: Duration = Duration::from_millis(250);
-/// The exit code of an amemd that found another one at work.
-const IN_USE: i32 = 75;
 /// Bytes of the log from which on a new one is begun; the one before is kept.
 const LOG_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of the log that are told of a daemon that did not start.
@@ -73,7 +72,9 @@ pub(crate) fn start(socket: &Path) -> Result<Started, Failure> {
             let status = status.map_err(|e| Failure::io("wait for", &program, &e))?;
             match status.map(|status| status.code()) {
                 None => {}
-                Some(Some(IN_USE)) => (daemon, tried) = (None, Instant::now()),
+                Some(Some(code)) if code == i32::from(IN_USE) => {
+                    (daemon, tried) = (None, Instant::now())
+                }
                 Some(_) => return Err(silent(&program, &log)),
             }
         }
@@ -162,7 +163,7 @@ pub(crate) fn become_daemon(program: &Path, socket: &Path) -> Failure {
 }
 
 /// The daemon's program: the one that `AMEMD` names, the one beside this program, or the first on the path.
-fn program() -> Result<PathBuf, Failure> {
+pub(crate) fn program() -> Result<PathBuf, Failure> {
     if let Some(named) = env::var_os(PROGRAM).filter(|name| !name.is_empty()) {
         let named = PathBuf::from(named);
         return match named.is_file() {
@@ -188,8 +189,8 @@ fn program() -> Result<PathBuf, Failure> {
         Failure::new(
             Exit::Unavailable,
             "no_daemon",
-            "no amemd runs, and there is none beside amemctl or on PATH to be started",
-            format!("install amemd beside amemctl, or set {PROGRAM} to its path"),
+            "there is no amemd beside amemctl or on PATH to be started",
+            format!("build or install amemd beside amemctl, or set {PROGRAM} to its path"),
         )
     })
 }

@@ -3,8 +3,10 @@
 //! Promises: an answer and a refusal are the same either way (`amem_client::Question`); what a command used of a
 //! daemon's brain is counted before it ends. Not here: how a daemon is found (`reach`), other layouts (`source`).
 
+use std::time::Duration;
+
 use amem_client::core::view::View;
-use amem_client::{Brain, Question, v1};
+use amem_client::{Brain, Client, Question, Retry, v1};
 use uuid::Uuid;
 
 use crate::context::Context;
@@ -13,6 +15,9 @@ use crate::remote::Remote;
 use crate::render::Page;
 use crate::source::{Named, Source};
 use crate::target::Target;
+
+/// How long a daemon is waited for that is followed: longer than anybody watches.
+const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// An open brain.
 pub(crate) enum Opened {
@@ -56,14 +61,7 @@ impl Opened {
             Self::File(source) => Ok(source.view.clone()),
             Self::Served(served) => match served.brain.reader() {
                 Some(reader) => Ok(reader.view()?),
-                None => Err(Failure::refused(
-                    "not_direct",
-                    format!(
-                        "this is read from the brain's file, and {} can't be read from here",
-                        served.named.path
-                    ),
-                    "ask on the machine of the daemon, as a user who may read its files",
-                )),
+                None => Err(served.not_direct("this")),
             },
         }
     }
@@ -73,14 +71,15 @@ impl Opened {
         match self {
             Self::File(source) => Ok(*source),
             Self::Served(served) if served.brain.is_direct() => Source::of_daemon(served.named()),
-            Self::Served(served) => Err(Failure::refused(
-                "not_direct",
-                format!(
-                    "{what} is read from the brain's file, and {} can't be read from here",
-                    served.named.path
-                ),
-                "ask on the machine of the daemon, as a user who may read its files",
-            )),
+            Self::Served(served) => Err(served.not_direct(what)),
+        }
+    }
+
+    /// A daemon's brain, for what a file can't do.
+    pub(crate) fn served(&self) -> Result<&Served, Failure> {
+        match self {
+            Self::Served(served) => Ok(served),
+            Self::File(source) => Err(only_amemd(&source.named.path)),
         }
     }
 
@@ -127,15 +126,49 @@ impl Served {
         &self.named
     }
 
+    /// Refuses what only its file tells, where that can't be read.
+    pub(crate) fn not_direct(&self, what: &str) -> Failure {
+        Failure::refused(
+            "not_direct",
+            format!(
+                "{what} is read from the brain's file, and {} can't be read from here",
+                self.named.path
+            ),
+            "ask on the machine of the daemon, as a user who may read its files",
+        )
+    }
+
     /// Opens a daemon's brain.
     pub(crate) fn open(remote: &Remote, name: &str) -> Result<Self, Failure> {
-        let opening = remote.wait(remote.client.brain(name));
+        Self::open_with(remote, &remote.client, name)
+    }
+
+    /// The same, to be followed for as long as it takes: however long the daemon is away, it is waited for.
+    pub(crate) fn open_for_good(remote: &Remote, name: &str) -> Result<Self, Failure> {
+        let patient = remote.client.clone().with_retry(Retry {
+            until: PATIENCE,
+            ..Retry::default()
+        });
+        Self::open_with(remote, &patient, name)
+    }
+
+    fn open_with(remote: &Remote, client: &Client, name: &str) -> Result<Self, Failure> {
+        let opening = remote.wait(client.brain(name));
         let brain = opening.map_err(|error| or_a_file(Failure::from(error), name))?;
         Ok(Self {
             named: Named::served(brain.opened()),
             brain,
         })
     }
+}
+
+/// Refuses a change, or what else only amemd does, to a file.
+pub(crate) fn only_amemd(file: impl std::fmt::Display) -> Failure {
+    Failure::refused(
+        "file",
+        format!("{file} is a file, and only amemd writes brains"),
+        "name a brain of amemd (`amemctl brain ls`); `amemctl import FILE NAME` makes one of a file",
+    )
 }
 
 /// Says so if a file of the name of an unknown brain stands there.

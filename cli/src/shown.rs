@@ -121,6 +121,18 @@ fn write_table(events: &[EventJson], by: By, with_strength: bool, page: &mut Pag
     table.write(page);
 }
 
+/// The token of the next page, if there is one.
+pub(crate) fn next(token: &str) -> Option<String> {
+    Some(token.to_owned()).filter(|token| !token.is_empty())
+}
+
+/// Says how to go on behind a page.
+pub(crate) fn write_next(token: Option<&str>, page: &mut Page) {
+    if let Some(token) = token {
+        page.aside(format!("there may be more: --after {token}"));
+    }
+}
+
 /// A step of a walk.
 #[derive(Debug, Serialize)]
 pub(crate) struct StepJson {

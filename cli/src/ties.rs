@@ -42,7 +42,7 @@ pub(crate) struct Ties {
 pub(crate) fn look_up(
     cx: &mut Context,
     opened: &Opened,
-    as_of: Option<v1::AsOf>,
+    moment: Option<&v1::Moment>,
     steps: &[StepJson],
     types: &[EdgeType],
     is_backwards: bool,
@@ -53,7 +53,7 @@ pub(crate) fn look_up(
     let whole = steps.iter().filter(|step| !step.stub).map(|step| step.id);
     let request = v1::GetEventsRequest {
         event_ids: whole.collect(),
-        as_of,
+        as_of: moment.map(at),
         include_edges: true,
         include_forgotten: true,
         touch: Some(false),
@@ -69,6 +69,13 @@ pub(crate) fn look_up(
         more: undrawn(steps, &edges, types, is_backwards),
         replaced_by: replaced(steps, &edges),
     })
+}
+
+/// The moment that answered: what was written since is not part of that answer.
+fn at(moment: &v1::Moment) -> v1::AsOf {
+    v1::AsOf {
+        moment: Some(v1::as_of::Moment::Lsn(moment.as_of_lsn)),
+    }
 }
 
 /// Edges of these types between steps that are not the way to any of them.

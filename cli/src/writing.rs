@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::event::Time;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served};
+use crate::opened::{Opened, Served, only_amemd};
 use crate::render::Page;
 use crate::source::Named;
 use crate::target::Target;
@@ -82,11 +82,7 @@ impl Writable {
     /// Opens a brain to be written.
     pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
         let Target::Name(name) = target else {
-            return Err(Failure::refused(
-                "file",
-                format!("{target} is a file, and only amemd writes brains"),
-                "name a brain of amemd (`amemctl brain ls`); `amemctl import FILE NAME` makes one of a file",
-            ));
+            return Err(only_amemd(target));
         };
         let served = Served::open(cx.daemon()?, name)?;
         let opened = Opened::Served(served);
@@ -102,13 +98,7 @@ impl Writable {
         cx: &mut Context,
         change: C,
     ) -> Result<(C::Answer, CommitJson), Failure> {
-        let Opened::Served(served) = &self.opened else {
-            return Err(Failure::refused(
-                "file",
-                "this is a file",
-                "name a brain of amemd",
-            ));
-        };
+        let served = self.opened.served()?;
         let answer = cx.daemon()?.wait(served.brain.write(change))?;
         let commit = C::commit(&answer).cloned().unwrap_or_default();
         self.named.committed(&commit);

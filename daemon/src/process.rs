@@ -5,6 +5,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use amem_proto::place::IN_USE;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,9 +19,6 @@ use crate::{check, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
-
-/// The exit code of a daemon that found another one at work.
-pub const IN_USE: u8 = 75;
 
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again.
 ///

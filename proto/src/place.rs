@@ -8,6 +8,10 @@ use std::path::PathBuf;
 /// The socket of a daemon that a machine runs for all of its users.
 pub const SYSTEM_SOCKET: &str = "/run/amemd/amemd.sock";
 
+/// The exit code of a daemon that found another one on its folder or its socket: EX_TEMPFAIL of sysexits.h, as that one
+/// may be gone in a moment.
+pub const IN_USE: u8 = 75;
+
 /// A user's folder of brains: `$XDG_DATA_HOME/amem/brains`, else `~/.local/share/amem/brains`. `None` if neither variable
 /// is an absolute path.
 pub fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

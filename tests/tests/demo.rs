@@ -150,7 +150,7 @@ fn a_demo_without_a_daemon_says_why_and_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     for (program, exit, words) in [
         ("/bin/false", 7, "amemd ended at once (exit status: 1)"),
-        ("/nowhere/amemd", 6, "cannot start /nowhere/amemd"),
+        ("/nowhere/amemd", 7, "AMEMD names /nowhere/amemd"),
     ] {
         let ended = demo(temporary.path())
             .env("AMEMD", program)

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::opened::Opened;
 use crate::render::{Branch, Page, plural, tree};
 use crate::selecting::Looking;
-use crate::shown::line;
+use crate::shown::{self, line};
 use crate::target::{self, Target};
 
 /// Options.
@@ -76,7 +76,7 @@ impl Conflicts {
                 .filter_map(|conflict| conflict.conflict.as_ref())
                 .map(conflict)
                 .collect::<Result<_, _>>()?,
-            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+            next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write(&told, page);
@@ -138,7 +138,5 @@ fn write(told: &Told, page: &mut Page) {
         page.tree(&tree(&root));
     }
     page.aside(plural(told.conflicts.len() as u64, "conflict"));
-    if let Some(next) = &told.next {
-        page.aside(format!("there may be more: --after {next}"));
-    }
+    shown::write_next(told.next.as_deref(), page);
 }

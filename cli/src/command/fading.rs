@@ -91,7 +91,7 @@ impl Fading {
                 .iter()
                 .map(EventJson::of)
                 .collect::<Result<_, _>>()?,
-            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+            next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             match self.at {
@@ -106,9 +106,7 @@ impl Fading {
                 float(below),
                 at.unwrap_or_default()
             ));
-            if let Some(next) = &told.next {
-                page.aside(format!("there may be more: --after {next}"));
-            }
+            shown::write_next(told.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

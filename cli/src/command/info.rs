@@ -116,11 +116,7 @@ impl Info {
     /// What the daemon tells of a brain whose file can't be read from here.
     fn of_daemon(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
         if self.sections {
-            return Err(Failure::refused(
-                "not_direct",
-                "the sections of a file are read from the file, which can't be read from here",
-                "ask on the machine of the daemon, as a user who may read its files",
-            ));
+            return Err(served.not_direct("where the sections are"));
         }
         let request = v1::GetBrainRequest {
             brain: served.brain.name().to_owned(),

@@ -92,14 +92,12 @@ impl Query {
                 .iter()
                 .map(EventJson::of)
                 .collect::<Result<_, _>>()?,
-            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+            next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             shown::table(&told.events, self.axis, page);
             page.aside(plural(told.events.len() as u64, "event"));
-            if let Some(next) = &told.next {
-                page.aside(format!("there may be more: --after {next}"));
-            }
+            shown::write_next(told.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

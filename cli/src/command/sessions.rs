@@ -192,7 +192,7 @@ impl List {
         let told = Listed {
             as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
             sessions: answer.sessions.iter().map(json).collect::<Result<_, _>>()?,
-            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+            next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write_list(&told, page);
@@ -339,9 +339,7 @@ fn write_list(told: &Listed, page: &mut Page) {
     }
     table.write(page);
     page.aside(plural(told.sessions.len() as u64, "session"));
-    if let Some(next) = &told.next {
-        page.aside(format!("there may be more: --after {next}"));
-    }
+    shown::write_next(told.next.as_deref(), page);
 }
 
 fn state(session: &SessionJson) -> String {

@@ -96,7 +96,7 @@ impl Timeline {
                 .iter()
                 .map(entry)
                 .collect::<Result<_, Failure>>()?,
-            next: Some(answer.next_page_token.clone()).filter(|next| !next.is_empty()),
+            next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write(&told, page);
@@ -121,9 +121,7 @@ fn write(told: &Told, page: &mut Page) {
         from += same;
     }
     page.aside(plural(told.entries.len() as u64, "event"));
-    if let Some(next) = &told.next {
-        page.aside(format!("there may be more: --after {next}"));
-    }
+    shown::write_next(told.next.as_deref(), page);
 }
 
 /// How much was when, from the first to the last entry.

@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
 use crate::target::{self, Target};
 use crate::writing::{CommitJson, Writable, Writing};
 
@@ -69,13 +68,7 @@ impl Decay {
 impl Checkpoint {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let brain = Writable::open(cx, &self.brain)?;
-        let Opened::Served(served) = &brain.opened else {
-            return Err(Failure::refused(
-                "file",
-                "this is a file",
-                "name a brain of amemd",
-            ));
-        };
+        let served = brain.opened.served()?;
         let request = v1::CheckpointBrainRequest {
             brain: served.brain.name().to_owned(),
         };

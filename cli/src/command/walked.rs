@@ -91,7 +91,7 @@ pub(crate) fn tell(
     let ties = match words.ties {
         None => Ties::default(),
         Some((types, is_backwards)) => {
-            ties::look_up(cx, opened, looking.as_of(), &steps, types, is_backwards)?
+            ties::look_up(cx, opened, moment, &steps, types, is_backwards)?
         }
     };
     let told = Told {

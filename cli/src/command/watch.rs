@@ -11,11 +11,10 @@ use crate::context::Context;
 use crate::event::Time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::opened::Served;
 use crate::render::{Page, clipped, printable};
 use crate::target::{self, Target};
 use crate::when;
-use crate::writing::Writable;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -51,39 +50,30 @@ struct Line {
 
 impl Watch {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let brain = Writable::open(cx, &self.brain).map_err(|failure| match failure.code {
-            "file" => Failure {
-                message: format!(
+        let Target::Name(name) = &self.brain else {
+            return Err(Failure::refused(
+                "file",
+                format!(
                     "{} is a file: commits are watched through amemd",
                     self.brain
                 ),
-                remedy: "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits"
-                    .to_owned(),
-                ..failure
-            },
-            _ => failure,
-        })?;
-        let Opened::Served(served) = &brain.opened else {
-            return Ok(Exit::Ok);
+                "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
+            ));
         };
+        let served = Served::open_for_good(cx.daemon()?, name)?;
+        let named = served.named();
+        // From the commit that is told on, so that none between that and the subscription is missed.
         let mut commits = served.brain.follow_with(v1::SubscribeRequest {
-            after_lsn: self.after,
-            instance: match self.after {
-                None => String::new(),
-                Some(_) => brain
-                    .named
-                    .instance
-                    .map(|id| id.to_string())
-                    .unwrap_or_default(),
-            },
+            after_lsn: Some(self.after.unwrap_or(named.lsn)),
+            instance: named.instance.map(|id| id.to_string()).unwrap_or_default(),
             include_forgotten: self.include_forgotten,
             ..Default::default()
         });
         let mut seen = 0;
         if self.after.is_none() {
             cx.note(&format!(
-                "watching {} from commit {} on; Ctrl-C ends it",
-                self.brain, brain.named.lsn
+                "watching {name} from commit {} on; Ctrl-C ends it",
+                named.lsn
             ));
         }
         while self.count.is_none_or(|count| seen < count) {

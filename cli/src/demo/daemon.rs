@@ -11,14 +11,13 @@ use rustix::process::Signal;
 
 use super::cleanup::{Cleanup, Ward};
 use super::stage::{DemoError, Result};
+use crate::autostart;
 use crate::remote::Remote;
 
 /// How long the daemon may take to answer, and to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked at meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Names the daemon's program where it is not beside this one.
-const PROGRAM: &str = "AMEMD";
 
 /// A daemon that runs.
 pub(crate) struct Daemon {
@@ -30,7 +29,8 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts it, and waits until it answers.
     pub(crate) fn start(cleanup: &Cleanup) -> Result<(Self, Remote)> {
-        let program = program()?;
+        let program =
+            autostart::program().map_err(|failure| DemoError::NoDaemon(failure.message))?;
         let folder = cleanup.folder().join("brains");
         let socket = cleanup.folder().join("run/amemd.sock");
         let log = cleanup.folder().join("amemd.log");
@@ -124,20 +124,4 @@ impl Daemon {
         let gone = self.process.child().wait();
         gone.map(drop).map_err(DemoError::io("wait for amemd"))
     }
-}
-
-/// The daemon's program: the one that `AMEMD` names, or the one beside this program.
-fn program() -> Result<PathBuf> {
-    if let Some(named) = env::var_os(PROGRAM).filter(|name| !name.is_empty()) {
-        return Ok(named.into());
-    }
-    let ours = env::current_exe().map_err(DemoError::io("find this program"))?;
-    let beside = ours.with_file_name("amemd");
-    if beside.is_file() {
-        return Ok(beside);
-    }
-    Err(DemoError::NoDaemon(format!(
-        "there is no {}: build it with `cargo build --release`, or set {PROGRAM} to the path of amemd",
-        beside.display()
-    )))
 }

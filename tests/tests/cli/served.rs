@@ -277,3 +277,21 @@ fn commits_are_watched_from_any_that_is_held() {
     let seen = String::from_utf8(seen.stdout).unwrap();
     assert!(seen.contains("seen at once"), "{seen}");
 }
+
+#[test]
+fn who_watches_goes_on_where_it_was_when_amemd_is_there_again() {
+    let tool = backups();
+    let mut watching = tool.command();
+    watching.args(["-q", "watch", "work", "--count", "2"]);
+    let after = tool.envelope("info work")["brain"]["lsn"].to_string();
+    watching.args(["--after", &after]);
+    let watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    tool.text("add work 'before the end'");
+    tool.text("-q shutdown");
+    let ran = tool.run(&words("-q add work 'after the beginning'"));
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    let seen = watching.wait_with_output().unwrap();
+    let seen = String::from_utf8(seen.stdout).unwrap();
+    assert!(seen.contains("before the end"), "{seen}");
+    assert!(seen.contains("after the beginning"), "{seen}");
+}
