@@ -237,6 +237,16 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
         .hits
         .len())
     })?;
+    time("similar, approximate, 10", || {
+        Ok(Similar {
+            like: Like::Vector(question.vector.clone()),
+            approximate: true,
+            ..Similar::default()
+        }
+        .run(view)?
+        .hits
+        .len())
+    })?;
     time("text, 3 words, 10", || {
         Ok(Text {
             question: question.text.clone(),

@@ -44,6 +44,9 @@ pub(crate) struct Similar {
     /// Only events at least as similar.
     #[arg(long, value_name = "-1..1", allow_negative_numbers = true)]
     min_similarity: Option<f32>,
+    /// Some of the best may be missed, about one in a hundred, if a large brain answers sooner.
+    #[arg(long)]
+    approximate: bool,
     #[command(flatten)]
     looking: Looking,
     #[command(flatten)]
@@ -53,6 +56,8 @@ pub(crate) struct Similar {
 #[derive(Serialize)]
 struct Told {
     as_of_lsn: Option<u64>,
+    /// None of the best was missed.
+    exact: bool,
     hits: Vec<Hit>,
 }
 
@@ -87,6 +92,7 @@ impl Similar {
             limit: self.limit,
             min_similarity: self.min_similarity,
             as_of: self.looking.as_of(),
+            approximate: self.approximate,
             ..Default::default()
         };
         let answer = opened.ask(cx, request)?;
@@ -99,6 +105,7 @@ impl Similar {
         };
         let told = Told {
             as_of_lsn: self.looking.answered(moment),
+            exact: answer.exact,
             hits: answer
                 .hits
                 .iter()

@@ -8,6 +8,7 @@ use super::adjacency::Adjacency;
 use super::attributes::Attributes;
 use super::checksums::Checksums;
 use super::clock::Clock;
+use super::codes::Codes;
 use super::commits::Commits;
 use super::conflicts::Conflicts;
 use super::event_times::EventTimes;
@@ -163,6 +164,8 @@ impl Base {
         adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
         /// Events by type.
         kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
+        /// Every vector in half a byte a number; `None` if there is none.
+        codes: CODES => |section, base| Codes::read(section, base.nodes(), base.header.dimension), Option<Codes<'_>>;
         /// Lengths and sum of the vectors.
         vector_sums: VECTORS => |section, base| VectorSums::read(section, base.nodes(), base.header.dimension), VectorSums<'_>;
         /// Events by strength.

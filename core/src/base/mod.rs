@@ -8,6 +8,7 @@ pub mod adjacency;
 pub mod attributes;
 pub mod checksums;
 pub mod clock;
+pub mod codes;
 pub mod commits;
 pub mod conflicts;
 pub mod content;

@@ -33,6 +33,7 @@ pub mod tag {
     pub const COMMITS: u8 = 0x4A;
     pub const ADJACENCY: u8 = 0x4B;
     pub const KINDS: u8 = 0x4C;
+    pub const CODES: u8 = 0x4D;
     pub const TERMS: u8 = 0x4E;
     pub const VECTORS: u8 = 0x4F;
     pub const STRENGTHS: u8 = 0x50;
@@ -58,6 +59,7 @@ pub fn name(tag: u8) -> &'static str {
         tag::COMMITS => "recent commits",
         tag::ADJACENCY => "adjacency",
         tag::KINDS => "kinds",
+        tag::CODES => "codes",
         tag::TERMS => "terms",
         tag::VECTORS => "vector sums",
         tag::STRENGTHS => "strengths",

@@ -8,11 +8,14 @@
 
 pub mod build;
 mod changes;
+mod clusters;
+pub(crate) mod codes;
 pub mod image;
 mod log;
 pub(crate) mod tables;
 
 use crate::base::adjacency;
+use crate::base::codes as base_codes;
 use crate::base::header::Header;
 use crate::base::identity::Identity;
 use crate::base::section::tag;
@@ -139,6 +142,11 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
             &tables.inverse_lengths,
         )
     })?;
+    let codes = codes::make(view)?;
+    out.write(tag::CODES, |body| {
+        base_codes::write(body, view.nodes(), codes.as_ref())
+    })?;
+    drop(codes);
     out.write(tag::STRENGTHS, |body| {
         strengths::write(body, &tables.strengths)
     })?;
@@ -193,6 +201,7 @@ pub fn empty(
     out.write(tag::VECTORS, |body| {
         vectors::write(body, 0, &vec![0.0; dimension as usize], &[])
     })?;
+    out.write(tag::CODES, |body| base_codes::write(body, 0, None))?;
     out.write(tag::STRENGTHS, |body| strengths::write(body, &[]))?;
     let terms = terms::Merge::plan::<&str>(None, [], &|_| false)?;
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;

@@ -178,9 +178,20 @@ fn write_vectors(
     Ok(())
 }
 
-/// 1 / length of a vector, 0 for one of zeros. Summed in f64, so that no vector overflows.
+/// 1 / length of a vector, 0 for one of zeros. Summed in f64, so that no vector overflows, in eight lanes, so that no
+/// addition waits for the one before.
 pub(crate) fn inverse_length(vector: &[f32]) -> f32 {
-    let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    let (chunks, rest) = vector.as_chunks::<8>();
+    let mut lanes = [0.0f64; 8];
+    for chunk in chunks {
+        for i in 0..8 {
+            lanes[i] += f64::from(chunk[i]) * f64::from(chunk[i]);
+        }
+    }
+    for (lane, &x) in lanes.iter_mut().zip(rest) {
+        *lane += f64::from(x) * f64::from(x);
+    }
+    let square: f64 = lanes.iter().sum();
     if square > 0.0 {
         (1.0 / square.sqrt()) as f32
     } else {

@@ -47,7 +47,7 @@ pub(crate) mod place;
 mod selected;
 mod strongest;
 mod subject;
-mod vectors;
+pub(crate) mod vectors;
 
 pub use answer::Answered;
 pub use conflicts::{Conflict, Conflicts, Disagreements};

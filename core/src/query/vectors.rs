@@ -4,68 +4,16 @@
 //! there. Sums are made in a fixed order, so that a vector has the same similarity, to the bit, in base and
 //! delta, on every machine.
 
+use crate::base::history::Before;
 use crate::delta::entry::Held;
 use crate::error::{Error, Result};
 use crate::fold::inverse_length;
+use crate::simd::Kernels;
 use crate::types::NodeId;
 use crate::view::View;
 
-/// Sums that are made beside each other: what one or two vector registers hold.
-const LANES: usize = 16;
 /// Lengths, and their inverses, for which nothing is lost in 32 bits.
-const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
-
-/// Adds up sixteen partial sums, always in this order.
-#[inline]
-fn total(mut lanes: [f32; LANES]) -> f32 {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] += lanes[i + width];
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
-/// The dot product of two vectors of one dimension.
-#[inline]
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for (a, b) in a.iter().zip(b) {
-        for i in 0..LANES {
-            lanes[i] += a[i] * b[i];
-        }
-    }
-    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
-        *lane += a * b;
-    }
-    total(lanes)
-}
-
-/// The dot product of a vector with what another is off the mean, and the square of that.
-#[inline]
-fn dot_centred(unit: &[f32], vector: &[f32], mean: &[f32]) -> (f32, f32) {
-    let (u, u_rest) = unit.as_chunks::<LANES>();
-    let (v, v_rest) = vector.as_chunks::<LANES>();
-    let (m, m_rest) = mean.as_chunks::<LANES>();
-    let (mut dots, mut squares) = ([0.0; LANES], [0.0; LANES]);
-    for ((u, v), m) in u.iter().zip(v).zip(m) {
-        for i in 0..LANES {
-            let off = v[i] - m[i];
-            dots[i] += u[i] * off;
-            squares[i] += off * off;
-        }
-    }
-    for (i, ((u, v), m)) in u_rest.iter().zip(v_rest).zip(m_rest).enumerate() {
-        let off = v - m;
-        dots[i] += u * off;
-        squares[i] += off * off;
-    }
-    (total(dots), total(squares))
-}
+pub(crate) const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 
 /// What others are compared with: a direction, perhaps seen from the mean of all vectors.
 #[derive(Debug)]
@@ -73,13 +21,18 @@ pub(crate) struct Direction {
     /// Of length 1.
     unit: Vec<f32>,
     mean: Option<Vec<f32>>,
+    kernels: Kernels,
 }
 
 impl Direction {
     /// The direction of a vector; `None` if it has none.
     pub(crate) fn of(vector: &[f32]) -> Option<Self> {
         let unit = unit(vector.iter().map(|&x| f64::from(x)))?;
-        Some(Self { unit, mean: None })
+        Some(Self {
+            unit,
+            mean: None,
+            kernels: Kernels::best(),
+        })
     }
 
     /// The direction in which a vector is off the mean; `None` if it is not.
@@ -89,7 +42,13 @@ impl Direction {
         Some(Self {
             unit,
             mean: Some(mean),
+            kernels: Kernels::best(),
         })
+    }
+
+    /// The vector of length 1.
+    pub(crate) fn unit(&self) -> &[f32] {
+        &self.unit
     }
 
     /// The cosine between this direction and that of a vector whose length is 1 / `inverse_length`; `None`
@@ -97,10 +56,12 @@ impl Direction {
     #[inline]
     pub(crate) fn cosine(&self, vector: &[f32], inverse_length: f32) -> Result<Option<f32>> {
         let cosine = match &self.mean {
-            None if SAFE.contains(&inverse_length) => dot(&self.unit, vector) * inverse_length,
+            None if SAFE.contains(&inverse_length) => {
+                self.kernels.dot(&self.unit, vector) * inverse_length
+            }
             None => f32::NAN,
             Some(mean) => {
-                let (dot, square) = dot_centred(&self.unit, vector, mean);
+                let (dot, square) = self.kernels.dot_centred(&self.unit, vector, mean);
                 let length = square.sqrt();
                 if SAFE.contains(&length) {
                     dot / length
@@ -181,13 +142,17 @@ impl<'v> Vectors<'v> {
                 changed.push(state.node.0 as u32);
             }
         }
+        if view.before_base() {
+            for change in brain.base().history()?.iter() {
+                let change = change?;
+                if change.lsn > view.moment().0 && matches!(change.before, Before::Vector(_)) {
+                    changed.push(change.target.0 as u32);
+                }
+            }
+        }
         changed.sort_unstable();
         changed.dedup();
-        // Before the base's time any vector may have been another.
-        let in_place = match view.before_base() {
-            true => 0,
-            false => first.min(view.nodes()) as u32,
-        };
+        let in_place = first.min(view.nodes()) as u32;
         Ok(Self {
             view,
             dimension,
@@ -214,6 +179,44 @@ impl<'v> Vectors<'v> {
             }
         }
         (self.in_place..self.view.nodes() as u32).try_for_each(|id| self.look_at(id, &mut f))
+    }
+
+    /// Calls `f` with the events that are not read in place: base events whose vector changed, and newer ones.
+    pub(crate) fn for_each_moved(
+        &self,
+        mut f: impl FnMut(u32, &[f32], f32) -> Result<()>,
+    ) -> Result<()> {
+        if self.dimension == 0 {
+            return Ok(());
+        }
+        let changed = self
+            .changed
+            .iter()
+            .copied()
+            .filter(|&id| id < self.in_place);
+        let newer = self.in_place..self.view.nodes() as u32;
+        changed
+            .chain(newer)
+            .try_for_each(|id| self.look_at(id, &mut f))
+    }
+
+    /// Events below this are read in place, unless they are `changed`.
+    pub(crate) fn in_place(&self) -> u32 {
+        self.in_place
+    }
+
+    /// Base events whose vector changed, ascending.
+    pub(crate) fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
+    /// The vector of an event that is read in place, and 1 / its length.
+    pub(crate) fn placed(&self, id: u32) -> Option<(&'v [f32], f32)> {
+        let at = id as usize;
+        let vector = self
+            .base
+            .get(at * self.dimension..(at + 1) * self.dimension)?;
+        Some((vector, *self.inverse_lengths.get(at)?))
     }
 
     /// As `for_each`, of one event.

@@ -27,7 +27,7 @@ impl PartialOrd for Scored {
 }
 
 /// Keeps the best `limit`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Top {
     limit: usize,
     worst_first: BinaryHeap<Reverse<Scored>>,
@@ -39,6 +39,18 @@ impl Top {
             limit,
             worst_first: BinaryHeap::new(),
         }
+    }
+
+    /// How many are kept.
+    #[inline]
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// True if so many are there.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.worst_first.len() == self.limit
     }
 
     /// What a score must not be below to be kept.

@@ -1,5 +1,6 @@
 //! The indexes of a base: each says what the tables say, no more and no less.
 
+use super::codes;
 use super::finding::Findings;
 use super::tables::type_of;
 use crate::base::Base;
@@ -19,10 +20,11 @@ pub(super) fn check(base: &Base, findings: &mut Findings) {
     findings.take(strengths(base));
     findings.take(conflicts(base));
     findings.take(vector_sums(base));
+    findings.take(codes::check(base));
     findings.take(terms(base));
 }
 
-fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {
+pub(super) fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {
     Err(section.bad(0, why))
 }
 

@@ -10,6 +10,7 @@
 //! daemon is writing. Not here: saving what is whole (`crate::repair`).
 
 mod bytes;
+mod codes;
 mod finding;
 mod foreign;
 mod indexes;

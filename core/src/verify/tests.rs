@@ -178,6 +178,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
         (tag::STRENGTHS, 8, "strengths"),
         (tag::CONFLICTS, 16, "conflicts"),
         (tag::VECTORS, 16, "vector sums"),
+        (tag::CODES, 64, "codes"),
         (tag::TERMS, 64, "term index"),
         (tag::HISTORY, 16, "history"),
         (tag::CLOCK, 8, "clock"),

@@ -69,6 +69,7 @@ fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
             min_similarity: m.min_similarity,
+            approximate: false,
         }),
         Some(Asked::Pattern(m)) => Source::Pattern(Pattern {
             order: order(m.order, axis(m.axis, Axis::Recorded)?)?,

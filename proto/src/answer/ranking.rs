@@ -19,6 +19,7 @@ pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::Si
         selection: selection(request.selection)?,
         limit: count(request.limit, HITS),
         min_similarity: request.min_similarity,
+        approximate: request.approximate,
     }
     .run(view)?;
     let mut teller = Teller::new(view);
@@ -29,6 +30,7 @@ pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::Si
         })
     });
     Ok(v1::SimilarResponse {
+        exact: found.is_exact,
         hits: hits.collect::<Result<_>>()?,
         moment: Some(moment(view)),
     })

@@ -63,6 +63,8 @@ fn similar_is_the_exact_cosine_of_every_vector() {
             selection: Requests(world).selection(),
             limit: 1 + world.random.below(8) as usize,
             min_similarity: (world.random.below(3) == 0).then_some(0.25),
+            // So few vectors have no clusters: the answer is exact.
+            approximate: world.random.below(2) == 0,
         };
         let nowhere = vec![0.0; vector.len()];
         let mut expected = match &request.like {

@@ -1,0 +1,101 @@
+//! The nearest, exactly: all codes, then the vectors that may be among the best.
+//!
+//! Each code gives an upper and a lower bound. The greatest `limit` lower bounds say what the last of the best has at
+//! least, so an event whose upper bound is below that is not among them. The others are looked at, those with the
+//! greatest upper bound first, until none that is left can enter. If the caller did not admit some of them, what was
+//! left out may enter after all: then that is looked at as well.
+
+use super::{Query, ROWS, Rate, Work};
+use crate::base::codes::Codes;
+use crate::error::Result;
+use crate::text::{Scored, Top};
+
+/// Puts the best of the first `count` events into `top`, beside what is there already. None below `least`.
+pub(crate) fn best(
+    codes: &Codes<'_>,
+    query: &Query,
+    count: usize,
+    least: f32,
+    top: &mut Top,
+    rate: &mut Rate<'_>,
+) -> Result<()> {
+    let mut work = Work::of(ROWS.min(count));
+    let mut ceiling = None;
+    let mut guess = None;
+    loop {
+        let floor = guess.unwrap_or_else(|| least.max(top.threshold()));
+        let mut scan = Scan {
+            found: Vec::new(),
+            // Only the first time: the lower bounds of those that were not admitted say nothing.
+            lower: Top::new(if guess.is_none() { top.limit() } else { 0 }),
+            floor,
+            ceiling,
+        };
+        scan.all(codes, query, count, &mut work);
+        let reached = scan.floor;
+        scan.found.retain(|found| found.score >= reached);
+        scan.found.sort_unstable_by(|a, b| b.cmp(a));
+        for found in &scan.found {
+            if found.score < top.threshold() {
+                break;
+            }
+            rate(found.id, top)?;
+        }
+        // Who is below what was reached can't be wanted, or can't enter.
+        let enough = least.max(top.threshold());
+        if reached <= enough {
+            return Ok(());
+        }
+        (ceiling, guess) = (Some(reached), Some(enough));
+    }
+}
+
+/// One look at all codes.
+struct Scan {
+    /// Upper bounds that reach the floor, and are below the ceiling.
+    found: Vec<Scored>,
+    /// The greatest lower bounds.
+    lower: Top,
+    floor: f32,
+    ceiling: Option<f32>,
+}
+
+impl Scan {
+    fn all(&mut self, codes: &Codes<'_>, query: &Query, count: usize, work: &mut Work) {
+        let stride = codes.stride;
+        for from in (0..count).step_by(ROWS) {
+            let until = count.min(from + ROWS);
+            let rows = &codes.rows[from * stride..until * stride];
+            query.bounds(rows, &codes.scales[from..until], work);
+            self.raise(query, &work.lower[..until - from], from);
+            self.collect(query, &work.upper[..until - from], from);
+        }
+    }
+
+    /// Raises the floor to the least of the greatest lower bounds.
+    fn raise(&mut self, query: &Query, lower: &[f32], from: usize) {
+        let best = &mut self.lower;
+        if best.limit() == 0 {
+            return;
+        }
+        query.kernels.reaching(lower, best.threshold(), &mut |at| {
+            best.push(Scored {
+                score: lower[at],
+                id: (from + at) as u32,
+            });
+        });
+        self.floor = self.floor.max(best.threshold());
+    }
+
+    fn collect(&mut self, query: &Query, upper: &[f32], from: usize) {
+        let (found, ceiling) = (&mut self.found, self.ceiling);
+        query.kernels.reaching(upper, self.floor, &mut |at| {
+            if ceiling.is_none_or(|ceiling| upper[at] < ceiling) {
+                found.push(Scored {
+                    score: upper[at],
+                    id: (from + at) as u32,
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,87 @@
+//! What is nearest to a direction, found by codes first and by the vectors themselves last.
+//!
+//! `exact` looks at the codes of all, which bound what the vectors can give, and then at the vectors of those that may
+//! be among the best: its answer is that of looking at every vector. `probe` looks into a few clusters only, and may
+//! miss some. Both leave the last word, the similarity to the bit and who is admitted, to their caller.
+//!
+//! Not here: who is asked about (`query::similar`), making codes and clusters (`fold::codes`).
+
+pub(crate) mod exact;
+pub(crate) mod probe;
+#[cfg(test)]
+mod tests;
+
+use crate::base::codes::Codes;
+use crate::error::Result;
+use crate::simd::{Bounds, Coded, Kernels, Line};
+use crate::text::Top;
+
+/// Looks at the vector of an event, and pushes it if it is wanted and among the best.
+pub(crate) type Rate<'a> = dyn FnMut(u32, &mut Top) -> Result<()> + 'a;
+
+/// Lengths to which directions and vectors are rounded when they are divided by theirs: more than that.
+const UNIT: f32 = 1.0 + 1e-5;
+
+/// A direction, made ready to be held against codes.
+#[derive(Debug)]
+pub(crate) struct Query {
+    coded: Coded,
+    line: Line,
+    kernels: Kernels,
+}
+
+impl Query {
+    /// Of a vector of length 1.
+    pub(crate) fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
+        let coded = Coded::of(unit);
+        let line = line(&coded, unit, codes.centre, codes.reach);
+        Self {
+            coded,
+            line,
+            kernels: Kernels::best(),
+        }
+    }
+
+    /// What the similarities of these rows lie between.
+    #[inline]
+    fn bounds(&self, rows: &[u8], scales: &[u32], work: &mut Work) {
+        let count = scales.len();
+        let sums = &mut work.sums[..count];
+        self.kernels.code_sums(&self.coded, rows, sums);
+        let out = Bounds {
+            upper: &mut work.upper[..count],
+            lower: &mut work.lower[..count],
+        };
+        self.kernels.bounds(&self.line, sums, scales, out);
+    }
+}
+
+/// How sums over codes become bounds of similarities with a direction.
+pub(crate) fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> Line {
+    let products = unit.iter().zip(centre);
+    let of_centre: f64 = products.map(|(&u, &c)| f64::from(u) * f64::from(c)).sum();
+    // Sums of d products of numbers whose squares sum to 1, on either side: each step rounds by half an ε at most.
+    let slack = (unit.len() as f32 + 100.0) * f32::EPSILON;
+    Line::new(coded, UNIT, of_centre as f32, reach, slack)
+}
+
+/// Rows that are looked at together: what is made of them stays in the nearest cache.
+const ROWS: usize = 1024;
+
+/// What is made of some rows.
+#[derive(Debug)]
+struct Work {
+    sums: Vec<i32>,
+    upper: Vec<f32>,
+    lower: Vec<f32>,
+}
+
+impl Work {
+    fn of(count: usize) -> Self {
+        Self {
+            sums: vec![0; count],
+            upper: vec![0.0; count],
+            lower: vec![0.0; count],
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! The loops, written once.
+//!
+//! A row of codes holds 32 numbers in 16 bytes: byte i has number i in its low half and number 16 + i in its high
+//! half. A code c of 0 to 15 stands for scale · (c − 7.5). A row ends at a multiple of 16 bytes; numbers past the
+//! dimension stand for nothing, as the query has zeros there.
+
+/// Sums that are made beside each other: what one or two vector registers hold.
+pub(crate) const LANES: usize = 16;
+/// Numbers in a group of codes, and its bytes.
+pub(crate) const GROUP: usize = 32;
+/// Bytes of a group.
+pub(crate) const GROUP_BYTES: usize = GROUP / 2;
+/// Bytes of codes that the widest register holds; what is loaded past a query's end is within its padding.
+const WIDEST: usize = 64;
+/// The code of zero would be between two codes.
+const MIDDLE: f32 = 7.5;
+
+/// Adds up sixteen partial sums, always in this order.
+#[inline(always)]
+fn total_of(mut lanes: [f32; LANES]) -> f32 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for i in 0..width {
+            lanes[i] += lanes[i + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..LANES {
+            lanes[i] += a[i] * b[i];
+        }
+    }
+    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane += a * b;
+    }
+    total_of(lanes)
+}
+
+#[inline(always)]
+pub(super) fn dot_centred(unit: &[f32], row: &[f32], mean: &[f32]) -> (f32, f32) {
+    let (u, u_rest) = unit.as_chunks::<LANES>();
+    let (v, v_rest) = row.as_chunks::<LANES>();
+    let (m, m_rest) = mean.as_chunks::<LANES>();
+    let (mut dots, mut squares) = ([0.0; LANES], [0.0; LANES]);
+    for ((u, v), m) in u.iter().zip(v).zip(m) {
+        for i in 0..LANES {
+            let off = v[i] - m[i];
+            dots[i] += u[i] * off;
+            squares[i] += off * off;
+        }
+    }
+    for (i, ((u, v), m)) in u_rest.iter().zip(v_rest).zip(m_rest).enumerate() {
+        let off = v - m;
+        dots[i] += u * off;
+        squares[i] += off * off;
+    }
+    (total_of(dots), total_of(squares))
+}
+
+/// A query as whole numbers of one byte, laid out as the rows of codes are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Coded {
+    stride: usize,
+    low: Vec<i8>,
+    high: Vec<i8>,
+    /// Σ of the numbers.
+    total: i32,
+    /// What one of them stands for.
+    scale: f32,
+    /// The length of what the numbers leave out of the query.
+    rest: f32,
+}
+
+impl Coded {
+    /// Of a vector with finite numbers.
+    pub(crate) fn of(query: &[f32]) -> Self {
+        let mut coded = Self::sized(query.len());
+        coded.set(query);
+        coded
+    }
+
+    /// Of zeros, until it is set.
+    pub(crate) fn sized(dimension: usize) -> Self {
+        let stride = Self::stride_of(dimension);
+        let padded = stride.next_multiple_of(WIDEST);
+        Self {
+            stride,
+            low: vec![0; padded],
+            high: vec![0; padded],
+            total: 0,
+            scale: 0.0,
+            rest: 0.0,
+        }
+    }
+
+    /// Becomes that of another vector of the same dimension.
+    pub(crate) fn set(&mut self, query: &[f32]) {
+        super::Kernels::best().set(self, query);
+    }
+
+    /// Bytes of a row of a dimension.
+    pub(crate) fn stride_of(dimension: usize) -> usize {
+        dimension.div_ceil(GROUP) * GROUP_BYTES
+    }
+
+    /// Bytes of a row.
+    #[inline]
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The numbers of the low and of the high halves of a row's bytes, with zeros up to a multiple of 64.
+    #[inline]
+    pub(super) fn halves(&self) -> (&[i8], &[i8]) {
+        (&self.low, &self.high)
+    }
+}
+
+/// Beyond what is computed of the length of what numbers leave out, so that what is rounded away is covered.
+const REST_SHARE: f32 = 1.0 + 1e-4;
+
+#[inline(always)]
+pub(super) fn set(coded: &mut Coded, query: &[f32]) {
+    let mut greatest = 0.0f32;
+    for &x in query {
+        greatest = greatest.max(x.abs());
+    }
+    let scale = greatest / 127.0;
+    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let (mut total, mut squares) = (0, [0.0f32; LANES]);
+    let mut number_of = |x: f32, lane: usize| {
+        // Shifted to be positive, so that cutting off the decimals rounds half up.
+        let number = (x * inverse + 127.5) as i32 - 127;
+        let number = number.clamp(-127, 127);
+        let rest = x - scale * number as f32;
+        squares[lane] += rest * rest;
+        total += number;
+        number as i8
+    };
+    let (groups, rest) = query.as_chunks::<GROUP>();
+    let (low, _) = coded.low.as_chunks_mut::<GROUP_BYTES>();
+    let (high, _) = coded.high.as_chunks_mut::<GROUP_BYTES>();
+    for (group, (low, high)) in groups.iter().zip(low.iter_mut().zip(high.iter_mut())) {
+        for i in 0..GROUP_BYTES {
+            low[i] = number_of(group[i], i);
+            high[i] = number_of(group[GROUP_BYTES + i], i);
+        }
+    }
+    if let (Some(low), Some(high)) = (low.get_mut(groups.len()), high.get_mut(groups.len())) {
+        for (i, &x) in rest.iter().enumerate() {
+            let half = if i < GROUP_BYTES {
+                &mut *low
+            } else {
+                &mut *high
+            };
+            half[i % GROUP_BYTES] = number_of(x, i % GROUP_BYTES);
+        }
+    }
+    (coded.total, coded.scale) = (total, scale);
+    coded.rest = total_of(squares).sqrt() * REST_SHARE;
+}
+
+#[inline(always)]
+pub(super) fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
+    for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.stride.max(1))) {
+        let halves = query.low.iter().zip(&query.high);
+        let sums = row.iter().zip(halves).map(|(&byte, (&low, &high))| {
+            i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high)
+        });
+        *out = sums.sum();
+    }
+}
+
+/// How sums over codes become bounds of dot products.
+///
+/// With the query q = scale · numbers + rest, and a row r = centre + row's scale · (codes − 7.5) + error,
+/// q · r = q · centre + scale · row's scale · (Σ codes · numbers − 7.5 · Σ numbers), give or take
+/// |q| · |error| + |rest| · |row's scale · (codes − 7.5)| and the rounding of these very sums.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line {
+    /// q · centre.
+    pub(crate) centre: f32,
+    scale: f32,
+    middle: f32,
+    /// Of q.
+    pub(crate) length: f32,
+    /// The part of the error that is the same for all rows.
+    spread: f32,
+}
+
+impl Line {
+    /// Of a query of this length, whose dot product with the centre is `centre`, over rows no further off the centre
+    /// than `reach`. What both sides round is less than `slack`.
+    pub(crate) fn new(query: &Coded, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
+        Self {
+            centre,
+            scale: query.scale,
+            middle: MIDDLE * query.total as f32,
+            length,
+            spread: query.rest * reach + slack,
+        }
+    }
+}
+
+/// Where bounds are put: as many of each as there are rows.
+#[derive(Debug)]
+pub(crate) struct Bounds<'a> {
+    /// No dot product is greater; not a number for a row without a direction.
+    pub(crate) upper: &'a mut [f32],
+    /// None is less.
+    pub(crate) lower: &'a mut [f32],
+}
+
+/// Scale and error of a row, each the upper half of an `f32`.
+#[inline(always)]
+pub(crate) fn unpack(packed: u32) -> (f32, f32) {
+    (
+        f32::from_bits(packed & 0xffff_0000),
+        f32::from_bits(packed << 16),
+    )
+}
+
+#[inline(always)]
+pub(super) fn bounds(line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+    let rows = sums.iter().zip(scales);
+    let out = out.upper.iter_mut().zip(out.lower.iter_mut());
+    for ((&sum, &packed), (upper, lower)) in rows.zip(out) {
+        let (scale, error) = unpack(packed);
+        let middle = line.centre + line.scale * scale * (sum as f32 - line.middle);
+        let off = line.length * error + line.spread;
+        *upper = middle + off;
+        *lower = middle - off;
+    }
+}
+
+#[inline(always)]
+pub(super) fn reaching(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    for (chunk_at, chunk) in chunks.iter().enumerate() {
+        let mut any = false;
+        for &value in chunk {
+            any |= value >= least;
+        }
+        if any {
+            for (i, &value) in chunk.iter().enumerate() {
+                if value >= least {
+                    f(chunk_at * LANES + i);
+                }
+            }
+        }
+    }
+    for (i, &value) in rest.iter().enumerate() {
+        if value >= least {
+            f(chunks.len() * LANES + i);
+        }
+    }
+}
+
+/// The place of the first greatest value; 0 if there is none that is a number.
+#[inline(always)]
+pub(super) fn greatest(values: &[f32]) -> usize {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    for chunk in chunks {
+        for i in 0..LANES {
+            lanes[i] = if chunk[i] > lanes[i] {
+                chunk[i]
+            } else {
+                lanes[i]
+            };
+        }
+    }
+    let most = lanes
+        .iter()
+        .chain(rest)
+        .fold(f32::NEG_INFINITY, |a, &b| if b > a { b } else { a });
+    values.iter().position(|&value| value == most).unwrap_or(0)
+}
+
+/// The least `f32` with only its upper half that is not below a positive number.
+#[inline(always)]
+fn rounded_up(x: f32) -> f32 {
+    f32::from_bits((x.to_bits() + 0xffff) & 0xffff_0000)
+}
+
+/// What the stored error has beyond the computed one, in shares of it and absolutely: more than is rounded away.
+const ERROR_SHARE: f32 = 1.0 + 1e-4;
+const ERROR_LEAST: f32 = 1e-6;
+
+#[inline(always)]
+pub(super) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
+    let mut greatest = 0.0f32;
+    for &x in off {
+        greatest = greatest.max(x.abs());
+    }
+    let scale = rounded_up(greatest / MIDDLE);
+    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let mut squares = [0.0f32; LANES];
+    let (groups, rest) = off.as_chunks::<GROUP>();
+    let mut code_of = |x: f32, lane: usize| {
+        // Half up, as the sum is positive: the same on every machine, and no call.
+        let code = (x * inverse + (MIDDLE + 0.5)).clamp(0.0, 15.0) as u8;
+        let error = x - scale * (f32::from(code) - MIDDLE);
+        squares[lane] += error * error;
+        code
+    };
+    for (group, bytes) in groups.iter().zip(codes.chunks_exact_mut(GROUP_BYTES)) {
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            *byte = code_of(group[i], i) | code_of(group[GROUP_BYTES + i], i) << 4;
+        }
+    }
+    if let Some(bytes) = codes.get_mut(groups.len() * GROUP_BYTES..)
+        && !rest.is_empty()
+    {
+        for (i, byte) in bytes.iter_mut().enumerate() {
+            let mut half = |at: usize| rest.get(at).map_or(0, |&x| code_of(x, i));
+            *byte = half(i) | half(GROUP_BYTES + i) << 4;
+        }
+    }
+    let error = rounded_up(total_of(squares).sqrt() * ERROR_SHARE + ERROR_LEAST);
+    scale.to_bits() | error.to_bits() >> 16
+}
