@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, HashSet};
 use super::heads::Heads;
 use super::lenders::{Lenders, small};
 use super::own::Own;
+use super::rest::Rest;
 use super::scope::Sight;
 use super::search::{Hit, Search};
 use super::selected::Selected;
@@ -27,10 +28,10 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
-    own: &'s Own,
+    own: &'s Own<'v>,
     lenders: Lenders<'s, 'v>,
     /// Events that were not taken up.
-    rest: BinaryHeap<Scored>,
+    rest: Rest<'s, 'v>,
     /// The most that a wanted event has of its own, once one was taken up.
     most: Option<f32>,
     /// Hits that were not given.
@@ -38,14 +39,14 @@ pub(super) struct Fusion<'s, 'v> {
 }
 
 impl<'s, 'v> Fusion<'s, 'v> {
-    pub(super) fn new(view: &'v View, search: &'v Search, own: &'s Own) -> Result<Self> {
+    pub(super) fn new(view: &'v View, search: &'v Search, own: &'s Own<'v>) -> Result<Self> {
         let selected = Selected::new(view, &search.selection, view.nodes())?;
         Ok(Self {
             view,
             search,
             own,
             lenders: Lenders::new(view, own, selected),
-            rest: BinaryHeap::from(own.all()),
+            rest: Rest::new(own),
             most: None,
             ready: BinaryHeap::new(),
         })
@@ -99,7 +100,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 self.ready.pop();
                 return self.hit(best.id).map(Some);
             }
-            match self.rest.pop() {
+            match self.rest.pop()? {
                 Some(next) => self.take_up(next)?,
                 None => return Ok(None),
             }
@@ -111,13 +112,13 @@ impl<'s, 'v> Fusion<'s, 'v> {
     }
 
     /// No event that was not taken up, and is no neighbour of one that was, has a greater score.
-    fn most_of_the_rest(&self) -> f32 {
-        let Some(next) = self.rest.peek() else {
+    fn most_of_the_rest(&mut self) -> f32 {
+        let Some(next) = self.rest.most() else {
             return f32::NEG_INFINITY;
         };
         let lent = 2.0 * self.search.neighbour_share * (1.0 + SECOND);
-        let session = self.search.session_share * self.most.unwrap_or(next.score);
-        (next.score * (1.0 + lent) + session) * ROUNDING
+        let session = self.search.session_share * self.most.unwrap_or(next);
+        (next * (1.0 + lent) + session) * ROUNDING
     }
 
     fn take_up(&mut self, next: Scored) -> Result<()> {
@@ -139,8 +140,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
 }
 
 /// The hit that a wanted event is.
-fn hit(search: &Search, own: &Own, lenders: &mut Lenders<'_, '_>, id: u32) -> Result<Hit> {
-    let (text, vector) = own.parts(id);
+fn hit(search: &Search, own: &Own<'_>, lenders: &mut Lenders<'_, '_>, id: u32) -> Result<Hit> {
+    let (text, vector) = own.parts(id)?;
     let neighbours = match search.neighbour_share {
         0.0 => 0.0,
         share => {

@@ -20,7 +20,7 @@ const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
 /// Who lends, and how much.
 pub(super) struct Lenders<'s, 'v> {
     view: &'v View,
-    own: &'s Own,
+    own: &'s Own<'v>,
     selected: Selected<'v>,
     /// By id, one more than the place of what is known of an event; 0 if nothing is. Zeros that are not read take no
     /// memory, and a table by hash is several times slower.
@@ -74,7 +74,7 @@ pub(super) fn small(id: NodeId) -> Result<u32> {
 }
 
 impl<'s, 'v> Lenders<'s, 'v> {
-    pub(super) fn new(view: &'v View, own: &'s Own, selected: Selected<'v>) -> Self {
+    pub(super) fn new(view: &'v View, own: &'s Own<'v>, selected: Selected<'v>) -> Self {
         Self {
             view,
             own,
@@ -149,7 +149,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
             let other = small(tie.other)?;
             if tie.edge_type == EdgeType::TEMPORAL_NEXT && self.wants(other)? {
                 self.steps.push(other);
-                most = most.max(self.own.sum(other));
+                most = most.max(self.own.sum(other)?);
             }
         }
         let until = self.steps.len() as u32;
@@ -216,7 +216,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     pub(super) fn session(&mut self, id: u32) -> Result<f32> {
         let place = self.place(id)?;
         let Some(Place::At(at)) = self.known[place].session else {
-            return Ok(self.own.sum(id));
+            return self.own.sum(id);
         };
         let known = self.sessions[at as usize];
         if !known.is_nan() {
@@ -227,16 +227,19 @@ impl<'s, 'v> Lenders<'s, 'v> {
         let mut members = BinaryHeap::new();
         for id in self.view.of_session(session)?.iter() {
             let id = small(id)?;
-            let score = self.own.sum(id);
-            if score > 0.0 {
-                members.push(Scored { score, id });
-            }
+            members.push(Scored {
+                score: self.own.upper(id),
+                id,
+            });
         }
-        let mut most = 0.0;
-        while let Some(Scored { score, id }) = members.pop() {
-            if self.wants(id)? {
+        let mut most = 0.0f32;
+        // Those with the greatest bounds first, until no other can have more.
+        while let Some(Scored { score, id }) = members.pop()
+            && score > most
+        {
+            let score = self.own.sum(id)?;
+            if score > most && self.wants(id)? {
                 most = score;
-                break;
             }
         }
         self.sessions[at as usize] = most;

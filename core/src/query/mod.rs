@@ -35,6 +35,7 @@ pub mod selection;
 pub mod time;
 pub mod walk;
 
+mod cosines;
 mod driver;
 mod fusion;
 mod happened;
@@ -44,6 +45,7 @@ mod lenders;
 mod listing;
 mod own;
 pub(crate) mod place;
+mod rest;
 mod selected;
 mod strongest;
 mod subject;

@@ -1,29 +1,32 @@
 //! What events have of their own for a search: what their words and their vector add to a score.
+//!
+//! Of most events only a bound is known, from the codes of their vectors: `Rest` gives the events in their order and
+//! looks at a vector only when its bound comes first. What it gives, and what `sum` and `parts` say, is exact.
 
 use std::collections::HashSet;
 
+use super::cosines::Cosines;
 use super::text;
-use super::vectors::{self, Direction, Vectors};
 use crate::error::Result;
-use crate::text::{Scored, Scores};
+use crate::text::Scores;
 use crate::types::Flags;
 use crate::view::View;
 
 /// What events have of their own.
-pub(super) struct Own {
+pub(super) struct Own<'v> {
     text_weight: f32,
     vector_weight: f32,
     scores: Scores,
-    cosines: Option<Cosines>,
-    /// By id, text and vector of every event; only if vectors count, otherwise few events have anything.
-    sums: Vec<f32>,
+    cosines: Option<Cosines<'v>>,
+    /// By id, text and vector at most; only if vectors count, otherwise few events have anything.
+    uppers: Vec<f32>,
 }
 
-impl Own {
+impl<'v> Own<'v> {
     /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell events
     /// apart, the other has all of it.
     pub(super) fn new(
-        view: &View,
+        view: &'v View,
         question: &str,
         vector: &[f32],
         weights: (f32, f32),
@@ -36,16 +39,13 @@ impl Own {
                 view.texts()?.scores(&words, |id| erased.contains(&id))?
             }
         };
+        let mut uppers = Vec::new();
         let cosines = match vector.is_empty() {
             true => None,
-            false => {
-                vectors::check(view, vector)?;
-                let vectors = Vectors::new(view)?;
-                match Cosines::new(view, &vectors, vector)? {
-                    None if words.is_empty() => Some(Cosines::all_alike(view, &vectors)?),
-                    cosines => cosines,
-                }
-            }
+            false => match Cosines::new(view, vector, &mut uppers)? {
+                None if words.is_empty() => Some(Cosines::all_alike(view, &mut uppers)?),
+                cosines => cosines,
+            },
         };
         let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
         let text = given(!words.is_empty(), weights.0);
@@ -59,37 +59,61 @@ impl Own {
             vector_weight: part(vector),
             scores,
             cosines,
-            sums: Vec::new(),
+            uppers,
         };
-        own.sums = own.add_up();
+        own.bound();
         Ok(own)
     }
 
-    fn add_up(&self) -> Vec<f32> {
+    /// Makes bounds of cosines bounds of sums.
+    fn bound(&mut self) {
         let Some(cosines) = &self.cosines else {
-            return Vec::new();
+            self.uppers = Vec::new();
+            return;
         };
-        let ids = 0..cosines.of.len() as u32;
-        let mut sums: Vec<f32> = ids.map(|id| self.vector(id)).collect();
+        let weight = self.vector_weight;
+        for upper in &mut self.uppers {
+            // Events without a direction have a bound that is not a number, and nothing.
+            *upper = (weight * cosines.scale(*upper)).max(0.0);
+        }
         for &(id, score) in &self.scores.events {
-            if let Some(sum) = sums.get_mut(id as usize) {
-                *sum = self.text(score) + self.vector(id);
+            let text = self.text(score);
+            if let Some(upper) = self.uppers.get_mut(id as usize) {
+                *upper += text;
             }
         }
-        sums
     }
 
     /// Text and vector.
-    pub(super) fn parts(&self, id: u32) -> (f32, f32) {
-        (self.text(self.scores.of(id)), self.vector(id))
+    pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
+        Ok((self.text(self.scores.of(id)), self.vector(id)?))
     }
 
     /// Their sum.
-    pub(super) fn sum(&self, id: u32) -> f32 {
+    pub(super) fn sum(&self, id: u32) -> Result<f32> {
+        let (text, vector) = self.parts(id)?;
+        Ok(text + vector)
+    }
+
+    /// The sum is no greater.
+    pub(super) fn upper(&self, id: u32) -> f32 {
         match self.cosines {
             None => self.text(self.scores.of(id)),
-            Some(_) => self.sums.get(id as usize).copied().unwrap_or_default(),
+            Some(_) => self.uppers.get(id as usize).copied().unwrap_or_default(),
         }
+    }
+
+    /// Bounds of the sums of all events, by id; none if vectors don't count, then only those of `said` have anything.
+    pub(super) fn uppers(&self) -> Option<&[f32]> {
+        self.cosines.as_ref().map(|_| self.uppers.as_slice())
+    }
+
+    /// The events that say a word of the question, and what that adds.
+    pub(super) fn said(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.scores
+            .events
+            .iter()
+            .map(|&(id, score)| (id, self.text(score)))
     }
 
     fn text(&self, score: f32) -> f32 {
@@ -100,24 +124,10 @@ impl Own {
         }
     }
 
-    fn vector(&self, id: u32) -> f32 {
-        let scaled = self.cosines.as_ref().map_or(0.0, |c| c.scaled(id));
-        self.vector_weight * scaled
-    }
-
-    /// Every event that has something, and how much.
-    pub(super) fn all(&self) -> Vec<Scored> {
-        let scored = |(id, score): (u32, f32)| (score > 0.0).then_some(Scored { score, id });
-        match self.cosines {
-            None => {
-                let said = self.scores.events.iter();
-                said.filter_map(|&(id, score)| scored((id, self.text(score))))
-                    .collect()
-            }
-            Some(_) => (0..)
-                .zip(self.sums.iter().copied())
-                .filter_map(scored)
-                .collect(),
+    fn vector(&self, id: u32) -> Result<f32> {
+        match &self.cosines {
+            None => Ok(0.0),
+            Some(cosines) => Ok(self.vector_weight * cosines.scaled(id)?),
         }
     }
 }
@@ -131,59 +141,4 @@ fn erased_in_delta(view: &View) -> HashSet<u32> {
         .filter(|state| state.flags.has(Flags::ERASED))
         .map(|state| state.node.0 as u32)
         .collect()
-}
-
-/// The cosine of every event, by id; not a number where there is none.
-struct Cosines {
-    of: Vec<f32>,
-    least: f32,
-    range: f32,
-}
-
-impl Cosines {
-    /// `None` if they tell no two events apart: all are equal, the question is where the mean is, or every vector is.
-    fn new(view: &View, vectors: &Vectors<'_>, question: &[f32]) -> Result<Option<Self>> {
-        let Some(mean) = vectors.mean()? else {
-            return Ok(None);
-        };
-        let Some(direction) = Direction::from_mean(question, mean) else {
-            return Ok(None);
-        };
-        let mut of = vec![f32::NAN; view.nodes() as usize];
-        let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
-        vectors.for_each(|id, vector, inverse| {
-            if inverse != 0.0
-                && let Some(cosine) = direction.cosine(vector, inverse)?
-            {
-                of[id as usize] = cosine;
-                (least, most) = (least.min(cosine), most.max(cosine));
-            }
-            Ok(())
-        })?;
-        let range = most - least;
-        Ok((range > 0.0).then_some(Self { of, least, range }))
-    }
-
-    /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only vector
-    /// is found, and so are those that all are the same.
-    fn all_alike(view: &View, vectors: &Vectors<'_>) -> Result<Self> {
-        let mut of = vec![f32::NAN; view.nodes() as usize];
-        vectors.for_each(|id, _, inverse| {
-            if inverse != 0.0 {
-                of[id as usize] = 1.0;
-            }
-            Ok(())
-        })?;
-        let (least, range) = (0.0, 1.0);
-        Ok(Self { of, least, range })
-    }
-
-    fn scaled(&self, id: u32) -> f32 {
-        let cosine = self.of[id as usize];
-        if cosine.is_nan() {
-            0.0
-        } else {
-            (cosine - self.least) / self.range
-        }
-    }
 }

@@ -145,9 +145,7 @@ impl Similar {
         let query = Query::new(asked.direction.unit(), &codes);
         let least = asked.least;
         let mut rate = |id: u32, top: &mut Top| match vectors.placed(id) {
-            Some((vector, inverse)) if vectors.changed().binary_search(&id).is_err() => {
-                asked.rate(id, vector, inverse, top)
-            }
+            Some((vector, inverse)) => asked.rate(id, vector, inverse, top),
             _ => Ok(()),
         };
         if self.approximate && codes.measured.probes > 0 {

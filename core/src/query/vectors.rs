@@ -15,12 +15,11 @@ use crate::view::View;
 /// Lengths, and their inverses, for which nothing is lost in 32 bits.
 pub(crate) const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 
-/// What others are compared with: a direction, perhaps seen from the mean of all vectors.
+/// What others are compared with.
 #[derive(Debug)]
 pub(crate) struct Direction {
     /// Of length 1.
     unit: Vec<f32>,
-    mean: Option<Vec<f32>>,
     kernels: Kernels,
 }
 
@@ -30,18 +29,6 @@ impl Direction {
         let unit = unit(vector.iter().map(|&x| f64::from(x)))?;
         Some(Self {
             unit,
-            mean: None,
-            kernels: Kernels::best(),
-        })
-    }
-
-    /// The direction in which a vector is off the mean; `None` if it is not.
-    pub(crate) fn from_mean(vector: &[f32], mean: Vec<f32>) -> Option<Self> {
-        let off = vector.iter().zip(&mean);
-        let unit = unit(off.map(|(&x, &m)| f64::from(x) - f64::from(m)))?;
-        Some(Self {
-            unit,
-            mean: Some(mean),
             kernels: Kernels::best(),
         })
     }
@@ -55,20 +42,9 @@ impl Direction {
     /// if the vector has no direction. A number that is not finite is damage.
     #[inline]
     pub(crate) fn cosine(&self, vector: &[f32], inverse_length: f32) -> Result<Option<f32>> {
-        let cosine = match &self.mean {
-            None if SAFE.contains(&inverse_length) => {
-                self.kernels.dot(&self.unit, vector) * inverse_length
-            }
-            None => f32::NAN,
-            Some(mean) => {
-                let (dot, square) = self.kernels.dot_centred(&self.unit, vector, mean);
-                let length = square.sqrt();
-                if SAFE.contains(&length) {
-                    dot / length
-                } else {
-                    f32::NAN
-                }
-            }
+        let cosine = match SAFE.contains(&inverse_length) {
+            true => self.kernels.dot(&self.unit, vector) * inverse_length,
+            false => f32::NAN,
         };
         if cosine.is_finite() {
             return Ok(Some(cosine.clamp(-1.0, 1.0)));
@@ -82,12 +58,10 @@ impl Direction {
         if vector.iter().any(|x| !x.is_finite()) {
             return Err(Error::corrupt("vectors", 0, "a number that is not finite"));
         }
-        let (mut dot, mut square) = (0.0, 0.0);
-        for (i, (&u, &v)) in self.unit.iter().zip(vector).enumerate() {
-            let mean = self.mean.as_ref().map_or(0.0, |mean| mean[i]);
-            let off = f64::from(v) - f64::from(mean);
-            dot += f64::from(u) * off;
-            square += off * off;
+        let (mut dot, mut square) = (0.0, 0.0f64);
+        for (&u, &v) in self.unit.iter().zip(vector) {
+            dot += f64::from(u) * f64::from(v);
+            square += f64::from(v) * f64::from(v);
         }
         Ok((square > 0.0).then(|| ((dot / square.sqrt()) as f32).clamp(-1.0, 1.0)))
     }
@@ -210,8 +184,11 @@ impl<'v> Vectors<'v> {
         &self.changed
     }
 
-    /// The vector of an event that is read in place, and 1 / its length.
+    /// The vector of an event that is read in place, and 1 / its length; `None` of another.
     pub(crate) fn placed(&self, id: u32) -> Option<(&'v [f32], f32)> {
+        if id >= self.in_place || self.changed.binary_search(&id).is_ok() {
+            return None;
+        }
         let at = id as usize;
         let vector = self
             .base
@@ -229,37 +206,6 @@ impl<'v> Vectors<'v> {
             Some(vector) => f(id, vector, inverse_length(vector)),
             None => Ok(()),
         }
-    }
-
-    /// The mean of the vectors, summed in order of id; `None` if there are none.
-    pub(crate) fn mean(&self) -> Result<Option<Vec<f32>>> {
-        let base = self.view.brain().base();
-        let sums = base.vector_sums()?;
-        // The base kept the sum of its own, which the others follow.
-        let is_kept = u64::from(self.in_place) == base.nodes() && self.changed.is_empty();
-        let (mut sum, mut count) = match is_kept {
-            true => (sums.sum.to_vec(), sums.count),
-            false => (vec![0.0; self.dimension], 0),
-        };
-        let mut add = |_: u32, vector: &[f32], _: f32| {
-            count += 1;
-            let numbers = sum.iter_mut().zip(vector);
-            numbers.for_each(|(sum, &x)| *sum += f64::from(x));
-            Ok(())
-        };
-        if is_kept {
-            let newer = self.in_place..self.view.nodes() as u32;
-            newer
-                .into_iter()
-                .try_for_each(|id| self.look_at(id, &mut add))?;
-        } else {
-            self.for_each(add)?;
-        }
-        if sum.iter().any(|x| !x.is_finite()) {
-            return Err(Error::corrupt("vectors", 0, "a number that is not finite"));
-        }
-        let mean = |sum: &f64| (sum / count as f64) as f32;
-        Ok((count > 0).then(|| sum.iter().map(mean).collect()))
     }
 }
 
@@ -279,28 +225,18 @@ mod tests {
     #[test]
     fn similarity_is_the_cosine_at_every_length() {
         for len in 1..100 {
-            let (a, b, mean) = (numbers(1, len), numbers(2, len), numbers(3, len));
+            let (a, b) = (numbers(1, len), numbers(2, len));
             let wide = |v: &[f32]| v.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
-            let cosine = |a: &[f64], b: &[f64]| {
-                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
-            };
-            let off = |v: &[f32]| -> Vec<f64> {
-                let pairs = v.iter().zip(&mean);
-                pairs.map(|(&v, &m)| f64::from(v) - f64::from(m)).collect()
-            };
-            let plain = Direction::of(&a).unwrap();
-            let centred = Direction::from_mean(&a, mean.clone()).unwrap();
-            for (direction, expected) in [
-                (plain, cosine(&wide(&a), &wide(&b))),
-                (centred, cosine(&off(&a), &off(&b))),
-            ] {
-                let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
-                assert!(
-                    (f64::from(found) - expected).abs() < 1e-5,
-                    "{len}: {found} {expected}"
-                );
-            }
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let (wide_a, wide_b) = (wide(&a), wide(&b));
+            let expected =
+                dot(&wide_a, &wide_b) / (dot(&wide_a, &wide_a) * dot(&wide_b, &wide_b)).sqrt();
+            let direction = Direction::of(&a).unwrap();
+            let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
+            assert!(
+                (f64::from(found) - expected).abs() < 1e-5,
+                "{len}: {found} {expected}"
+            );
         }
     }
 
@@ -316,9 +252,6 @@ mod tests {
                 let direction = Direction::of(&a).unwrap();
                 let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
                 assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
-                let centred = Direction::from_mean(&a, vec![0.0; 50]).unwrap();
-                let found = centred.cosine(&b, inverse_length(&b)).unwrap().unwrap();
-                assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
             }
         }
     }
@@ -326,7 +259,6 @@ mod tests {
     #[test]
     fn what_has_no_direction_is_like_nothing() {
         assert!(Direction::of(&[0.0, 0.0]).is_none());
-        assert!(Direction::from_mean(&[1.0, 2.0], vec![1.0, 2.0]).is_none());
         let direction = Direction::of(&[1.0, 0.0]).unwrap();
         assert_eq!(direction.cosine(&[0.0, 0.0], 0.0).unwrap(), None);
         assert!(direction.cosine(&[f32::NAN, 0.0], 1.0).is_err());

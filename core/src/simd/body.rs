@@ -44,27 +44,6 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     total_of(lanes)
 }
 
-#[inline(always)]
-pub(super) fn dot_centred(unit: &[f32], row: &[f32], mean: &[f32]) -> (f32, f32) {
-    let (u, u_rest) = unit.as_chunks::<LANES>();
-    let (v, v_rest) = row.as_chunks::<LANES>();
-    let (m, m_rest) = mean.as_chunks::<LANES>();
-    let (mut dots, mut squares) = ([0.0; LANES], [0.0; LANES]);
-    for ((u, v), m) in u.iter().zip(v).zip(m) {
-        for i in 0..LANES {
-            let off = v[i] - m[i];
-            dots[i] += u[i] * off;
-            squares[i] += off * off;
-        }
-    }
-    for (i, ((u, v), m)) in u_rest.iter().zip(v_rest).zip(m_rest).enumerate() {
-        let off = v - m;
-        dots[i] += u * off;
-        squares[i] += off * off;
-    }
-    (total_of(dots), total_of(squares))
-}
-
 /// A query as whole numbers of one byte, laid out as the rows of codes are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Coded {

@@ -6,7 +6,7 @@
 //!
 //! Promises: every set gives what the scalar code gives, to the bit, at every length and alignment; being able to
 //! build the value of a set proves that the processor has it.
-//! Not here: what the sums mean (`query::vectors`, `base::quantised`).
+//! Not here: what the sums mean (`query::vectors`, `base::codes`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -63,15 +63,6 @@ macro_rules! bodies {
             }
             // SAFETY: `self` exists, so the processor has these instructions.
             unsafe { inner(a, b) }
-        }
-
-        pub(super) fn dot_centred(self, unit: &[f32], row: &[f32], mean: &[f32]) -> (f32, f32) {
-            #[target_feature(enable = $feature)]
-            fn inner(unit: &[f32], row: &[f32], mean: &[f32]) -> (f32, f32) {
-                body::dot_centred(unit, row, mean)
-            }
-            // SAFETY: as above.
-            unsafe { inner(unit, row, mean) }
         }
 
         pub(super) fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
@@ -152,12 +143,6 @@ impl Kernels {
     #[inline]
     pub(crate) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
         dispatch!(self, kernels => kernels.dot(a, b), body::dot(a, b))
-    }
-
-    /// The dot product of `unit` with what a row is off the mean, and the square of that.
-    #[inline]
-    pub(crate) fn dot_centred(self, unit: &[f32], row: &[f32], mean: &[f32]) -> (f32, f32) {
-        dispatch!(self, kernels => kernels.dot_centred(unit, row, mean), body::dot_centred(unit, row, mean))
     }
 
     /// For each row of codes, Σ code · query: whole numbers.

@@ -43,22 +43,22 @@ pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
     scores
 }
 
-/// The cosine between a vector and that of every event, both seen from `mean`.
-pub fn cosines(known: &Known, vector: &[f32], mean: &[f64]) -> BTreeMap<u64, f64> {
-    let off = |v: &[f32]| -> Vec<f64> {
-        let numbers = v.iter().zip(mean);
-        numbers.map(|(&x, m)| f64::from(x) - m).collect()
-    };
+/// Cosines that all are within this are alike.
+const ALIKE: f64 = 1e-3;
+
+/// The cosine between a vector and that of every event.
+pub fn cosines(known: &Known, vector: &[f32]) -> BTreeMap<u64, f64> {
+    let wide = |v: &[f32]| -> Vec<f64> { v.iter().map(|&x| f64::from(x)).collect() };
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let question = off(vector);
+    let question = wide(vector);
     let mut cosines = BTreeMap::new();
     for event in &known.state.events {
         let Some(vector) = &event.made.vector else {
             continue;
         };
-        let own = off(vector);
+        let own = wide(vector);
         let lengths = (dot(&question, &question) * dot(&own, &own)).sqrt();
-        if vector.iter().any(|x| *x != 0.0) && lengths > 0.0 {
+        if lengths > 0.0 {
             cosines.insert(event.id, dot(&question, &own) / lengths);
         }
     }
@@ -86,27 +86,12 @@ impl Fused {
 }
 
 impl Known {
-    fn mean(&self) -> Option<Vec<f64>> {
-        let vectors = self
-            .state
-            .events
-            .iter()
-            .filter_map(|e| e.made.vector.as_ref());
-        let count = vectors.clone().count() as f64;
-        let dimension = vectors.clone().next()?.len();
-        let sum = |i: usize| vectors.clone().map(|v| f64::from(v[i])).sum::<f64>();
-        Some(
-            (0..dimension)
-                .map(|i| f64::from((sum(i) / count) as f32))
-                .collect(),
-        )
-    }
-
     /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
     fn own(&self, search: &Search) -> BTreeMap<u64, Fused> {
-        let mean = self.mean().filter(|_| !search.vector.is_empty());
-        let cosines = mean.map(|mean| cosines(self, &search.vector, &mean));
-        let cosines = cosines.unwrap_or_default();
+        let cosines = match search.vector.is_empty() {
+            true => BTreeMap::new(),
+            false => cosines(self, &search.vector),
+        };
         let least = cosines.values().copied().fold(f64::INFINITY, f64::min);
         let range = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max) - least;
         let scores = bm25(self, &search.question);
@@ -117,7 +102,7 @@ impl Known {
         } else {
             0.0
         };
-        let has_cosines = range > 0.0;
+        let has_cosines = range > ALIKE;
         let vector = if has_cosines {
             f64::from(search.vector_weight.unwrap_or(0.6))
         } else {

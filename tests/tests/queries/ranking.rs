@@ -66,13 +66,12 @@ fn similar_is_the_exact_cosine_of_every_vector() {
             // So few vectors have no clusters: the answer is exact.
             approximate: world.random.below(2) == 0,
         };
-        let nowhere = vec![0.0; vector.len()];
         let mut expected = match &request.like {
-            Like::Vector(vector) => cosines(known, vector, &nowhere),
+            Like::Vector(vector) => cosines(known, vector),
             Like::Event(NodeId(id)) => {
                 let own = known.state.events.get(*id as usize);
                 match own.and_then(|event| event.made.vector.as_ref()) {
-                    Some(own) => cosines(known, own, &nowhere),
+                    Some(own) => cosines(known, own),
                     None => {
                         assert!(request.run(view).is_err());
                         return;

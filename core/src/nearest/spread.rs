@@ -1,0 +1,70 @@
+//! Bounds of all similarities, and the events among which the least and the greatest are.
+
+use super::{Query, ROWS, Work};
+use crate::base::codes::Codes;
+
+/// Fills in the upper bounds of the first events, and gives those whose bounds say that they may be the nearest or the
+/// farthest, each perhaps twice; those of which the codes say nothing are among them. `changed` events, ascending, have
+/// other vectors than their codes: they are left out, with a bound that is not a number.
+pub(crate) fn bound(
+    codes: &Codes<'_>,
+    query: &Query,
+    changed: &[u32],
+    uppers: &mut [f32],
+) -> Vec<u32> {
+    let mut work = Work::of(ROWS.min(uppers.len()));
+    let (mut nearest, mut farthest) = (Found::default(), Found::default());
+    let stride = codes.stride;
+    for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {
+        let from = chunk * ROWS;
+        let until = from + out.len();
+        let rows = &codes.rows[from * stride..until * stride];
+        query.bounds(rows, &codes.scales[from..until], &mut work);
+        let (upper, lower) = (&mut work.upper[..out.len()], &mut work.lower[..out.len()]);
+        for &id in &changed[changed.partition_point(|&id| (id as usize) < from)..] {
+            let at = id as usize - from;
+            if at >= out.len() {
+                break;
+            }
+            (upper[at], lower[at]) = (f32::NAN, f32::NAN);
+        }
+        nearest.look(query, upper, lower, from);
+        out.copy_from_slice(upper);
+        // Seen from the other side, the farthest is the nearest.
+        upper.iter_mut().for_each(|x| *x = -*x);
+        lower.iter_mut().for_each(|x| *x = -*x);
+        farthest.look(query, lower, upper, from);
+    }
+    let ids = |found: Found| {
+        let reached = move |&(bound, _): &(f32, u32)| bound >= found.floor;
+        found.events.into_iter().filter(reached).map(|(_, id)| id)
+    };
+    ids(nearest).chain(ids(farthest)).collect()
+}
+
+/// Events that may be the nearest.
+struct Found {
+    /// The greatest lower bound.
+    floor: f32,
+    /// Those whose upper bound reached the floor of that time.
+    events: Vec<(f32, u32)>,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            floor: f32::NEG_INFINITY,
+            events: Vec::new(),
+        }
+    }
+}
+
+impl Found {
+    fn look(&mut self, query: &Query, upper: &[f32], lower: &[f32], from: usize) {
+        let greatest = lower.get(query.kernels.greatest(lower)).copied();
+        self.floor = greatest.map_or(self.floor, |greatest| self.floor.max(greatest));
+        query.kernels.reaching(upper, self.floor, &mut |at| {
+            self.events.push((upper[at], (from + at) as u32));
+        });
+    }
+}
