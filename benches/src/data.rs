@@ -31,19 +31,31 @@ impl Random {
 
 /// Different words.
 const WORDS: u64 = 11_000;
-const SYLLABLES: [&str; 20] = [
-    "ba", "co", "di", "fu", "ga", "he", "ki", "lo", "ma", "ne", "pi", "qua", "ro", "su", "ta",
-    "ve", "wi", "xo", "ya", "zu",
-];
+const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
+const VOWELS: &[u8; 5] = b"aeiou";
+/// What a word ends with: no ending that a stemmer of English cuts has one of these.
+const LAST: &[u8; 6] = b"bkpvxz";
 
-/// The word of a rank: a few syllables.
+/// The word of a rank: as in English, the frequent ones are short. No two ranks have the same word, and words have
+/// no more in common than any others, so that texts are packed as seldom as English ones of their length.
 pub(crate) fn word(rank: u64) -> String {
-    let mut rest = rank + 20;
+    // The factors are prime to the numbers of words of three, five and seven letters.
+    let (syllables, mut rest) = match rank {
+        0..60 => (1, rank * 77 % 600),
+        60..1_000 => (2, rank * 7_919 % 60_000),
+        _ => (3, rank * 1_299_709 % 6_000_000),
+    };
+    let mut take = |letters: &[u8]| {
+        let letter = letters[(rest % letters.len() as u64) as usize];
+        rest /= letters.len() as u64;
+        char::from(letter)
+    };
     let mut out = String::new();
-    while rest > 0 {
-        out.push_str(SYLLABLES[(rest % 20) as usize]);
-        rest /= 20;
+    for _ in 0..syllables {
+        out.push(take(CONSONANTS));
+        out.push(take(VOWELS));
     }
+    out.push(take(LAST));
     out
 }
 

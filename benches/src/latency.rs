@@ -5,7 +5,7 @@
 //! flight on one connection. Daemon and echo are processes of their own.
 
 pub(crate) mod echo;
-mod peers;
+pub(crate) mod peers;
 mod table;
 
 use std::error::Error;
@@ -173,7 +173,7 @@ impl Bench {
 }
 
 /// Calls of which so many are in flight, each timed; and the time of all.
-async fn measure<F>(
+pub(crate) async fn measure<F>(
     in_flight: usize,
     calls: usize,
     call: impl Fn(u64) -> F + Clone + Send + Sync + 'static,

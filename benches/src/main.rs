@@ -2,6 +2,7 @@
 //!
 //! `scale` makes a brain of a given size through its writer, folds it, opens it, and asks it everything.
 //! `latency` holds the daemon's calls beside a bare echo of tonic and a bare fdatasync.
+//! `report` measures every row of the page of figures, beside the reference and others.
 //! `ask` puts questions to a brain of a daemon, for `retrieval/run.py`.
 
 #![forbid(unsafe_code)]
@@ -9,9 +10,11 @@
 mod ask;
 mod data;
 mod latency;
+mod report;
 mod scale;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
 
@@ -51,6 +54,8 @@ enum Command {
         /// Its socket.
         socket: PathBuf,
     },
+    /// Measure every row of the page of figures; ends with 1 if one misses its goal or is absent.
+    Report(report::Options),
     /// Put questions to a brain of a running daemon, and print what it found.
     Ask {
         /// The daemon's socket.
@@ -67,8 +72,26 @@ enum Command {
     },
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> ExitCode {
+    // `latency` and `report` start the daemon as a process of its own without having to build another program.
+    if std::env::args_os()
+        .next()
+        .is_some_and(|name| name == latency::peers::DAEMON)
+    {
+        return amemd::process::main();
+    }
+    match run() {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("amem-benches: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     match Args::parse().command {
+        Command::Report(options) => return report::run(&options),
         Command::Scale { nodes, folder } => scale::run(nodes, &folder),
         Command::Latency {
             rounds,
@@ -82,5 +105,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             mode,
             questions,
         } => ask::run(&socket, &brain, &questions, mode),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub(crate) async fn serve(socket: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// One call.
-pub(super) async fn call(
+pub(crate) async fn call(
     channel: Channel,
     message: GetEventsResponse,
 ) -> Result<GetEventsResponse, Status> {

@@ -1,10 +1,13 @@
 //! What is measured: the daemon and the echo as processes, and a file that is written and synced by hand.
+//!
+//! Both processes are this very program: under the name of the daemon it is the daemon (`main`).
 
 use std::env;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -14,24 +17,35 @@ use hdrhistogram::Histogram;
 
 use super::table;
 
+/// Under this name this program is the daemon.
+pub(crate) const DAEMON: &str = "amemd";
+
 /// The processes; they are killed when this is dropped.
-pub(super) struct Peers {
+pub(crate) struct Peers {
     children: Vec<Child>,
-    pub(super) daemon_socket: PathBuf,
-    pub(super) echo_socket: PathBuf,
+    pub(crate) daemon_socket: PathBuf,
+    pub(crate) echo_socket: PathBuf,
     /// The folder of the sockets: the path of one is short.
     _run: tempfile::TempDir,
 }
 
 impl Peers {
-    /// Starts `amemd`, which lies beside this program, and this program's echo.
-    pub(super) fn start(folder: &Path) -> Result<Self, Box<dyn Error>> {
-        let ours = env::current_exe()?;
-        let amemd = ours.with_file_name("amemd");
-        if !amemd.is_file() {
-            let why = "build it with `cargo build --release -p amemd`";
-            return Err(format!("there is no {}: {why}", amemd.display()).into());
-        }
+    /// Starts the daemon and the echo.
+    pub(crate) fn start(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let mut peers = Self::echo()?;
+        let mut daemon = Command::new(env::current_exe()?);
+        daemon.arg0(DAEMON).env_clear().stderr(Stdio::piped());
+        daemon.arg("--folder").arg(folder.join("brains"));
+        daemon.arg("--socket").arg(&peers.daemon_socket);
+        std::fs::create_dir(folder.join("brains"))?;
+        let child = peers.adopt(daemon)?;
+        let log = child.stderr.take();
+        until_ready(log.ok_or("a daemon without a log")?)?;
+        Ok(peers)
+    }
+
+    /// Starts the echo alone.
+    pub(crate) fn echo() -> Result<Self, Box<dyn Error>> {
         let run = tempfile::tempdir()?;
         let mut peers = Self {
             children: Vec::new(),
@@ -39,15 +53,7 @@ impl Peers {
             echo_socket: run.path().join("echo"),
             _run: run,
         };
-        let mut daemon = Command::new(amemd);
-        daemon.env_clear().stderr(Stdio::piped());
-        daemon.arg("--folder").arg(folder.join("brains"));
-        daemon.arg("--socket").arg(&peers.daemon_socket);
-        std::fs::create_dir(folder.join("brains"))?;
-        let child = peers.adopt(daemon)?;
-        let log = child.stderr.take();
-        until_ready(log.ok_or("a daemon without a log")?)?;
-        let mut echo = Command::new(ours);
+        let mut echo = Command::new(env::current_exe()?);
         echo.arg("echo").arg(&peers.echo_socket);
         echo.stdout(Stdio::piped());
         let child = peers.adopt(echo)?;
@@ -84,7 +90,7 @@ fn until_ready(from: impl Read + Send + 'static) -> Result<(), Box<dyn Error>> {
 }
 
 /// A file whose blocks are there: writing to it changes no metadata that a sync would have to write.
-pub(super) struct RawLog {
+pub(crate) struct RawLog {
     file: File,
     at: u64,
 }
@@ -92,7 +98,7 @@ pub(super) struct RawLog {
 impl RawLog {
     const BYTES: u64 = 64 << 20;
 
-    pub(super) fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let file = File::create(folder.join("raw"))?;
         let zeros = vec![0; 1 << 20];
         for at in (0..Self::BYTES).step_by(zeros.len()) {
@@ -103,7 +109,7 @@ impl RawLog {
     }
 
     /// Writes so many bytes behind the last ones and syncs them, again and again.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &mut self,
         bytes: usize,
         calls: usize,

@@ -1,0 +1,92 @@
+//! How rows grow from 100,000 events to 1,000,000: what is found at once stays, what goes through all grows with it.
+
+use super::list::{self, Unit};
+use super::measure::Outcome;
+use super::run::{Options, measure};
+use super::table::{self, Findings};
+
+const SMALL: u64 = 100_000;
+const LARGE: u64 = 1_000_000;
+
+/// Rows that may take so many times as long.
+const TWICE: [&str; 11] = [
+    list::TYPE_TIME,
+    list::TYPE_TIME_FIELDS,
+    list::FORGOTTEN,
+    list::FORGOTTEN_FIELDS,
+    list::TYPE_CONFIDENCE,
+    list::TIME_ONLY,
+    list::BY_STRENGTH,
+    list::RESOLVE_SHORT,
+    list::RESOLVE_LONG,
+    list::CORRECT,
+    list::OPEN_EMPTY,
+];
+const TWELVE_TIMES: [&str; 4] = [
+    list::SIMILAR_UNIFORM,
+    list::SIMILAR_CLUSTERED,
+    list::DECAY,
+    list::CHECKPOINT,
+];
+/// Rows that hold at the larger size what they promise anywhere: a factor of a limit measured there.
+const THERE: [&str; 2] = [list::READ, list::READ_RECORD];
+
+/// Measures both sizes and prints each row's growth. True if every row stays within its bound.
+pub(super) fn run(options: &Options) -> Outcome<bool> {
+    let (_, small) = measure(options, SMALL)?;
+    let (calibration, large) = measure(options, LARGE)?;
+    println!("{}\n", calibration.shown());
+    let mut is_fine = true;
+    for row in table::chosen(&options.rows) {
+        if row.unit == Unit::Number {
+            continue;
+        }
+        let (Some(before), Some(after)) = (small.of(row.name), large.of(row.name)) else {
+            is_fine &= bound(row.name).is_none();
+            println!("{:<64} absent", row.name);
+            continue;
+        };
+        let grown = match row.unit {
+            Unit::Rate => before.ours / after.ours,
+            Unit::Time | Unit::Number => after.ours / before.ours,
+        };
+        let verdict = match bound(row.name) {
+            _ if THERE.contains(&row.name) => judged(row.verdict(Some(after)).is_fine()),
+            Some(most) => judged(grown <= most),
+            None => "stated",
+        };
+        is_fine &= verdict != "MISSED";
+        let shown = |number| row.shown(number);
+        let bound = bound(row.name).map_or("–".into(), |most| format!("≤ {most}×"));
+        println!(
+            "{:<64} {:>10} → {:>10} {grown:>7.2}× {bound:>7} {verdict}",
+            row.name,
+            shown(before.ours),
+            shown(after.ours)
+        );
+    }
+    Ok(is_fine & failures(&small) & failures(&large))
+}
+
+fn failures(findings: &Findings) -> bool {
+    for failure in &findings.failures {
+        println!("FAILED: {failure}");
+    }
+    findings.failures.is_empty()
+}
+
+fn judged(is_fine: bool) -> &'static str {
+    match is_fine {
+        true => "met",
+        false => "MISSED",
+    }
+}
+
+/// How many times as much a row may take where there are ten times as many events.
+fn bound(row: &str) -> Option<f64> {
+    match row {
+        _ if TWICE.contains(&row) => Some(2.0),
+        _ if TWELVE_TIMES.contains(&row) => Some(12.0),
+        _ => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! The rows, family by family: what is asked of whom, that the answers are the same, and how long they take.
+
+mod new_event;
+mod ranking;
+
+mod pattern;
+mod read;
+mod resolve;
+mod scan;
+mod search;
+mod similar;
+mod text;
+mod traverse;
+mod writer;
+
+pub(super) use new_event::new_event;
+
+use super::list;
+use super::measure::Outcome;
+use super::table::Findings;
+use super::world::World;
+
+/// Rows that are measured together.
+pub(super) struct Family {
+    pub(super) name: &'static str,
+    pub(super) rows: &'static [&'static str],
+    pub(super) run: fn(&World, &mut Findings) -> Outcome<()>,
+}
+
+/// All of them: those that only read come first, then those that write to the brains.
+pub(super) const FAMILIES: [Family; 9] = [
+    Family {
+        name: "pattern",
+        rows: &[
+            list::TYPE_TIME,
+            list::TYPE_TIME_FIELDS,
+            list::TYPE_CONFIDENCE,
+            list::TIME_ONLY,
+            list::BY_STRENGTH,
+        ],
+        run: pattern::all,
+    },
+    Family {
+        name: "pattern after forgetting",
+        rows: &[list::FORGOTTEN, list::FORGOTTEN_FIELDS],
+        run: pattern::forgotten,
+    },
+    Family {
+        name: "traverse",
+        rows: &[list::TRAVERSE_OUT, list::TRAVERSE_BOTH],
+        run: traverse::run,
+    },
+    Family {
+        name: "similar",
+        rows: &[list::SIMILAR_UNIFORM, list::SIMILAR_CLUSTERED],
+        run: similar::run,
+    },
+    Family {
+        name: "scan",
+        rows: &[list::SCAN],
+        run: scan::run,
+    },
+    Family {
+        name: "text",
+        rows: &[list::TEXT],
+        run: text::run,
+    },
+    Family {
+        name: "search",
+        rows: &[list::SEARCH],
+        run: search::run,
+    },
+    Family {
+        name: "resolve",
+        rows: &[list::RESOLVE_SHORT, list::RESOLVE_LONG],
+        run: resolve::run,
+    },
+    Family {
+        name: "read",
+        rows: &[
+            list::READ,
+            list::READ_RECORD,
+            list::READ_WRITER,
+            list::READ_STALE,
+        ],
+        run: read::run,
+    },
+];

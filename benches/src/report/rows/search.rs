@@ -1,0 +1,136 @@
+//! Search: words and a vector in one question, the ten best.
+//!
+//! The two fuse differently: the reference adds reciprocal ranks, we add scaled scores and what neighbours and sessions
+//! lend. So the answers cannot be the same. What is compared: with all lending off, ours finds by words alone what the
+//! text query finds, and by a vector alone what the similar query finds; and both find as many as asked.
+
+use agentic_memory::{HybridSearchParams, MemoryGraph, QueryEngine};
+use amem_core::query::similar::Like;
+use amem_core::query::{Search, Similar, Text};
+use amem_core::view::View;
+
+use super::super::list;
+use super::super::measure::{Contest, Outcome, same};
+use super::super::table::{Findings, Found};
+use super::super::world::World;
+use super::text;
+
+const LIMIT: usize = 10;
+
+/// The row.
+pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
+    let (held, graph) = (world.clustered()?, world.graph()?);
+    let index = graph
+        .term_index()
+        .ok_or("the reference has no index of terms")?;
+    let words = text::questions(index);
+    let vectors = held.corpus.questions(words.len() as u64);
+    let questions: Vec<_> = words.into_iter().zip(vectors).collect();
+    let view = held.reader.view()?;
+    for question in &questions {
+        check(&view, question)?;
+        same(list::SEARCH, &ours(&view, question)?.len(), &LIMIT)?;
+        same(list::SEARCH, &theirs(graph, question)?.len(), &LIMIT)?;
+    }
+    let (mut at, mut there) = (0, 0);
+    let medians = Contest::new()
+        .again("ours", || {
+            at += 1;
+            ours(&held.reader.view()?, &questions[at % questions.len()])
+        })
+        .again("reference", || {
+            there += 1;
+            theirs(graph, &questions[there % questions.len()])
+        })
+        .run()?;
+    findings.add(Found {
+        row: list::SEARCH,
+        ours: medians.of("ours").unwrap_or_default(),
+        reference: medians.of("reference"),
+        ..Found::default()
+    });
+    Ok(())
+}
+
+fn ours(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<Vec<u64>> {
+    let search = Search {
+        question: words.clone(),
+        vector: vector.clone(),
+        limit: LIMIT,
+        ..Search::default()
+    };
+    Ok(search
+        .run(view)?
+        .hits
+        .into_iter()
+        .map(|hit| hit.id.0)
+        .collect())
+}
+
+fn theirs(graph: &MemoryGraph, (words, vector): &(String, Vec<f32>)) -> Outcome<Vec<u64>> {
+    let params = HybridSearchParams {
+        query_text: words.clone(),
+        query_vec: Some(vector.clone()),
+        max_results: LIMIT,
+        event_types: Vec::new(),
+        text_weight: 0.4,
+        vector_weight: 0.6,
+        rrf_k: 60,
+    };
+    let found =
+        QueryEngine::new().hybrid_search(graph, graph.term_index(), graph.doc_lengths(), params)?;
+    Ok(found.into_iter().map(|hit| hit.node_id).collect())
+}
+
+/// By one part alone, search finds what that part's own query finds.
+fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
+    let alone = Search {
+        limit: LIMIT,
+        neighbour_share: 0.0,
+        session_share: 0.0,
+        include_superseded: true,
+        ..Search::default()
+    };
+    let ids = |search: Search| -> Outcome<Vec<u64>> {
+        Ok(search
+            .run(view)?
+            .hits
+            .into_iter()
+            .map(|hit| hit.id.0)
+            .collect())
+    };
+    let text = Text {
+        question: words.clone(),
+        limit: LIMIT,
+        ..Text::default()
+    };
+    let found: Vec<_> = text
+        .run(view)?
+        .hits
+        .into_iter()
+        .map(|hit| hit.0.0)
+        .collect();
+    let by_words = Search {
+        question: words.clone(),
+        ..alone.clone()
+    };
+    same("search by words", &ids(by_words)?, &found)?;
+    let similar = Similar {
+        like: Like::Vector(vector.clone()),
+        limit: 1,
+        ..Similar::default()
+    };
+    let found: Vec<_> = similar
+        .run(view)?
+        .hits
+        .into_iter()
+        .map(|hit| hit.0.0)
+        .collect();
+    let by_vector = Search {
+        vector: vector.clone(),
+        limit: 1,
+        ..alone
+    };
+    // Search sees vectors from their mean: in clustered data the nearest one is the same either way.
+    same("search by a vector", &ids(by_vector)?, &found)
+}

@@ -1,0 +1,132 @@
+//! Text: the ten events that answer three words best, one rare, one not, one frequent.
+//!
+//! The words are picked by how many events say them: 0.3 %, 3 % and 15 % of all. The two scores differ: ours discounts
+//! no text for being shorter than the mean. So ours is compared with its own formula over the reference's postings
+//! and lengths, which proves that both see the same words in the same events; and the reference finds as many as asked.
+
+use std::collections::HashMap;
+
+use agentic_memory::{MemoryGraph, QueryEngine, TermIndex, TextSearchParams};
+use amem_core::query::Text;
+use amem_core::view::View;
+
+use super::super::list;
+use super::super::measure::{Contest, Outcome, same};
+use super::super::table::{Findings, Found};
+use super::super::world::World;
+use super::ranking;
+use crate::data;
+
+const LIMIT: usize = 10;
+/// Shares of all events that say each word of a question.
+const SHARES: [f64; 3] = [0.003, 0.03, 0.15];
+/// Questions that are asked in turn.
+const QUESTIONS: usize = 4;
+/// Ranks of words that are looked at.
+const RANKS: u64 = 10_000;
+/// Of BM25.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// The row.
+pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
+    let (held, graph) = (world.clustered()?, world.graph()?);
+    let index = graph
+        .term_index()
+        .ok_or("the reference has no index of terms")?;
+    let questions = questions(index);
+    let view = held.reader.view()?;
+    for question in &questions {
+        ranking::same(
+            list::TEXT,
+            &ours(&view, question)?,
+            &by_formula(graph, index, question)?,
+        )?;
+        same(list::TEXT, &LIMIT, &theirs(graph, question)?)?;
+    }
+    let (mut at, mut there) = (0, 0);
+    let medians = Contest::new()
+        .again("ours", || {
+            at += 1;
+            ours(&held.reader.view()?, &questions[at % QUESTIONS])
+        })
+        .again("reference", || {
+            there += 1;
+            theirs(graph, &questions[there % QUESTIONS])
+        })
+        .run()?;
+    let postings: Vec<_> = questions[0]
+        .split(' ')
+        .map(|word| index.doc_frequency(word).to_string())
+        .collect();
+    findings.add(Found {
+        row: list::TEXT,
+        ours: medians.of("ours").unwrap_or_default(),
+        reference: medians.of("reference"),
+        note: format!("{} postings", postings.join(" + ")),
+        ..Found::default()
+    });
+    Ok(())
+}
+
+/// Questions of three words, each said by about as many events as wanted.
+pub(super) fn questions(index: &TermIndex) -> Vec<String> {
+    let words: Vec<_> = (0..RANKS).map(data::word).collect();
+    let nearest = |share: f64| {
+        let wanted = share * index.doc_count() as f64;
+        let mut all: Vec<&String> = words.iter().collect();
+        all.sort_by_cached_key(|word| (index.doc_frequency(word) as f64 - wanted).abs() as u64);
+        all.into_iter().take(QUESTIONS).cloned().collect::<Vec<_>>()
+    };
+    let columns = SHARES.map(nearest);
+    let question = |n: usize| {
+        columns
+            .each_ref()
+            .map(|column| column[n].as_str())
+            .join(" ")
+    };
+    (0..QUESTIONS).map(question).collect()
+}
+
+fn ours(view: &View, question: &str) -> Outcome<Vec<(u64, f64)>> {
+    let text = Text {
+        question: question.into(),
+        limit: LIMIT,
+        ..Text::default()
+    };
+    let hits = text.run(view)?.hits.into_iter();
+    Ok(hits.map(|(id, score)| (id.0, score.into())).collect())
+}
+
+fn theirs(graph: &MemoryGraph, question: &str) -> Outcome<usize> {
+    let params = TextSearchParams {
+        query: question.into(),
+        max_results: LIMIT,
+        event_types: Vec::new(),
+        session_ids: Vec::new(),
+        min_score: 0.0,
+    };
+    let found =
+        QueryEngine::new().text_search(graph, graph.term_index(), graph.doc_lengths(), params)?;
+    Ok(found.len())
+}
+
+/// The best by our formula, as `amem_core::text` states it.
+fn by_formula(graph: &MemoryGraph, index: &TermIndex, question: &str) -> Outcome<Vec<(u64, f64)>> {
+    let lengths = graph
+        .doc_lengths()
+        .ok_or("the reference has no lengths of texts")?;
+    let (n, mean) = (index.doc_count() as f64, f64::from(index.avg_doc_length()));
+    let mut scores: HashMap<u64, f64> = HashMap::new();
+    for word in question.split(' ') {
+        let postings = index.get(word);
+        let df = postings.len() as f64;
+        let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
+        for &(id, tf) in postings {
+            let (tf, length) = (f64::from(tf), f64::from(lengths.get(id)));
+            let norm = (1.0 - B + B * length / mean).max(1.0);
+            *scores.entry(id).or_default() += idf * tf * (K1 + 1.0) / (tf + K1 * norm);
+        }
+    }
+    Ok(ranking::best(scores.into_iter(), LIMIT))
+}

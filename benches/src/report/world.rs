@@ -1,0 +1,168 @@
+//! What rows ask: brains, the reference and the peers with the same data in them, each made when a row first wants it.
+
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agentic_memory::{MemoryGraph, MmapReader};
+use amem_core::NodeId;
+use amem_core::reader::Reader;
+use amem_store::disk::os::OsDisk;
+use amem_store::{Create, Folder, Mutation, Request, Store, import};
+use uuid::Uuid;
+
+use super::corpus::{Corpus, DIMENSION, Vectors};
+use super::measure::Outcome;
+use super::reference;
+use super::sqlite::Sqlite;
+
+/// Every so many events one is forgotten where some are.
+pub(super) const FORGOTTEN_EVERY: u64 = 100;
+
+/// A brain that is open for writing, and followed by a reader as another process would.
+pub(super) struct Held {
+    pub(super) corpus: Corpus,
+    pub(super) path: PathBuf,
+    pub(super) store: RefCell<Store>,
+    pub(super) reader: Reader,
+}
+
+/// Everything.
+pub(super) struct World {
+    pub(super) nodes: u64,
+    folder: tempfile::TempDir,
+    brains: Folder,
+    clustered: OnceCell<Held>,
+    uniform: OnceCell<Held>,
+    forgetful: OnceCell<Held>,
+    graph: OnceCell<MemoryGraph>,
+    file: OnceCell<MmapReader>,
+    sqlite: OnceCell<Sqlite>,
+}
+
+impl World {
+    pub(super) fn new(nodes: u64, folder: tempfile::TempDir) -> Outcome<Self> {
+        let brains = open_folder(&folder.path().join("brains"))?;
+        Ok(Self {
+            nodes,
+            brains,
+            folder,
+            clustered: OnceCell::new(),
+            uniform: OnceCell::new(),
+            forgetful: OnceCell::new(),
+            graph: OnceCell::new(),
+            file: OnceCell::new(),
+            sqlite: OnceCell::new(),
+        })
+    }
+
+    /// The folder of everything that is made.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The data.
+    pub(super) fn corpus(&self, vectors: Vectors) -> Corpus {
+        let nodes = self.nodes;
+        Corpus { nodes, vectors }
+    }
+
+    /// The brain of most rows.
+    pub(super) fn clustered(&self) -> Outcome<&Held> {
+        made(&self.clustered, || {
+            self.hold("clustered", Vectors::Clustered)
+        })
+    }
+
+    /// The same with other vectors.
+    pub(super) fn uniform(&self) -> Outcome<&Held> {
+        made(&self.uniform, || self.hold("uniform", Vectors::Uniform))
+    }
+
+    /// The same as the first, some events of which are forgotten.
+    pub(super) fn forgetful(&self) -> Outcome<&Held> {
+        made(&self.forgetful, || {
+            let held = self.hold("forgetful", Vectors::Clustered)?;
+            let ids = (0..self.nodes).step_by(FORGOTTEN_EVERY as usize);
+            let requests: Vec<_> = ids
+                .map(|id| Request::new(Mutation::Forget(NodeId(id))))
+                .collect();
+            for group in requests.chunks(1_000) {
+                for answer in held.store.borrow_mut().commit(group) {
+                    answer?;
+                }
+            }
+            Ok(held)
+        })
+    }
+
+    /// The reference in memory.
+    pub(super) fn graph(&self) -> Outcome<&MemoryGraph> {
+        made(&self.graph, || {
+            reference::graph(&self.corpus(Vectors::Clustered))
+        })
+    }
+
+    /// Its file, as its mapped reader sees it.
+    pub(super) fn file(&self) -> Outcome<&MmapReader> {
+        made(&self.file, || {
+            let path = self.reference_path();
+            reference::write(self.graph()?, &path)?;
+            Ok(MmapReader::open(&path)?)
+        })
+    }
+
+    /// Where that file is, once it was asked for.
+    pub(super) fn reference_path(&self) -> PathBuf {
+        self.path().join("reference.amem")
+    }
+
+    /// SQLite.
+    pub(super) fn sqlite(&self) -> Outcome<&Sqlite> {
+        made(&self.sqlite, || {
+            let sqlite = Sqlite::create(&self.path().join("peer.sqlite"))?;
+            sqlite.fill(&self.corpus(Vectors::Clustered))?;
+            Ok(sqlite)
+        })
+    }
+
+    fn hold(&self, name: &str, vectors: Vectors) -> Outcome<Held> {
+        let corpus = self.corpus(vectors);
+        import(&self.brains, name, &options(), &corpus)?;
+        let store = RefCell::new(Store::open(&self.brains, name)?);
+        let path = self.path().join("brains").join(format!("{name}.amem"));
+        let reader = Reader::open(&path)?;
+        Ok(Held {
+            corpus,
+            path,
+            store,
+            reader,
+        })
+    }
+}
+
+/// A folder of brains.
+pub(super) fn open_folder(path: &Path) -> Outcome<Folder> {
+    std::fs::create_dir_all(path)?;
+    Ok(Folder::open(Arc::new(OsDisk::new(path)?), "a report")?)
+}
+
+/// A brain whose vectors come with the events.
+pub(super) fn options() -> Create {
+    let mut options = Create {
+        dimension: DIMENSION,
+        space: Uuid::from_u128(1),
+        ..Create::default()
+    };
+    options.settings.embed = false;
+    options
+}
+
+fn made<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Outcome<T>) -> Outcome<&T> {
+    if cell.get().is_none() {
+        let made = make()?;
+        // Nobody else can have filled it: everything here is of one thread.
+        drop(cell.set(made));
+    }
+    Ok(cell.get().ok_or("what was made is gone")?)
+}
