@@ -88,6 +88,17 @@ impl Medians {
     }
 }
 
+/// The seconds of one operation of a turn: the median of those that the turn makes, which prepares nothing meanwhile.
+pub(super) fn each<T>(prepared: Vec<T>, mut act: impl FnMut(T) -> Outcome<()>) -> Outcome<f64> {
+    let mut times = Vec::with_capacity(prepared.len());
+    for one in prepared {
+        let began = Instant::now();
+        act(one)?;
+        times.push(began.elapsed().as_secs_f64());
+    }
+    Ok(median(times))
+}
+
 /// The one in the middle; of none, zero.
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);

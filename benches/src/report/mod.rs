@@ -13,6 +13,7 @@ mod corpus;
 mod file_system;
 mod growth;
 mod measure;
+mod peers;
 mod reference;
 mod rows;
 mod run;

@@ -78,7 +78,7 @@ pub(super) fn measure(options: &Options, nodes: u64) -> Outcome<(Calibration, Fi
     let folder = tempfile::tempdir_in(&options.folder)?;
     eprintln!("calibrating");
     let calibration = Calibration::measure(folder.path(), nodes * EVENT_BYTES)?;
-    let world = World::new(nodes, folder)?;
+    let world = World::new(nodes, folder, calibration.clone())?;
     let mut findings = Findings::default();
     let chosen = table::chosen(&options.rows);
     for family in rows::FAMILIES {

@@ -1,6 +1,7 @@
 //! SQLite as a peer: events and edges as tables with the indexes that the questions want, WAL, every commit synced.
 
 use std::path::Path;
+use std::time::Duration;
 
 use amem_core::event::{Edge, Event, Graph};
 use rusqlite::{Connection, params};
@@ -56,6 +57,14 @@ impl Sqlite {
     pub(super) fn create(path: &Path) -> Outcome<Self> {
         let connection = Connection::open(path)?;
         connection.execute_batch(SCHEMA)?;
+        Ok(Self { connection })
+    }
+
+    /// Another connection to one that is there.
+    pub(super) fn open(path: &Path) -> Outcome<Self> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(60))?;
+        connection.execute_batch("pragma synchronous = full;")?;
         Ok(Self { connection })
     }
 

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::list::{Goal, ROWS, Row, Unit};
 
+/// A peer is ahead if it is so many times as good: less is the machine.
+const NOISE: f64 = 1.05;
+
 /// What was measured of a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
@@ -92,7 +95,7 @@ impl Row {
         let goals = self.goals.iter();
         let mut why: Vec<String> = goals.filter_map(|&goal| self.missed(goal, found)).collect();
         for &(peer, theirs) in &found.peers {
-            if self.is_better(theirs, found.ours) {
+            if self.is_better(theirs, found.ours) && self.times(theirs, found.ours) > NOISE {
                 why.push(format!("behind {peer}"));
             }
         }

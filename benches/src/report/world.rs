@@ -8,9 +8,10 @@ use agentic_memory::{MemoryGraph, MmapReader};
 use amem_core::NodeId;
 use amem_core::reader::Reader;
 use amem_store::disk::os::OsDisk;
-use amem_store::{Create, Folder, Mutation, Request, Store, import};
+use amem_store::{Create, Folder, Mutation, Request, Store, create, import};
 use uuid::Uuid;
 
+use super::calibrate::Calibration;
 use super::corpus::{Corpus, DIMENSION, Vectors};
 use super::measure::Outcome;
 use super::reference;
@@ -30,26 +31,34 @@ pub(super) struct Held {
 /// Everything.
 pub(super) struct World {
     pub(super) nodes: u64,
+    pub(super) calibration: Calibration,
     folder: tempfile::TempDir,
     brains: Folder,
     clustered: OnceCell<Held>,
     uniform: OnceCell<Held>,
     forgetful: OnceCell<Held>,
+    written: OnceCell<Held>,
     graph: OnceCell<MemoryGraph>,
     file: OnceCell<MmapReader>,
     sqlite: OnceCell<Sqlite>,
 }
 
 impl World {
-    pub(super) fn new(nodes: u64, folder: tempfile::TempDir) -> Outcome<Self> {
+    pub(super) fn new(
+        nodes: u64,
+        folder: tempfile::TempDir,
+        calibration: Calibration,
+    ) -> Outcome<Self> {
         let brains = open_folder(&folder.path().join("brains"))?;
         Ok(Self {
             nodes,
+            calibration,
             brains,
             folder,
             clustered: OnceCell::new(),
             uniform: OnceCell::new(),
             forgetful: OnceCell::new(),
+            written: OnceCell::new(),
             graph: OnceCell::new(),
             file: OnceCell::new(),
             sqlite: OnceCell::new(),
@@ -96,6 +105,11 @@ impl World {
         })
     }
 
+    /// The same as the first, for rows that write.
+    pub(super) fn written(&self) -> Outcome<&Held> {
+        made(&self.written, || self.hold("written", Vectors::Clustered))
+    }
+
     /// The reference in memory.
     pub(super) fn graph(&self) -> Outcome<&MemoryGraph> {
         made(&self.graph, || {
@@ -130,7 +144,7 @@ impl World {
         let corpus = self.corpus(vectors);
         import(&self.brains, name, &options(), &corpus)?;
         let store = RefCell::new(Store::open(&self.brains, name)?);
-        let path = self.path().join("brains").join(format!("{name}.amem"));
+        let path = self.brain_path(name);
         let reader = Reader::open(&path)?;
         Ok(Held {
             corpus,
@@ -138,6 +152,17 @@ impl World {
             store,
             reader,
         })
+    }
+
+    /// An empty brain, opened.
+    pub(super) fn empty(&self, name: &str) -> Outcome<Store> {
+        create(&self.brains, name, &options())?;
+        Ok(Store::open(&self.brains, name)?)
+    }
+
+    /// The file of a brain.
+    pub(super) fn brain_path(&self, name: &str) -> PathBuf {
+        self.path().join("brains").join(format!("{name}.amem"))
     }
 }
 

@@ -1,14 +1,23 @@
 //! The rows, family by family: what is asked of whom, that the answers are the same, and how long they take.
 
+mod group;
 mod new_event;
 mod ranking;
 
+mod bulk;
+mod change;
+mod checkpoint;
+mod commit;
+mod decay;
+mod ingest;
+mod open;
 mod pattern;
 mod read;
 mod resolve;
 mod scan;
 mod search;
 mod similar;
+mod size;
 mod text;
 mod traverse;
 mod writer;
@@ -28,7 +37,7 @@ pub(super) struct Family {
 }
 
 /// All of them: those that only read come first, then those that write to the brains.
-pub(super) const FAMILIES: [Family; 9] = [
+pub(super) const FAMILIES: [Family; 21] = [
     Family {
         name: "pattern",
         rows: &[
@@ -76,6 +85,16 @@ pub(super) const FAMILIES: [Family; 9] = [
         run: resolve::run,
     },
     Family {
+        name: "decay",
+        rows: &[list::DECAY],
+        run: decay::run,
+    },
+    Family {
+        name: "file size",
+        rows: &[list::SIZE],
+        run: size::file,
+    },
+    Family {
         name: "read",
         rows: &[
             list::READ,
@@ -84,5 +103,55 @@ pub(super) const FAMILIES: [Family; 9] = [
             list::READ_STALE,
         ],
         run: read::run,
+    },
+    Family {
+        name: "ingest, one caller",
+        rows: &[list::INGEST_ONE],
+        run: ingest::one,
+    },
+    Family {
+        name: "ingest, 64 callers",
+        rows: &[list::INGEST_STORE],
+        run: ingest::many,
+    },
+    Family {
+        name: "bulk ingest",
+        rows: &[list::BULK_STORE],
+        run: bulk::run,
+    },
+    Family {
+        name: "correct",
+        rows: &[list::CORRECT],
+        run: change::correct,
+    },
+    Family {
+        name: "compress",
+        rows: &[list::COMPRESS],
+        run: change::compress,
+    },
+    Family {
+        name: "checkpoint",
+        rows: &[list::CHECKPOINT],
+        run: checkpoint::run,
+    },
+    Family {
+        name: "writers during a checkpoint",
+        rows: &[list::CHECKPOINT_STALL],
+        run: checkpoint::stall,
+    },
+    Family {
+        name: "open",
+        rows: &[list::OPEN_EMPTY, list::OPEN_LARGEST],
+        run: open::run,
+    },
+    Family {
+        name: "commit cost",
+        rows: &[list::COMMIT_EMPTY, list::COMMIT_DELTA, list::COMMIT_HUB],
+        run: commit::run,
+    },
+    Family {
+        name: "steady ingest",
+        rows: &[list::WRITTEN],
+        run: size::written,
     },
 ];
