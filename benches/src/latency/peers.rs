@@ -37,7 +37,7 @@ impl Peers {
         daemon.arg0(DAEMON).env_clear().stderr(Stdio::piped());
         daemon.arg("--folder").arg(folder.join("brains"));
         daemon.arg("--socket").arg(&peers.daemon_socket);
-        std::fs::create_dir(folder.join("brains"))?;
+        std::fs::create_dir_all(folder.join("brains"))?;
         let child = peers.adopt(daemon)?;
         let log = child.stderr.take();
         until_ready(log.ok_or("a daemon without a log")?)?;
@@ -60,6 +60,11 @@ impl Peers {
         let out = child.stdout.take();
         until_ready(out.ok_or("an echo without a voice")?)?;
         Ok(peers)
+    }
+
+    /// The daemon's process, after the echo's.
+    pub(crate) fn daemon_id(&self) -> Option<u32> {
+        self.children.get(1).map(Child::id)
     }
 
     fn adopt(&mut self, mut command: Command) -> Result<&mut Child, Box<dyn Error>> {

@@ -41,17 +41,19 @@ pub(super) fn run(options: &Options) -> Outcome<bool> {
         if row.unit == Unit::Number {
             continue;
         }
-        let (Some(before), Some(after)) = (small.of(row.name), large.of(row.name)) else {
+        let after = large.of(row.name);
+        let ours = |findings: &Findings| findings.of(row.name).and_then(|found| found.ours);
+        let (Some(before), Some(now)) = (ours(&small), ours(&large)) else {
             is_fine &= bound(row.name).is_none();
             println!("{:<64} absent", row.name);
             continue;
         };
         let grown = match row.unit {
-            Unit::Rate => before.ours / after.ours,
-            Unit::Time | Unit::Number => after.ours / before.ours,
+            Unit::Rate => before / now,
+            Unit::Time | Unit::Number => now / before,
         };
         let verdict = match bound(row.name) {
-            _ if THERE.contains(&row.name) => judged(row.verdict(Some(after)).is_fine()),
+            _ if THERE.contains(&row.name) => judged(row.verdict(after).is_fine()),
             Some(most) => judged(grown <= most),
             None => "stated",
         };
@@ -61,8 +63,8 @@ pub(super) fn run(options: &Options) -> Outcome<bool> {
         println!(
             "{:<64} {:>10} → {:>10} {grown:>7.2}× {bound:>7} {verdict}",
             row.name,
-            shown(before.ours),
-            shown(after.ours)
+            shown(before),
+            shown(now)
         );
     }
     Ok(is_fine & failures(&small) & failures(&large))

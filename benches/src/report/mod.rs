@@ -19,6 +19,7 @@ mod rows;
 mod run;
 mod sqlite;
 mod table;
+mod wakeful;
 mod world;
 
 pub(crate) use run::{Options, run};

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::calibrate::Calibration;
 use super::measure::Outcome;
 use super::table::{self, Findings};
+use super::wakeful::Wakeful;
 use super::world::World;
 use super::{file_system, growth, rows};
 
@@ -76,6 +77,7 @@ fn plain(options: &Options) -> Outcome<bool> {
 pub(super) fn measure(options: &Options, nodes: u64) -> Outcome<(Calibration, Findings)> {
     file_system::name(&options.folder)?;
     let folder = tempfile::tempdir_in(&options.folder)?;
+    let _awake = Wakeful::begin();
     eprintln!("calibrating");
     let calibration = Calibration::measure(folder.path(), nodes * EVENT_BYTES)?;
     let world = World::new(nodes, folder, calibration.clone())?;

@@ -11,11 +11,14 @@ const NOISE: f64 = 1.05;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     pub(super) row: &'static str,
-    pub(super) ours: f64,
+    /// None if only others can do it.
+    pub(super) ours: Option<f64>,
     pub(super) reference: Option<f64>,
     /// What no program can go below here, of which the goal is a factor.
     pub(super) limit: Option<f64>,
     pub(super) peers: Vec<(&'static str, f64)>,
+    /// Seconds by which syncs here are slower than where the goals were set, for each thing that is counted.
+    pub(super) slack: f64,
     /// What a reader has to know.
     pub(super) note: String,
 }
@@ -64,13 +67,18 @@ impl Row {
     }
 
     /// Why a goal is missed; none if it is met.
-    fn missed(&self, goal: Goal, found: &Found) -> Option<String> {
-        let ours = found.ours;
+    fn missed(&self, goal: Goal, ours: f64, found: &Found) -> Option<String> {
         match goal {
             // Whoever measures a row fails where the answer is wrong.
             Goal::Right => None,
-            Goal::AtMost(most) => (ours > most).then(|| format!("above {}", self.shown(most))),
-            Goal::AtLeast(least) => (ours < least).then(|| format!("below {}", self.shown(least))),
+            Goal::AtMost(most) => {
+                let most = most + found.slack;
+                (ours > most).then(|| format!("above {}", self.shown(most)))
+            }
+            Goal::AtLeast(least) => {
+                let least = 1.0 / (1.0 / least + found.slack);
+                (ours < least).then(|| format!("below {}", self.shown(least)))
+            }
             Goal::Reference(times) => match found.reference {
                 None => Some("no reference".into()),
                 Some(reference) => {
@@ -89,13 +97,14 @@ impl Row {
     }
 
     pub(super) fn verdict(&self, found: Option<&Found>) -> Verdict {
-        let Some(found) = found else {
+        let Some((found, ours)) = found.and_then(|found| Some((found, found.ours?))) else {
             return Verdict::Absent;
         };
         let goals = self.goals.iter();
-        let mut why: Vec<String> = goals.filter_map(|&goal| self.missed(goal, found)).collect();
+        let missed = |&goal: &Goal| self.missed(goal, ours, found);
+        let mut why: Vec<String> = goals.filter_map(missed).collect();
         for &(peer, theirs) in &found.peers {
-            if self.is_better(theirs, found.ours) && self.times(theirs, found.ours) > NOISE {
+            if self.is_better(theirs, ours) && self.times(theirs, ours) > NOISE {
                 why.push(format!("behind {peer}"));
             }
         }
@@ -186,23 +195,22 @@ pub(super) fn print(rows: &[&Row], findings: &Findings) {
         let some = |number: Option<f64>| number.map_or("–".into(), |n| row.shown(n));
         let reference = found.and_then(|f| f.reference);
         let limit = found.and_then(|f| f.limit);
-        let ratio = found.zip(reference).map_or("–".into(), |(f, r)| {
-            format!("{:.1}×", row.times(f.ours, r))
-        });
-        let share = found
-            .zip(limit)
-            .map_or("–".into(), |(f, l)| format!("{:.2}", f.ours / l));
+        let ours = found.and_then(|f| f.ours);
+        let ratio = ours
+            .zip(reference)
+            .map(|(o, r)| format!("{:.1}×", row.times(o, r)));
+        let share = ours.zip(limit).map(|(o, l)| format!("{:.2}", o / l));
         let peers = found.map_or(&[][..], |f| &f.peers).iter();
         let peers: Vec<_> = peers
             .map(|(name, n)| format!("{name} {}", row.shown(*n)))
             .collect();
         lines.push([
             row.name.into(),
-            some(found.map(|f| f.ours)),
+            some(ours),
             some(reference),
-            ratio,
+            ratio.unwrap_or("–".into()),
             some(limit),
-            share,
+            share.unwrap_or("–".into()),
             row.goal(),
             row.verdict(found).shown(),
             peers.join(", "),
@@ -241,7 +249,7 @@ pub(super) fn json(rows: &[&Row], findings: &Findings) -> Value {
         let peers = found.map_or(&[][..], |f| &f.peers).iter();
         json!({
             "row": row.name,
-            "ours": found.map(|f| f.ours),
+            "ours": found.and_then(|f| f.ours),
             "reference": found.and_then(|f| f.reference),
             "limit": found.and_then(|f| f.limit),
             "peers": peers.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<serde_json::Map<_, _>>(),

@@ -140,6 +140,11 @@ impl World {
         })
     }
 
+    /// One of its own for a row that writes and wants no more events in it than the others have.
+    pub(super) fn fresh(&self, name: &str) -> Outcome<Held> {
+        self.hold(name, Vectors::Clustered)
+    }
+
     fn hold(&self, name: &str, vectors: Vectors) -> Outcome<Held> {
         let corpus = self.corpus(vectors);
         import(&self.brains, name, &options(), &corpus)?;

@@ -32,11 +32,9 @@ const BESIDE: u64 = 5;
 
 /// The checkpoint.
 pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
-    let held = world.written()?;
+    let held = world.fresh("checkpointed")?;
     let (corpus, numbers) = (held.corpus, Numbers::after(&held.corpus));
     let mut store = held.store.borrow_mut();
-    // What other rows wrote is folded first.
-    store.checkpoint()?;
     let mut nodes = store.view().nodes();
     let raw = world.path().join("raw.checkpoint");
     let medians = Contest::new()
@@ -76,7 +74,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     let written = medians.of("raw").unwrap_or_default();
     findings.add(Found {
         row: list::CHECKPOINT,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: Some(theirs),
         limit: Some(2.0 * written + AN_EVENT * nodes as f64),
         note: format!(
@@ -89,7 +87,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
 
 /// What writers feel.
 pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
-    let held = world.written()?;
+    let held = world.fresh("stalled")?;
     let numbers = Numbers::after(&held.corpus);
     let mut store = held.store.borrow_mut();
     let mut raw = RawLog::new(world.path())?;
@@ -122,7 +120,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
     let seconds = |times: &Histogram<u64>| times.value_at_quantile(0.999) as f64 / 1e9;
     findings.add(Found {
         row: list::CHECKPOINT_STALL,
-        ours: (seconds(&commits) - seconds(&syncs)).max(0.0),
+        ours: Some((seconds(&commits) - seconds(&syncs)).max(0.0)),
         limit: Some(seconds(&syncs)),
         note: format!(
             "{} commits: p50 {} µs, p99.9 {} µs, slowest {} µs; the limit column is the raw loop's p99.9",

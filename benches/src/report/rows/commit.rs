@@ -58,7 +58,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     ] {
         findings.add(Found {
             row,
-            ours: medians.of(name).unwrap_or_default(),
+            ours: medians.of(name),
             limit: small.filter(|_| name != "small"),
             ..Found::default()
         });

@@ -52,7 +52,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .run()?;
     findings.add(Found {
         row: list::DECAY,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: "ours ranks as well".into(),
         ..Found::default()

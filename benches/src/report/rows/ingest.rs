@@ -115,7 +115,7 @@ pub(super) fn one(world: &World, findings: &mut Findings) -> Outcome<()> {
     let peers = ["SQLite", "redb", "fjall"].into_iter();
     findings.add(Found {
         row: list::INGEST_ONE,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         limit: medians.of("raw"),
         peers: peers
             .filter_map(|name| Some((name, medians.of(name)?)))
@@ -178,7 +178,7 @@ pub(super) fn many(world: &World, findings: &mut Findings) -> Outcome<()> {
     let peers = ["SQLite", "redb", "fjall"].into_iter();
     findings.add(Found {
         row: list::INGEST_STORE,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         limit: medians.of("raw log"),
         peers: peers
             .filter_map(|name| Some((name, medians.of(name)?)))

@@ -1,13 +1,16 @@
 //! The rows, family by family: what is asked of whom, that the answers are the same, and how long they take.
 
 mod group;
+mod messages;
 mod new_event;
 mod ranking;
 
+mod approximate;
 mod bulk;
 mod change;
 mod checkpoint;
 mod commit;
+mod daemon;
 mod decay;
 mod ingest;
 mod open;
@@ -37,7 +40,7 @@ pub(super) struct Family {
 }
 
 /// All of them: those that only read come first, then those that write to the brains.
-pub(super) const FAMILIES: [Family; 21] = [
+pub(super) const FAMILIES: [Family; 23] = [
     Family {
         name: "pattern",
         rows: &[
@@ -63,6 +66,11 @@ pub(super) const FAMILIES: [Family; 21] = [
         name: "similar",
         rows: &[list::SIMILAR_UNIFORM, list::SIMILAR_CLUSTERED],
         run: similar::run,
+    },
+    Family {
+        name: "approximate",
+        rows: &[list::APPROXIMATE, list::APPROXIMATE_BUILD],
+        run: approximate::run,
     },
     Family {
         name: "scan",
@@ -153,5 +161,16 @@ pub(super) const FAMILIES: [Family; 21] = [
         name: "steady ingest",
         rows: &[list::WRITTEN],
         run: size::written,
+    },
+    Family {
+        name: "daemon",
+        rows: &[
+            list::GET_ONE,
+            list::GET_MANY,
+            list::MEMORY,
+            list::INGEST_GRPC,
+            list::BULK_GRPC,
+        ],
+        run: daemon::run,
     },
 ];

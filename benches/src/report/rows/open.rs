@@ -17,7 +17,7 @@ use super::new_event::batch;
 
 /// Both rows.
 pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
-    let held = world.written()?;
+    let held = world.fresh("opened")?;
     world.file()?;
     let (corpus, numbers) = (held.corpus, Numbers::after(&held.corpus));
     let mut store = held.store.borrow_mut();
@@ -41,7 +41,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     let reference = medians.of("reference");
     findings.add(Found {
         row: list::OPEN_EMPTY,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference,
         ..Found::default()
     });
@@ -53,7 +53,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     let medians = Contest::new().again("ours", answer).run()?;
     findings.add(Found {
         row: list::OPEN_LARGEST,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference,
         note: format!("{} bytes of journal", store.journal_bytes()),
         ..Found::default()

@@ -102,7 +102,7 @@ pub(super) fn forgotten(world: &World, findings: &mut Findings) -> Outcome<()> {
         .run()?;
     findings.add(Found {
         row: list::FORGOTTEN,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: format!(
             "{} of {} events forgotten; the reference forgot none",
@@ -153,7 +153,7 @@ fn ids(world: &World, row: &'static str, by: By) -> Outcome<Found> {
         .run()?;
     Ok(Found {
         row,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         peers: medians
             .of("SQLite")
@@ -187,7 +187,7 @@ fn fields(world: &World, row: &'static str, held: &Held, graph: &MemoryGraph) ->
         .run()?;
     Ok(Found {
         row,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         peers: medians
             .of("SQLite")

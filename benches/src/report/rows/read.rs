@@ -61,10 +61,9 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             turn(nodes, READS, &start, |id| Ok(lines.one(id)))
         })
         .run()?;
-    let whole = medians.of("whole").unwrap_or_default();
     findings.add(Found {
         row: list::READ,
-        ours: whole,
+        ours: medians.of("whole"),
         reference: medians.of("reference"),
         limit: medians.of("three lines"),
         note: format!("{:.0} % of the texts are packed", 100.0 * packed(&view)?),
@@ -72,7 +71,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     });
     findings.add(Found {
         row: list::READ_RECORD,
-        ours: medians.of("record").unwrap_or_default(),
+        ours: medians.of("record"),
         limit: medians.of("one line"),
         ..Found::default()
     });
@@ -102,7 +101,7 @@ fn beside_a_writer(held: &Held, nodes: u64, findings: &mut Findings) -> Outcome<
         .run()?;
     findings.add(Found {
         row: list::READ_WRITER,
-        ours: medians.of("beside").unwrap_or_default(),
+        ours: medians.of("beside"),
         limit: medians.of("alone"),
         note: "the limit is the same without a writer, in the same rounds".into(),
         ..Found::default()
@@ -117,7 +116,7 @@ fn beside_a_writer(held: &Held, nodes: u64, findings: &mut Findings) -> Outcome<
     })?;
     findings.add(Found {
         row: list::READ_STALE,
-        ours: stale as f64,
+        ours: Some(stale as f64),
         note: format!("{VIEWS} views, {commits} commits meanwhile"),
         ..Found::default()
     });

@@ -29,14 +29,14 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .run()?;
     findings.add(Found {
         row: list::RESOLVE_SHORT,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         ..Found::default()
     });
     let is_right = theirs(graph, long.0)? == long.1;
     findings.add(Found {
         row: list::RESOLVE_LONG,
-        ours: medians.of("long").unwrap_or_default(),
+        ours: medians.of("long"),
         note: format!(
             "a chain of {}; ours is right, the reference's answer is {}",
             held.corpus.long_chain(),

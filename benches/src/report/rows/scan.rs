@@ -35,7 +35,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .run()?;
     findings.add(Found {
         row: list::SCAN,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: "open, one question, the ten best".into(),
         ..Found::default()

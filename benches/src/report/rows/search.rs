@@ -45,7 +45,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .run()?;
     findings.add(Found {
         row: list::SEARCH,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         ..Found::default()
     });

@@ -1,7 +1,6 @@
 //! Similar: the ten events whose vectors point the way of a question's, exactly.
 //!
-//! Compared: ids and cosines, with a plain scan in f64 over the data and with the reference. The approximate rows are
-//! absent: the core offers no approximate answer yet.
+//! Compared: ids and cosines, with a plain scan in f64 over the data and with the reference.
 
 use agentic_memory::{MemoryGraph, QueryEngine, SimilarityParams};
 use amem_core::query::Similar;
@@ -53,7 +52,7 @@ fn one(row: &'static str, held: &Held, graph: &MemoryGraph) -> Outcome<Found> {
         .run()?;
     Ok(Found {
         row,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         ..Found::default()
     })

@@ -54,7 +54,7 @@ pub(super) fn file(world: &World, findings: &mut Findings) -> Outcome<()> {
     world.file()?;
     findings.add(Found {
         row: list::SIZE,
-        ours: bytes as f64 / nodes,
+        ours: Some(bytes as f64 / nodes),
         reference: Some(std::fs::metadata(world.reference_path())?.len() as f64 / nodes),
         note: parts.join(", "),
         ..Found::default()
@@ -86,7 +86,7 @@ pub(super) fn written(world: &World, findings: &mut Findings) -> Outcome<()> {
     store.close()?;
     findings.add(Found {
         row: list::WRITTEN,
-        ours: written as f64 / ingested as f64,
+        ours: Some(written as f64 / ingested as f64),
         note: format!("{ingested} bytes ingested, {written} written, {folds} checkpoints"),
         ..Found::default()
     });

@@ -61,7 +61,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .collect();
     findings.add(Found {
         row: list::TEXT,
-        ours: medians.of("ours").unwrap_or_default(),
+        ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: format!("{} postings", postings.join(" + ")),
         ..Found::default()

@@ -82,7 +82,7 @@ fn one(
         .run()?;
     Ok(Found {
         row,
-        ours: medians.of("ours").unwrap_or_default() * each,
+        ours: medians.of("ours").map(|time| time * each),
         reference: medians.of("reference").map(|time| time * each),
         peers: medians
             .of("SQLite")

@@ -1,0 +1,289 @@
+//! The daemon, as a process of its own, over its Unix socket: one event, ingest by 64 callers and in bulk, its memory.
+//!
+//! The limit of a call is an echo of tonic in the same rounds, with messages as large as the answer, or as the request
+//! where that is the larger one. Compared: texts with the data, and how many events there are after an ingest.
+//! Memory beyond the mapping is what the system calls anonymous and shared, after the daemon was asked for events and
+//! a search, before it is written to.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use amem_client::{Client, v1};
+use amem_store::import;
+use prost::Message;
+use tokio::runtime::Runtime;
+
+use super::super::corpus::{Corpus, Vectors};
+use super::super::list;
+use super::super::measure::{Contest, Outcome, same, slack};
+use super::super::table::{Findings, Found, duration};
+use super::super::world::{World, open_folder, options};
+use super::bulk::BATCH;
+use super::ingest::Numbers;
+use super::messages;
+use super::new_event::batch;
+use crate::latency::peers::{Peers, RawLog};
+use crate::latency::{self, echo};
+
+const BRAIN: &str = "served";
+const MANY: usize = 64;
+/// Calls of a turn: of one caller, and of many.
+const CALLS: (usize, usize) = (1_000, 20_000);
+/// Ingests of a turn.
+const INGESTS: usize = 64 * 40;
+/// Batches of a turn.
+const BATCHES: u64 = 16;
+
+/// What the calls need.
+struct Served {
+    runtime: Runtime,
+    peers: Peers,
+    client: Client,
+    echo: Client,
+    corpus: Corpus,
+    numbers: Numbers,
+}
+
+/// All rows.
+pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
+    let corpus = world.corpus(Vectors::Clustered);
+    let folder = world.path().join("daemon");
+    // The daemon's folder has one owner at a time.
+    import(
+        &open_folder(&folder.join("brains"))?,
+        BRAIN,
+        &options(),
+        &corpus,
+    )?;
+    let peers = Peers::start(&folder)?;
+    let runtime = Runtime::new()?;
+    let client = runtime.block_on(Client::connect_unix(&peers.daemon_socket))?;
+    let echo = runtime.block_on(Client::connect_unix(&peers.echo_socket))?;
+    let served = Served {
+        runtime,
+        peers,
+        client,
+        echo,
+        numbers: Numbers::after(&corpus),
+        corpus,
+    };
+    served.get(findings)?;
+    served.memory(findings)?;
+    served.ingest(findings)?;
+    served.bulk(RawLog::new(world.path())?, findings)
+}
+
+impl Served {
+    fn get(&self, findings: &mut Findings) -> Outcome<()> {
+        let nodes = self.corpus.nodes;
+        let ask = |id| {
+            let client = self.client.clone();
+            self.runtime
+                .block_on(async move { client.queries().get_events(get(id)).await })
+        };
+        let mut answer = v1::GetEventsResponse::default();
+        for id in (0..nodes).step_by((nodes / 10) as usize) {
+            answer = ask(id)?.into_inner();
+            let texts: Vec<_> = answer
+                .events
+                .iter()
+                .map(|event| event.text.clone())
+                .collect();
+            same("GetEvents", &texts, &vec![self.corpus.text(id)])?;
+        }
+        let client = self.client.clone();
+        // 7919 is prime to the number of events: each is asked for, in no order.
+        let call = move |n: u64| {
+            let (client, id) = (client.clone(), 7_919 * n % nodes);
+            async move { client.queries().get_events(get(id)).await.map(drop) }
+        };
+        let echo = self.echo_of(answer);
+        let medians = Contest::new()
+            .turn("echo", || Ok(self.calls(1, CALLS.0, echo.clone())?.0))
+            .turn("get", || Ok(self.calls(1, CALLS.0, call.clone())?.0))
+            .turn("echoes", || Ok(self.calls(MANY, CALLS.1, echo.clone())?.1))
+            .turn("gets", || Ok(self.calls(MANY, CALLS.1, call.clone())?.1))
+            .run()?;
+        for (row, ours, limit) in [
+            (list::GET_ONE, "get", "echo"),
+            (list::GET_MANY, "gets", "echoes"),
+        ] {
+            findings.add(Found {
+                row,
+                ours: medians.of(ours),
+                limit: medians.of(limit),
+                ..Found::default()
+            });
+        }
+        Ok(())
+    }
+
+    fn memory(&self, findings: &mut Findings) -> Outcome<()> {
+        let search = v1::SearchRequest {
+            brain: BRAIN.into(),
+            text: self.corpus.text(7),
+            ..Default::default()
+        };
+        self.runtime
+            .block_on(self.client.queries().search(search))?;
+        let id = self.peers.daemon_id().ok_or("the daemon has no process")?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let kib = |name: &str| -> Outcome<f64> {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|line| line.split_whitespace().next());
+            Ok(number
+                .ok_or_else(|| format!("/proc does not tell {name}"))?
+                .parse()?)
+        };
+        let (own, mapped) = (kib("RssAnon:")? + kib("RssShmem:")?, kib("RssFile:")?);
+        findings.add(Found {
+            row: list::MEMORY,
+            ours: Some(own / 1024.0),
+            note: format!("{:.0} MiB of files mapped", mapped / 1024.0),
+            ..Found::default()
+        });
+        Ok(())
+    }
+
+    fn ingest(&self, findings: &mut Findings) -> Outcome<()> {
+        let requests = || -> Arc<[v1::IngestRequest]> {
+            let first = self.numbers.take(INGESTS as u64);
+            let request =
+                |number| messages::ingest(BRAIN, batch(&self.corpus, number, 1, self.corpus.nodes));
+            (first..first + INGESTS as u64).map(request).collect()
+        };
+        let bytes = requests().first().map_or(0, Message::encoded_len);
+        let event = v1::Event {
+            text: "x".repeat(bytes),
+            ..Default::default()
+        };
+        let echo = self.echo_of(v1::GetEventsResponse {
+            events: vec![event],
+            ..Default::default()
+        });
+        let before = self.nodes()?;
+        let medians = Contest::new()
+            .turn("ours", || {
+                let (client, requests) = (self.client.clone(), requests());
+                let call = move |n: u64| {
+                    let (client, request) = (client.clone(), requests[n as usize].clone());
+                    async move { client.memory().ingest(request).await.map(drop) }
+                };
+                Ok(self.calls(MANY, INGESTS, call)?.1)
+            })
+            .turn("echo", || Ok(self.calls(MANY, INGESTS, echo.clone())?.1))
+            .run()?;
+        same(
+            list::INGEST_GRPC,
+            &(self.nodes()? - before),
+            &(8 * INGESTS as u64),
+        )?;
+        findings.add(Found {
+            row: list::INGEST_GRPC,
+            ours: medians.of("ours"),
+            limit: medians.of("echo"),
+            note: format!("the limit is an echo of {bytes} bytes, as many as a request has"),
+            ..Found::default()
+        });
+        Ok(())
+    }
+
+    fn bulk(&self, mut raw: RawLog, findings: &mut Findings) -> Outcome<()> {
+        let before = self.nodes()?;
+        let medians = Contest::new()
+            .turn("ours", || {
+                let first = self.numbers.take(BATCH * BATCHES);
+                let batch = |n| batch(&self.corpus, first + n * BATCH, BATCH, self.corpus.nodes);
+                let batches: Vec<_> = (0..BATCHES)
+                    .map(|n| messages::ingest(BRAIN, batch(n)))
+                    .collect();
+                self.runtime.block_on(async {
+                    let brain = self.client.brain(BRAIN).await?;
+                    let mut refused = None;
+                    let began = Instant::now();
+                    brain
+                        .ingest_all(batches, |_, outcome| {
+                            refused = outcome.err().or(refused.take())
+                        })
+                        .await?;
+                    let took = began.elapsed().as_secs_f64();
+                    match refused {
+                        Some(refusal) => Err(refusal.to_string().into()),
+                        None => Ok((BATCH * BATCHES) as f64 / took),
+                    }
+                })
+            })
+            .turn("raw", || {
+                let (times, _) = raw.measure(BATCH as usize, 20)?;
+                Ok(times.value_at_quantile(0.5) as f64 / 1e9)
+            })
+            .run()?;
+        let sync = medians.of("raw").unwrap_or_default();
+        same(
+            list::BULK_GRPC,
+            &(self.nodes()? - before),
+            &(8 * BATCH * BATCHES),
+        )?;
+        findings.add(Found {
+            row: list::BULK_GRPC,
+            ours: medians.of("ours"),
+            slack: slack(sync) / BATCH as f64,
+            note: format!("the goal allows for a sync of {}", duration(sync)),
+            ..Found::default()
+        });
+        Ok(())
+    }
+
+    /// The median of a call in seconds, and calls a second.
+    fn calls<F>(
+        &self,
+        in_flight: usize,
+        calls: usize,
+        call: impl Fn(u64) -> F + Clone + Send + Sync + 'static,
+    ) -> Outcome<(f64, f64)>
+    where
+        F: Future<Output = Result<(), tonic::Status>> + Send,
+    {
+        let (times, took) = self
+            .runtime
+            .block_on(latency::measure(in_flight, calls, call))?;
+        let median = times.value_at_quantile(0.5) as f64 / 1e9;
+        Ok((median, calls as f64 / took.as_secs_f64()))
+    }
+
+    /// A call of the echo.
+    fn echo_of(
+        &self,
+        message: v1::GetEventsResponse,
+    ) -> impl Fn(u64) -> std::pin::Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+    + use<> {
+        let channel = self.echo.channel();
+        move |_| {
+            let (channel, message) = (channel.clone(), message.clone());
+            Box::pin(async move { echo::call(channel, message).await.map(drop) })
+        }
+    }
+
+    /// Events of the brain.
+    fn nodes(&self) -> Outcome<u64> {
+        let request = v1::GetStatusRequest {};
+        let status = self
+            .runtime
+            .block_on(self.client.admin().get_status(request))?;
+        let brains = status.into_inner().brains;
+        let brain = brains.iter().find(|brain| brain.brain == BRAIN);
+        Ok(brain.ok_or("the daemon has closed the brain")?.events)
+    }
+}
+
+fn get(id: u64) -> v1::GetEventsRequest {
+    v1::GetEventsRequest {
+        brain: BRAIN.into(),
+        event_ids: vec![id],
+        ..Default::default()
+    }
+}
