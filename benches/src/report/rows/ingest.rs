@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
@@ -195,20 +196,26 @@ fn threads<W: Fn(&Batch) -> Outcome<()>>(
     threads: u64,
     writer: impl Fn() -> Outcome<W> + Sync,
 ) -> Outcome<f64> {
-    let share = batches.len().div_ceil(threads as usize);
-    let began = Instant::now();
+    let shares: Vec<_> = batches
+        .chunks(batches.len().div_ceil(threads as usize))
+        .collect();
+    // The clock begins when everybody has opened what it writes to.
+    let ready = Barrier::new(shares.len() + 1);
     thread::scope(|scope| {
-        let writer = &writer;
+        let (writer, ready) = (&writer, &ready);
         let write = |share: &[Batch]| {
-            let write = writer().map_err(|e| e.to_string())?;
-            share
-                .iter()
-                .try_for_each(|batch| write(batch).map_err(|e| e.to_string()))
+            let opened = writer().map_err(|e| e.to_string());
+            ready.wait();
+            let write = opened?;
+            let mut batches = share.iter();
+            batches.try_for_each(|batch| write(batch).map_err(|e| e.to_string()))
         };
-        let running: Vec<_> = batches
-            .chunks(share)
+        let running: Vec<_> = shares
+            .iter()
             .map(|share| scope.spawn(move || write(share)))
             .collect();
+        ready.wait();
+        let began = Instant::now();
         for one in running {
             one.join().map_err(|_| "a peer's thread panicked")??;
         }
