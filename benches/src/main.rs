@@ -1,6 +1,7 @@
 //! Measurements, each a command of its own.
 //!
 //! `scale` makes a brain of a given size through its writer, folds it, opens it, and asks it everything.
+//! `checkpoint` folds a brain of a given size, whole and after small changes, beside bare writes and syncs.
 //! `latency` holds the daemon's calls beside a bare echo of tonic and a bare fdatasync.
 //! `report` measures every row of the page of figures, beside the reference and others.
 //! `ask` puts questions to a brain of a daemon, for `retrieval/run.py`.
@@ -8,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod checkpoint;
 mod data;
 mod latency;
 mod report;
@@ -32,6 +34,18 @@ enum Command {
         /// Events.
         #[arg(long, default_value_t = 100_000)]
         nodes: u64,
+        /// The folder in which the brain is made and removed again.
+        #[arg(long, default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Fold a brain of a given size, whole and after changes of one in a hundred, and commit meanwhile.
+    Checkpoint {
+        /// Events.
+        #[arg(long, default_value_t = 100_000)]
+        nodes: u64,
+        /// How often a changed brain is folded.
+        #[arg(long, default_value_t = 7)]
+        rounds: u32,
         /// The folder in which the brain is made and removed again.
         #[arg(long, default_value = ".")]
         folder: PathBuf,
@@ -93,6 +107,11 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     match Args::parse().command {
         Command::Report(options) => return report::run(&options),
         Command::Scale { nodes, folder } => scale::run(nodes, &folder),
+        Command::Checkpoint {
+            nodes,
+            rounds,
+            folder,
+        } => checkpoint::run(nodes, rounds, &folder),
         Command::Latency {
             rounds,
             calls,

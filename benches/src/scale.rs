@@ -311,7 +311,7 @@ fn step<T, E>(name: &str, run: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     Ok(out)
 }
 
-fn batch(random: &mut Random, first: u64, count: u64) -> Ingest {
+pub(crate) fn batch(random: &mut Random, first: u64, count: u64) -> Ingest {
     let events = (0..count)
         .map(|_| NewEvent {
             confidence: random.unit(),

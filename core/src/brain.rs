@@ -225,7 +225,7 @@ impl Brain {
         frame::split(bytes, position)
     }
 
-    /// The position of an edge in the base's edge table.
+    /// An edge of the base.
     pub(crate) fn base_edge(
         &self,
         source: NodeId,
@@ -235,21 +235,11 @@ impl Brain {
         if source.0 >= self.base.nodes() || target.0 >= self.base.nodes() {
             return Ok(None);
         }
-        let list = self.base.adjacency()?.outgoing(source)?;
-        let wanted = (target.0 as u32, edge_type.0);
-        let (mut from, mut to) = (0, list.others.len());
-        while from < to {
-            let middle = (from + to) / 2;
-            if (list.others[middle], list.types[middle]) < wanted {
-                from = middle + 1
-            } else {
-                to = middle
-            }
+        let adjacency = self.base.adjacency()?;
+        match adjacency.position(source, target.0 as u32, edge_type.0)? {
+            Some(position) => self.base.edge(position).map(Some),
+            None => Ok(None),
         }
-        if from < list.others.len() && (list.others[from], list.types[from]) == wanted {
-            return self.base.edge(list.positions.get(from)).map(Some);
-        }
-        Ok(None)
     }
 
     /// Number and time of the newest of the first `count` commits of the delta, or of the base.

@@ -34,8 +34,12 @@ pub const REQUEST_WINDOW_MICROS: i64 = 24 * 3600 * 1_000_000;
 pub const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Commits kept for subscribers across checkpoints, by count.
 pub const RECENT_COMMITS_MAX: usize = 65_536;
-/// Commits kept for subscribers across checkpoints, by bytes.
+/// Commits kept for subscribers across checkpoints, by bytes, however small the brain is.
+pub const RECENT_COMMITS_BYTES_MIN: usize = 1 << 20;
+/// Commits kept for subscribers across checkpoints, by bytes, however large the brain is.
 pub const RECENT_COMMITS_BYTES_MAX: usize = 16 << 20;
+/// Commits kept for subscribers between these bounds: the base's bytes in front of them divided by this.
+pub const RECENT_COMMITS_SHARE: u64 = 128;
 /// Sections in one file.
 pub const SECTIONS_MAX: usize = 256;
 /// Results of one query page.

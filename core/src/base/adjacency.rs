@@ -8,9 +8,10 @@
 //! | | u32 × (n + 1) | where each event's incoming edges begin in the lists below |
 //! | | u32 × m | outgoing: target |
 //! | | u32 × m | incoming: source, ascending within a target |
-//! | | u32 × m | incoming: position in the edge table |
 //! | | u8 × m | outgoing: type |
 //! | | u8 × m | incoming: type |
+//!
+//! Where an incoming edge stands in the edge table is found among its source's outgoing edges, which are in order.
 
 use super::section::{Section, range};
 use crate::error::Result;
@@ -25,7 +26,6 @@ pub struct Adjacency<'a> {
     in_starts: &'a [u32],
     out_targets: &'a [u32],
     in_sources: &'a [u32],
-    in_positions: &'a [u32],
     out_types: &'a [u8],
     in_types: &'a [u8],
 }
@@ -37,33 +37,8 @@ pub struct Neighbours<'a> {
     pub others: &'a [u32],
     /// The edges' types.
     pub types: &'a [u8],
-    /// Positions in the edge table.
-    pub positions: Positions<'a>,
-}
-
-/// Where edges stand in the edge table.
-#[derive(Debug, Clone, Copy)]
-pub enum Positions<'a> {
-    /// From here on, one after the other.
-    From(u32),
-    /// One by one.
-    Each(&'a [u32]),
-}
-
-impl Default for Positions<'_> {
-    fn default() -> Self {
-        Self::From(0)
-    }
-}
-
-impl Positions<'_> {
-    /// The position of the i-th edge, which the caller took from the parallel lists.
-    pub fn get(&self, i: usize) -> u64 {
-        match self {
-            Self::From(first) => u64::from(*first) + i as u64,
-            Self::Each(each) => each.get(i).map_or(u64::MAX, |&at| at.into()),
-        }
-    }
+    /// Position of the first in the edge table, if they start at the event: then the others follow it.
+    pub first: Option<u32>,
 }
 
 impl<'a> Adjacency<'a> {
@@ -83,9 +58,8 @@ impl<'a> Adjacency<'a> {
             in_starts: section.array(16 + starts, nodes + 1)?,
             out_targets: section.array(lists, edges)?,
             in_sources: section.array(lists + 4 * edges, edges)?,
-            in_positions: section.array(lists + 8 * edges, edges)?,
-            out_types: section.array(lists + 12 * edges, edges)?,
-            in_types: section.array(lists + 13 * edges, edges)?,
+            out_types: section.array(lists + 8 * edges, edges)?,
+            in_types: section.array(lists + 9 * edges, edges)?,
         })
     }
 
@@ -98,7 +72,7 @@ impl<'a> Adjacency<'a> {
         Ok(Neighbours {
             others: range(&self.section, self.out_targets, from.into(), to.into())?,
             types: range(&self.section, self.out_types, from.into(), to.into())?,
-            positions: Positions::From(from),
+            first: Some(from),
         })
     }
 
@@ -111,13 +85,42 @@ impl<'a> Adjacency<'a> {
         Ok(Neighbours {
             others: range(&self.section, self.in_sources, from.into(), to.into())?,
             types: range(&self.section, self.in_types, from.into(), to.into())?,
-            positions: Positions::Each(range(
-                &self.section,
-                self.in_positions,
-                from.into(),
-                to.into(),
-            )?),
+            first: None,
         })
+    }
+
+    /// The position in the edge table of one edge.
+    pub fn position(&self, source: NodeId, target: u32, edge_type: u8) -> Result<Option<u64>> {
+        let list = self.outgoing(source)?;
+        let Some(first) = list.first else {
+            return Ok(None);
+        };
+        let (mut from, mut to) = (0, list.others.len());
+        while from < to {
+            let middle = (from + to) / 2;
+            if (list.others[middle], list.types[middle]) < (target, edge_type) {
+                from = middle + 1
+            } else {
+                to = middle
+            }
+        }
+        let found =
+            list.others.get(from) == Some(&target) && list.types.get(from) == Some(&edge_type);
+        Ok(found.then(|| u64::from(first) + from as u64))
+    }
+
+    /// Where each event's outgoing edges begin, and the end of the last.
+    pub(crate) fn out_starts(&self) -> &'a [u32] {
+        self.out_starts
+    }
+
+    /// Targets and types of a range of the edge table.
+    pub(crate) fn out_range(&self, from: u32, to: u32) -> Result<(&'a [u32], &'a [u8])> {
+        let (from, to) = (from.into(), to.into());
+        Ok((
+            range(&self.section, self.out_targets, from, to)?,
+            range(&self.section, self.out_types, from, to)?,
+        ))
     }
 }
 
@@ -126,64 +129,34 @@ fn bounds(starts: &[u32], id: NodeId) -> Option<(u32, u32)> {
     Some((*starts.get(at)?, *starts.get(at.checked_add(1)?)?))
 }
 
-/// Gathers the lists while edges are written in their order.
-#[derive(Debug, Default)]
-pub struct Builder {
-    out_starts: Vec<u32>,
-    in_counts: Vec<u32>,
-    targets: Vec<u32>,
-    types: Vec<u8>,
-}
-
-impl Builder {
-    /// For a brain of that many events.
-    pub fn new(nodes: u64) -> Self {
-        Self {
-            in_counts: vec![0; nodes as usize + 1],
-            ..Self::default()
+/// Writes the section from the edges in order: where each event's begin (one more than events), and of each its
+/// target and type.
+pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8]) -> Result<()> {
+    let (nodes, edges) = (starts.len() - 1, targets.len());
+    let mut in_starts = vec![0u32; nodes + 1];
+    for &target in targets {
+        in_starts[target as usize + 1] += 1;
+    }
+    for i in 0..nodes {
+        in_starts[i + 1] += in_starts[i];
+    }
+    let mut next = in_starts.clone();
+    let mut sources = vec![0u32; edges];
+    let mut in_types = vec![0u8; edges];
+    for (source, bounds) in (0u32..).zip(starts.windows(2)) {
+        for edge in bounds[0] as usize..bounds[1] as usize {
+            let slot = &mut next[targets[edge] as usize];
+            sources[*slot as usize] = source;
+            in_types[*slot as usize] = types[edge];
+            *slot += 1;
         }
     }
-
-    /// Begins the next event's edges.
-    pub fn begin(&mut self) {
-        self.out_starts.push(self.targets.len() as u32);
-    }
-
-    /// An edge of the event begun last.
-    pub fn push(&mut self, target: u32, edge_type: u8) {
-        self.targets.push(target);
-        self.types.push(edge_type);
-        self.in_counts[target as usize + 1] += 1;
-    }
-
-    /// Writes the section.
-    pub fn write(mut self, body: &mut Body<'_>) -> Result<()> {
-        let (nodes, edges) = (self.in_counts.len() - 1, self.targets.len());
-        self.out_starts.push(edges as u32);
-        let mut in_starts = self.in_counts;
-        for i in 0..nodes {
-            in_starts[i + 1] += in_starts[i];
-        }
-        let mut next = in_starts.clone();
-        let (mut sources, mut positions) = (vec![0u32; edges], vec![0u32; edges]);
-        let mut in_types = vec![0u8; edges];
-        for source in 0..nodes {
-            for edge in self.out_starts[source]..self.out_starts[source + 1] {
-                let slot = &mut next[self.targets[edge as usize] as usize];
-                sources[*slot as usize] = source as u32;
-                positions[*slot as usize] = edge;
-                in_types[*slot as usize] = self.types[edge as usize];
-                *slot += 1;
-            }
-        }
-        body.u64(nodes as u64)?;
-        body.u64(edges as u64)?;
-        body.array(&self.out_starts)?;
-        body.array(&in_starts)?;
-        body.array(&self.targets)?;
-        body.array(&sources)?;
-        body.array(&positions)?;
-        body.bytes(&self.types)?;
-        body.bytes(&in_types)
-    }
+    body.u64(nodes as u64)?;
+    body.u64(edges as u64)?;
+    body.array(starts)?;
+    body.array(&in_starts)?;
+    body.array(targets)?;
+    body.array(&sources)?;
+    body.bytes(types)?;
+    body.bytes(&in_types)
 }

@@ -7,6 +7,9 @@
 //! | | u32 × k | events, ascending |
 //! | | | texts |
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::section::{Section, range};
 use crate::error::Result;
 use crate::fold::image::Body;
@@ -56,6 +59,15 @@ impl<'a> Attributes<'a> {
     pub fn ids(&self) -> &'a [u32] {
         self.ids
     }
+
+    /// The objects at these places, one after the other.
+    fn texts(&self, places: Range<usize>) -> Result<&'a [u8]> {
+        let (from, to) = (self.starts[places.start], self.starts[places.end]);
+        let len = to
+            .checked_sub(from)
+            .ok_or_else(|| self.section.bad(8, "texts that run backwards"))?;
+        self.section.slice(self.texts.saturating_add(from), len)
+    }
 }
 
 /// Where an id stands in an ascending list; at once if the list has every id.
@@ -67,22 +79,47 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     ids.binary_search(&id).ok()
 }
 
-/// Writes the section from (event, JSON), ascending, in two passes.
-pub fn write<'a, I: Iterator<Item = Result<(u32, std::borrow::Cow<'a, str>)>>>(
+/// Writes the section: the objects of an older base, and events (ascending) with others, or with none.
+pub fn write(
     body: &mut Body<'_>,
-    entries: impl Fn() -> I,
+    older: Option<Attributes<'_>>,
+    newer: &[(u32, Option<Cow<'_, str>>)],
 ) -> Result<()> {
+    let known = older.map_or(&[][..], |o| o.ids);
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for (id, json) in newer {
+        let to = from + known[from..].partition_point(|known| known < id);
+        pieces.push((from..to, json.as_ref().map(|json| (*id, json))));
+        from = to + usize::from(known.get(to) == Some(id));
+    }
+    pieces.push((from..known.len(), None));
     let (mut ids, mut starts) = (Vec::new(), vec![0u64]);
-    for entry in entries() {
-        let (id, json) = entry?;
-        ids.push(id);
-        starts.push(starts[starts.len() - 1] + json.len() as u64);
+    let mut end = 0;
+    for (range, own) in &pieces {
+        ids.extend_from_slice(&known[range.clone()]);
+        if let Some(older) = older {
+            let first = older.starts[range.start];
+            let moved = older.starts[range.start + 1..=range.end].iter();
+            starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
+            end = starts[starts.len() - 1];
+        }
+        if let Some((id, json)) = own {
+            ids.push(*id);
+            end += json.len() as u64;
+            starts.push(end);
+        }
     }
     body.u64(ids.len() as u64)?;
     body.array(&starts)?;
     body.array(&ids)?;
-    for entry in entries() {
-        body.bytes(entry?.1.as_bytes())?;
+    for (range, own) in &pieces {
+        if let Some(older) = older {
+            body.bytes(older.texts(range.clone())?)?;
+        }
+        if let Some((_, json)) = own {
+            body.bytes(json.as_bytes())?;
+        }
     }
     Ok(())
 }

@@ -62,9 +62,12 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// Writes the section.
-pub fn write(body: &mut Body<'_>, commits: &[(Lsn, Micros)]) -> Result<()> {
-    body.u64(commits.len() as u64)?;
-    body.array(&commits.iter().map(|c| c.0.0).collect::<Vec<u64>>())?;
-    body.array(&commits.iter().map(|c| c.1.0).collect::<Vec<i64>>())
+/// Writes the section: the commits of an older base, then newer ones.
+pub fn write(body: &mut Body<'_>, older: Option<Clock<'_>>, newer: &[(Lsn, Micros)]) -> Result<()> {
+    let (lsns, times) = older.map_or((&[][..], &[][..]), |clock| (clock.lsns, clock.times));
+    body.u64((lsns.len() + newer.len()) as u64)?;
+    body.array(lsns)?;
+    body.array(&newer.iter().map(|c| c.0.0).collect::<Vec<u64>>())?;
+    body.array(times)?;
+    body.array(&newer.iter().map(|c| c.1.0).collect::<Vec<i64>>())
 }

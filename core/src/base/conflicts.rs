@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::fold::image::Body;
 
 /// The section, in place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Conflicts<'a> {
     /// Contradicts edges: (source, target).
     pub contradicts: &'a [[u32; 2]],
@@ -32,13 +32,8 @@ impl<'a> Conflicts<'a> {
     }
 }
 
-/// Writes the section.
-pub fn write(
-    body: &mut Body<'_>,
-    contradicts: &[[u32; 2]],
-    supersedes: &mut [[u32; 2]],
-) -> Result<()> {
-    supersedes.sort_unstable();
+/// Writes the section. Both lists ascend.
+pub fn write(body: &mut Body<'_>, contradicts: &[[u32; 2]], supersedes: &[[u32; 2]]) -> Result<()> {
     body.u64(contradicts.len() as u64)?;
     body.u64(supersedes.len() as u64)?;
     body.array(contradicts)?;

@@ -9,6 +9,8 @@ use crate::bytes::get_u32;
 use crate::error::{Error, Result};
 use crate::limits::TEXT_BYTES_MAX;
 
+/// Texts of fewer bytes are stored as they are: LZ4 saves little there, and a literal is read without a copy.
+const PACKED_FROM: usize = 256;
 /// LZ4 cannot expand a byte to more than this many.
 const EXPANSION_MAX: usize = 255;
 
@@ -20,8 +22,7 @@ pub fn encode(out: &mut Vec<u8>, text: &str) -> usize {
     }
     let bytes = text.as_bytes();
     let literal = literal_len(bytes.len());
-    // Below this size LZ4 has no room for a match that pays for itself.
-    if bytes.len() >= 64 {
+    if bytes.len() >= PACKED_FROM {
         let packed = lz4_flex::block::compress_prepend_size(bytes);
         if packed.len() * 10 <= literal * 9 {
             out.extend_from_slice(&packed);
@@ -118,7 +119,7 @@ mod tests {
             assert_eq!(encode(&mut block, &text), block.len());
             assert_eq!(decode(&block, 0).unwrap(), text);
             assert_eq!(block.is_empty(), len == 0);
-            if (1..64).contains(&len) {
+            if (1..PACKED_FROM).contains(&len) {
                 assert!(matches!(decode(&block, 0).unwrap(), Cow::Borrowed(_)));
             }
         }

@@ -15,6 +15,7 @@
 use super::section::Section;
 use crate::error::Result;
 use crate::fold::image::Body;
+use crate::fold::merge::{Piece, merge};
 use crate::types::{Micros, NodeId};
 
 /// The section, in place.
@@ -70,24 +71,75 @@ impl<'a> EventTimes<'a> {
     }
 }
 
-/// Writes the section from the event times (ascending by event), and recorded times of all.
-pub fn write(body: &mut Body<'_>, times: &[(u32, i64)], recorded: &[i64]) -> Result<()> {
-    body.u64(times.len() as u64)?;
-    body.u64(recorded.len() as u64)?;
-    let own: Vec<i64> = times.iter().map(|&(_, t)| t).collect();
-    let ids: Vec<u32> = times.iter().map(|&(id, _)| id).collect();
-    let (mut happened, mut order) = (Vec::new(), Vec::new());
-    if !times.is_empty() {
-        let mut when = recorded.to_vec();
-        for &(id, t) in times {
-            when[id as usize] = t;
-        }
-        order = (0..recorded.len() as u32).collect();
-        order.sort_unstable_by_key(|&id| (when[id as usize], id));
-        happened = order.iter().map(|&id| when[id as usize]).collect();
-    }
+/// The events that are not of an older base, as the section needs them: ids from `first` on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Newer<'a> {
+    /// The first of them.
+    pub first: u32,
+    /// Their recorded times, ascending.
+    pub recorded: &'a [i64],
+    /// When those happened of which it was said, by id.
+    pub times: &'a [(u32, i64)],
+}
+
+/// Writes the section: what an older base says, and newer events. `recorded` tells the recorded time of an older one.
+pub fn write(
+    body: &mut Body<'_>,
+    older: Option<EventTimes<'_>>,
+    recorded: impl Fn(u32) -> Result<i64>,
+    newer: Newer<'_>,
+) -> Result<()> {
+    let (times, ids) = older.map_or((&[][..], &[][..]), |o| (o.times, o.ids));
+    let own: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
+    let own_ids: Vec<u32> = newer.times.iter().map(|&(id, _)| id).collect();
+    let order = if ids.is_empty() && own.is_empty() {
+        Vec::new()
+    } else {
+        order(older, recorded, newer)?
+    };
+    body.u64((ids.len() + own.len()) as u64)?;
+    body.u64(u64::from(newer.first) + newer.recorded.len() as u64)?;
+    body.array(times)?;
     body.array(&own)?;
-    body.array(&happened)?;
-    body.array(&ids)?;
-    body.array(&order)
+    body.array(&order.iter().map(|&(when, _)| when).collect::<Vec<i64>>())?;
+    body.array(ids)?;
+    body.array(&own_ids)?;
+    body.array(&order.iter().map(|&(_, id)| id).collect::<Vec<u32>>())
+}
+
+/// All events by (happened, id).
+fn order(
+    older: Option<EventTimes<'_>>,
+    recorded: impl Fn(u32) -> Result<i64>,
+    newer: Newer<'_>,
+) -> Result<Vec<(i64, u32)>> {
+    let before: Vec<(i64, u32)> = match older {
+        Some(o) if !o.ids.is_empty() => {
+            let order = o.order.iter().copied();
+            o.happened.iter().copied().zip(order).collect()
+        }
+        // Nobody had said when anything happened: the order was that of ids.
+        _ => (0..newer.first)
+            .map(|id| Ok((recorded(id)?, id)))
+            .collect::<Result<_>>()?,
+    };
+    let mut since: Vec<(i64, u32)> = newer.recorded.iter().copied().zip(newer.first..).collect();
+    for &(id, time) in newer.times {
+        since[(id - newer.first) as usize].0 = time;
+    }
+    since.sort_unstable();
+    let mut out = Vec::with_capacity(before.len() + since.len());
+    merge(
+        before.len(),
+        |at| before[at],
+        since.into_iter().map(|entry| (entry, entry)),
+        |piece| -> Result<()> {
+            match piece {
+                Piece::Older(range) => out.extend_from_slice(&before[range]),
+                Piece::Newer(entry) => out.push(entry),
+            }
+            Ok(())
+        },
+    )?;
+    Ok(out)
 }

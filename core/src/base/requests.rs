@@ -13,7 +13,7 @@
 use uuid::Uuid;
 
 use super::section::Section;
-use crate::bytes::{get_u32, get_u64};
+use crate::bytes::{get_u32, get_u64, put_u32, put_u64};
 use crate::error::Result;
 use crate::fold::image::Body;
 use crate::types::Lsn;
@@ -123,12 +123,13 @@ pub fn write(body: &mut Body<'_>, requests: &[Request<'_>], floor: u64) -> Resul
     body.u64(floor)?;
     let mut offset = 0u64;
     for r in requests {
-        body.bytes(r.id.as_bytes())?;
-        body.bytes(&r.body.to_le_bytes())?;
-        body.u64(r.lsn.0)?;
-        body.u64(offset)?;
-        body.u32(r.answer.len() as u32)?;
-        body.u32(0)?;
+        let mut record = [0; RECORD as usize];
+        record[..16].copy_from_slice(r.id.as_bytes());
+        record[16..32].copy_from_slice(&r.body.to_le_bytes());
+        put_u64(&mut record, 32, r.lsn.0);
+        put_u64(&mut record, 40, offset);
+        put_u32(&mut record, 48, r.answer.len() as u32);
+        body.bytes(&record)?;
         offset += r.answer.len() as u64;
     }
     requests.iter().try_for_each(|r| body.bytes(r.answer))

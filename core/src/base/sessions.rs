@@ -177,10 +177,17 @@ impl<'a> Sessions<'a> {
     }
 }
 
-/// Writes the section: sessions by number, and the session position of each event.
-pub fn write(body: &mut Body<'_>, sessions: &[Session<'_>], of_event: &[u32]) -> Result<()> {
+/// Writes the section: sessions by number, the events of an older base, and the positions of the sessions of newer
+/// events, whose ids go on from there.
+pub fn write(
+    body: &mut Body<'_>,
+    sessions: &[Session<'_>],
+    older: Option<Sessions<'_>>,
+    newer: &[u32],
+) -> Result<()> {
+    let first = older.map_or(0, |o| o.nodes);
     body.u64(sessions.len() as u64)?;
-    body.u64(of_event.len() as u64)?;
+    body.u64(first + newer.len() as u64)?;
     let mut texts = Vec::new();
     for s in sessions {
         body.u32(s.id.0)?;
@@ -198,8 +205,19 @@ pub fn write(body: &mut Body<'_>, sessions: &[Session<'_>], of_event: &[u32]) ->
     let mut order: Vec<u32> = (0..sessions.len() as u32).collect();
     order.sort_by_key(|&i| (sessions[i as usize].key, i));
     body.array(&order)?;
-    let grouped = super::kinds::group(sessions.len(), of_event.iter().map(|&s| s as usize));
-    body.array(&grouped.starts)?;
-    body.array(&grouped.members)?;
+    let grouped = super::kinds::group(sessions.len(), newer.iter().map(|&s| s as usize));
+    let (mut starts, mut members) = (vec![0u32], Vec::new());
+    for (s, bounds) in sessions.iter().zip(grouped.starts.windows(2)) {
+        if let Some(older) = older
+            && let Some(position) = older.find(s.id)?
+        {
+            members.extend_from_slice(older.members(position)?);
+        }
+        let own = &grouped.members[bounds[0] as usize..bounds[1] as usize];
+        members.extend(own.iter().map(|&at| first as u32 + at));
+        starts.push(members.len() as u32);
+    }
+    body.array(&starts)?;
+    body.array(&members)?;
     body.bytes(&texts)
 }

@@ -8,6 +8,7 @@
 use super::section::Section;
 use crate::error::Result;
 use crate::fold::image::Body;
+use crate::fold::merge::{Piece, merge};
 
 /// Reads the section: events, strongest first.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
@@ -17,14 +18,64 @@ pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
     section.array(8, nodes)
 }
 
-/// Writes the section from the strength of each event.
-pub fn write(body: &mut Body<'_>, strengths: &[f32]) -> Result<()> {
-    let mut order: Vec<u32> = (0..strengths.len() as u32).collect();
-    order.sort_unstable_by(|&a, &b| {
-        strengths[b as usize]
-            .total_cmp(&strengths[a as usize])
-            .then(b.cmp(&a))
-    });
+/// Writes the section: the order of an older base, and events with another strength than there.
+///
+/// `strength` is asked for those whose strength is the older one.
+pub fn write(
+    body: &mut Body<'_>,
+    nodes: u64,
+    older: &[u32],
+    newer: &[(u32, f32)],
+    strength: impl Fn(u32) -> f32,
+) -> Result<()> {
+    let mut moved = vec![false; nodes as usize];
+    let mut newer: Vec<u64> = newer
+        .iter()
+        .map(|&(id, strength)| {
+            moved[id as usize] = true;
+            key(id, strength)
+        })
+        .collect();
+    newer.sort_unstable();
+    let stays = |&&id: &&u32| moved.get(id as usize) == Some(&false);
+    let stayed: Vec<u32> = older.iter().filter(stays).copied().collect();
+    let mut order = Vec::with_capacity(nodes as usize);
+    merge(
+        stayed.len(),
+        |at| key(stayed[at], strength(stayed[at])),
+        newer.into_iter().map(|key| (key, !(key as u32))),
+        |piece| -> Result<()> {
+            match piece {
+                Piece::Older(range) => order.extend_from_slice(&stayed[range]),
+                Piece::Newer(id) => order.push(id),
+            }
+            Ok(())
+        },
+    )?;
     body.u64(order.len() as u64)?;
     body.array(&order)
+}
+
+/// A number that ascends in the order of the section.
+fn key(id: u32, strength: f32) -> u64 {
+    let bits = strength.to_bits();
+    // As `total_cmp` orders them: all bits of a negative number turned, the sign of the others.
+    let ascending = bits ^ if bits >> 31 == 1 { u32::MAX } else { 1 << 31 };
+    u64::from(!ascending) << 32 | u64::from(!id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_order_as_the_section_says() {
+        let strengths = [0.0f32, -0.0, 1.0, 0.5, -1.0, f32::MIN_POSITIVE, 2.0];
+        for a in strengths {
+            for b in strengths {
+                let right = b.total_cmp(&a).then(7u32.cmp(&3));
+                assert_eq!(key(3, a).cmp(&key(7, b)), right, "{a} {b}");
+            }
+        }
+    }
 }

@@ -124,7 +124,7 @@ pub struct Events {
     /// Versions of accesses, by LSN.
     pub accesses: AppendVec<Access>,
     /// Base events about which the journal says something.
-    slots: AppendVec<Slot>,
+    slots: AppendVec<(NodeId, Slot)>,
     index: Trie<u64>,
     /// New events with a time of their own, by (happened, id).
     pub happened: SkipList<(i64, u32)>,
@@ -155,17 +155,22 @@ impl Events {
         if self.slots.is_empty() {
             return None;
         }
-        self.slots.get(self.index.get(id.0)?)
+        self.slots.get(self.index.get(id.0)?).map(|(_, slot)| slot)
+    }
+
+    /// Base events about which the journal says something, in order of their first mention.
+    pub fn base_slots(&self) -> impl Iterator<Item = (NodeId, &Slot)> + '_ {
+        self.slots.iter().map(|(id, slot)| (*id, slot))
     }
 
     /// As `base_slot`, made if it is not there.
     pub(super) fn base_slot_or_new(&self, id: NodeId) -> Option<&Slot> {
         if let Some(at) = self.index.get(id.0) {
-            return self.slots.get(at);
+            return self.slots.get(at).map(|(_, slot)| slot);
         }
-        let at = self.slots.push(Slot::default());
+        let at = self.slots.push((id, Slot::default()));
         self.index.insert(id.0, at);
-        self.slots.get(at)
+        self.slots.get(at).map(|(_, slot)| slot)
     }
 
     /// The newest state of a slot that a bound may see.

@@ -5,6 +5,7 @@
 
 use super::clusters;
 use super::inverse_length;
+use crate::base::Base;
 use crate::base::codes::{Codes, Made, Measured};
 use crate::error::Result;
 use crate::query::vectors::{SAFE, Vectors};
@@ -31,10 +32,10 @@ pub(crate) fn off<'o>(
     out
 }
 
-/// The codes of a view's vectors; `None` if there are none.
-pub(super) fn make(view: &View) -> Result<Option<Made>> {
+/// The codes of a view's vectors, after those of the base, if that is given; `None` if there are none.
+pub(super) fn make(view: &View, base: Option<&Base>) -> Result<Option<Made>> {
     let vectors = Vectors::new(view)?;
-    let old = view.brain().base().codes()?;
+    let old = base.map(Base::codes).transpose()?.flatten();
     let mut made = match old {
         Some(old) if !erases(view) => Maker::after(&old, view, &vectors)?,
         _ => None,

@@ -3,8 +3,11 @@
 //! Nothing is held back but a buffer a stream: a base of ten million events is written in constant memory,
 //! apart from what indexes need while they are sorted.
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::Xxh3;
 
+use super::old::Old;
 use crate::base::section::{ALIGN, HEADER, tag};
 use crate::bytes::align_up;
 use crate::error::{Error, Result};
@@ -48,6 +51,8 @@ pub struct Stream {
     buffer: Vec<u8>,
     hasher: Xxh3,
     chunk_start: u64,
+    /// Bytes of this chunk come from a range whose checksum did not hold.
+    tainted: bool,
     chunks: Vec<Chunk>,
 }
 
@@ -60,6 +65,7 @@ impl Stream {
             buffer: Vec::with_capacity(BUFFER),
             hasher: Xxh3::new(),
             chunk_start: position,
+            tainted: false,
             chunks: Vec::new(),
         }
     }
@@ -102,6 +108,48 @@ impl Stream {
         Ok(())
     }
 
+    /// Appends bytes of a stream of an older base. A chunk that comes whole to where it stood keeps its checksum,
+    /// unseen; bytes of another are held against their checksum, and if that does not hold, neither will the new
+    /// one: damage is carried along, and stays damage.
+    pub(super) fn copy(
+        &mut self,
+        sink: &mut dyn Sink,
+        old: &Old<'_>,
+        range: Range<u64>,
+    ) -> Result<()> {
+        let mut at = range.start;
+        while at < range.end {
+            let same_place = self.len() == at && at.is_multiple_of(CHUNK);
+            if same_place
+                && range.end - at >= CHUNK
+                && let Some(sum) = old.sum(at)
+            {
+                self.flush(sink)?;
+                sink.write_at(self.position, old.bytes(at..at + CHUNK)?)?;
+                self.chunks.push(Chunk {
+                    offset: self.position,
+                    len: CHUNK,
+                    sum,
+                });
+                self.position += CHUNK;
+                self.chunk_start = self.position;
+                at += CHUNK;
+            } else {
+                let room = CHUNK - self.len() % CHUNK;
+                let end = range.end.min(at + room.min(CHUNK - at % CHUNK));
+                self.taint(old, at);
+                self.write(sink, old.bytes(at..end)?)?;
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is written next was made from an older stream's byte at a position.
+    pub(super) fn taint(&mut self, old: &Old<'_>, at: u64) {
+        self.tainted |= !old.holds(at);
+    }
+
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<()> {
         if !self.buffer.is_empty() {
             sink.write_at(self.position - self.buffer.len() as u64, &self.buffer)?;
@@ -112,12 +160,14 @@ impl Stream {
 
     fn end_chunk(&mut self) {
         if self.position > self.chunk_start {
+            let sum = self.hasher.digest();
             self.chunks.push(Chunk {
                 offset: self.chunk_start,
                 len: self.position - self.chunk_start,
-                sum: self.hasher.digest(),
+                sum: if self.tainted { !sum } else { sum },
             });
         }
+        self.tainted = false;
         self.hasher.reset();
         self.chunk_start = self.position;
     }
@@ -191,6 +241,11 @@ impl<'s> Sections<'s> {
         stream.write(self.sink, &front)?;
         self.chunks.extend(stream.finish(self.sink)?);
         Ok(())
+    }
+
+    /// Where the next section would begin, and the checksums of all that was written.
+    pub(super) fn into_parts(self) -> (u64, Vec<Chunk>) {
+        (self.position, self.chunks)
     }
 
     /// Where the next section would begin.

@@ -10,17 +10,13 @@ use crate::limits;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 
-/// LSN and time of every commit.
-pub(super) fn clock(view: &View) -> Result<Vec<(Lsn, Micros)>> {
-    let base = view.brain().base().clock()?;
-    let mut out: Vec<_> = (0..base.len()).filter_map(|at| base.get(at)).collect();
+/// LSN and time of every commit of the delta.
+pub(super) fn clock(view: &View) -> Vec<(Lsn, Micros)> {
     let log = &view.brain().delta().log;
-    out.extend(
-        (0..view.delta_commits())
-            .filter_map(|at| log.get(at))
-            .map(|e| (e.commit.lsn, e.commit.time)),
-    );
-    Ok(out)
+    (0..view.delta_commits())
+        .filter_map(|at| log.get(at))
+        .map(|e| (e.commit.lsn, e.commit.time))
+        .collect()
 }
 
 /// The requests still remembered, by id, and the newest that is not.
@@ -43,7 +39,8 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
             answer: brain.span(r.answer)?,
         });
     }
-    all.sort_unstable_by_key(|r| r.id);
+    // Two sorted runs, mostly: the stable sort merges them.
+    all.sort_by_key(|r| r.id);
     let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
     let expired = all.partition_point(|r| millis(&r.id) < oldest);
     let surplus = all.len().saturating_sub(limits::REQUESTS_MAX);
@@ -52,8 +49,13 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
     Ok((kept, floor))
 }
 
-/// The newest frames, within the limits.
-pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
+/// The newest frames, within the limits of a base that has `before` bytes in front of them.
+pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
+    let room = (before / limits::RECENT_COMMITS_SHARE) as usize;
+    let bytes_max = room.clamp(
+        limits::RECENT_COMMITS_BYTES_MIN,
+        limits::RECENT_COMMITS_BYTES_MAX,
+    );
     let brain = view.brain();
     let (log, count) = (&brain.delta().log, view.delta_commits());
     let (mut frames, mut bytes) = (0usize, 0usize);
@@ -61,7 +63,7 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
     // From the newest back, to where the limits are reached.
     while let Some(entry) = first.checked_sub(1).and_then(|at| log.get(at)) {
         let size = (entry.end - entry.position) as usize;
-        if frames == limits::RECENT_COMMITS_MAX || bytes + size > limits::RECENT_COMMITS_BYTES_MAX {
+        if frames == limits::RECENT_COMMITS_MAX || bytes + size > bytes_max {
             break;
         }
         (frames, bytes, first) = (frames + 1, bytes + size, first - 1);
@@ -72,9 +74,7 @@ pub(super) fn recent(view: &View) -> Result<Vec<Kept<'_>>> {
         let mut from = base.len();
         while let Some(at) = from.checked_sub(1) {
             let size = base.at(at)?.payload.len();
-            if frames == limits::RECENT_COMMITS_MAX
-                || bytes + size > limits::RECENT_COMMITS_BYTES_MAX
-            {
+            if frames == limits::RECENT_COMMITS_MAX || bytes + size > bytes_max {
                 break;
             }
             (frames, bytes, from) = (frames + 1, bytes + size, at);

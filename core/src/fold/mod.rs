@@ -3,22 +3,32 @@
 //! A fold reads the view only, so it runs beside the writer; what is committed meanwhile is in the next
 //! journal. Brains are created, imported, compacted and cleared of erased texts by this one way.
 //!
+//! What did not change is copied from the base that was (`kept`), what did is patched, sorted lists are merged.
+//!
 //! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
-//! attributes and what was derived from them are in none of its bytes.
+//! attributes and what was derived from them are in none of its bytes; the bytes are those of a fold from scratch;
+//! a copied range whose checksum does not hold gets none that holds.
 
 pub mod build;
 mod changes;
 mod clusters;
 pub(crate) mod codes;
+pub(crate) mod embeddings;
 pub mod image;
+mod kept;
 mod log;
-pub(crate) mod tables;
+pub(crate) mod merge;
+mod old;
+mod tables;
+mod ties;
+mod workers;
 
 use crate::base::adjacency;
 use crate::base::codes as base_codes;
 use crate::base::header::Header;
 use crate::base::identity::Identity;
 use crate::base::section::tag;
+use crate::base::sessions::Session;
 use crate::base::settings::Settings;
 use crate::base::{
     actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds,
@@ -30,8 +40,10 @@ use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
 use image::{Sections, Sink};
+use kept::Kept;
+pub use workers::{Inline, Workers};
 
-pub(crate) use tables::inverse_length;
+pub(crate) use embeddings::inverse_length;
 
 /// What a fold is to say of the new base.
 #[derive(Debug, Clone, Copy)]
@@ -62,35 +74,76 @@ impl Options {
     }
 }
 
+/// How a base is made; its bytes do not depend on it.
+#[derive(Clone, Copy)]
+pub struct How<'w> {
+    /// Who does what can be done side by side.
+    pub workers: &'w dyn Workers,
+    /// Make every byte anew, as if nothing of the old base could be taken over.
+    pub from_scratch: bool,
+}
+
 /// Writes the base of a view. Returns the position after it, where `journal` goes on.
 pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
+    let how = How {
+        workers: &Inline,
+        from_scratch: false,
+    };
+    fold_with(view, options, how, sink)
+}
+
+/// As `fold`, and says how.
+pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Sink) -> Result<u64> {
     if view.is_as_of() {
         return Err(Error::invalid(
             "view",
             "only the newest commit of a view can be folded",
         ));
     }
-    let tables = tables::write(view, sink)?;
-    let brain = view.brain();
+    let kept = Kept::of(view, how.from_scratch)?;
+    let mut planned = None;
+    let mut written = None;
+    how.workers.join(
+        Box::new(|| planned = Some(plan_terms(&kept))),
+        Box::new(|| written = Some(write_front(&kept, options, sink))),
+    );
+    let (terms, front) = match (planned, written) {
+        (Some(terms), Some(front)) => (terms?, front?),
+        _ => return Err(Error::invalid("workers", "they left work undone")),
+    };
+    let mut out = Sections::at(front.0, front.1, sink);
+    out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
+    finish(out)
+}
+
+/// The terms of all texts; those of kept texts are not read again.
+fn plan_terms<'v>(kept: &Kept<'v>) -> Result<terms::Merge<'v>> {
+    let (view, base) = (kept.view, kept.view.brain().base());
+    let older = if kept.is_scratch { None } else { base.terms()? };
+    let first = older.map_or(0, |_| base.nodes());
+    let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
+    let erased = |id: u32| kept.erased.binary_search(&id).is_ok();
+    terms::Merge::plan(older, texts, &erased)
+}
+
+/// Everything in front of the terms: where it ends, and its checksums.
+fn write_front(
+    kept: &Kept<'_>,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<(u64, Vec<image::Chunk>)> {
+    let view = kept.view;
+    let tables = tables::write(kept, sink)?;
     let mut out = Sections::at(tables.end, tables.chunks, sink);
     out.write(tag::IDENTITY, |body| options.identity.write(body))?;
     let settings = view.settings()?.to_json();
     out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;
     let all = view.sessions()?;
-    let position = |id: u32| {
-        all.binary_search_by_key(&id, |s| s.id.0)
-            .map(|at| at as u32)
-    };
-    let of_event: Vec<u32> = tables
-        .sessions
-        .iter()
-        .map(|&id| {
-            position(id)
-                .map_err(|_| Error::corrupt("sessions", 0, format!("session {id} is missing")))
-        })
-        .collect::<Result<_>>()?;
-    out.write(tag::SESSIONS, |body| sessions::write(body, &all, &of_event))?;
-    drop(of_event);
+    let of_event = session_positions(&all, &tables.sessions)?;
+    let older = kept.base().map(|base| base.sessions()).transpose()?;
+    out.write(tag::SESSIONS, |body| {
+        sessions::write(body, &all, older, &of_event)
+    })?;
     let mut named = Vec::new();
     for id in 1.. {
         match view.actor(ActorId(id))? {
@@ -99,63 +152,95 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
         }
     }
     out.write(tag::ACTORS, |body| actors::write(body, &named))?;
+    let older = kept.base().map(|base| base.attributes()).transpose()?;
+    let mut changed = Vec::new();
+    for &id in kept.attributes.iter().chain(&tables.with_attributes) {
+        changed.push((id, view.node(NodeId(id.into()))?.attributes_json()?));
+    }
     out.write(tag::ATTRIBUTES, |body| {
-        attributes::write(body, || {
-            tables.with_attributes.iter().map(|&id| {
-                let node = view.node(NodeId(id.into()))?;
-                Ok((id, node.attributes_json()?.unwrap_or_default()))
-            })
-        })
+        attributes::write(body, older, &changed)
     })?;
+    let older = kept.base().map(|base| base.event_times()).transpose()?;
+    let newer = event_times::Newer {
+        first: kept.first as u32,
+        recorded: &tables.recorded,
+        times: &tables.event_times,
+    };
+    let recorded = |id: u32| Ok(view.node(NodeId(id.into()))?.created_at().0);
     out.write(tag::EVENT_TIMES, |body| {
-        event_times::write(body, &tables.event_times, &tables.recorded)
+        event_times::write(body, older, recorded, newer)
     })?;
     let erased =
         |id: u64| u32::try_from(id).is_ok_and(|id| tables.erased.binary_search(&id).is_ok());
     if options.origin {
         out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
-        out.write(tag::CLOCK, |body| clock::write(body, &[]))?;
+        out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
         out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
         out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
     } else {
         out.write(tag::HISTORY, |body| {
             history::write(body, || changes::all(view, &erased))
         })?;
-        let times = log::clock(view)?;
-        out.write(tag::CLOCK, |body| clock::write(body, &times))?;
-        let (kept, floor) = log::requests(view, options.now)?;
-        out.write(tag::REQUESTS, |body| requests::write(body, &kept, floor))?;
-        let recent = log::scrub(log::recent(view)?, &tables.erased)?;
+        let older = view.brain().base().clock()?;
+        out.write(tag::CLOCK, |body| {
+            clock::write(body, Some(older), &log::clock(view))
+        })?;
+        let (remembered, floor) = log::requests(view, options.now)?;
+        out.write(tag::REQUESTS, |body| {
+            requests::write(body, &remembered, floor)
+        })?;
+        let recent = log::scrub(log::recent(view, out.position())?, &tables.erased)?;
         out.write(tag::COMMITS, |body| commits::write(body, &recent))?;
     }
-    out.write(tag::ADJACENCY, |body| tables.adjacency.write(body))?;
-    out.write(tag::KINDS, |body| kinds::write(body, &tables.types))?;
-    let mut supersedes = tables.supersedes;
-    out.write(tag::CONFLICTS, |body| {
-        conflicts::write(body, &tables.contradicts, &mut supersedes)
+    let ties = &tables.ties;
+    out.write(tag::ADJACENCY, |body| {
+        adjacency::write(body, &ties.starts, &ties.targets, &ties.types)
     })?;
+    out.write(tag::KINDS, |body| kinds::write(body, &tables.types))?;
+    out.write(tag::CONFLICTS, |body| {
+        conflicts::write(body, &ties.contradicts, &ties.supersedes)
+    })?;
+    let sums = &tables.vectors;
     out.write(tag::VECTORS, |body| {
-        vectors::write(
+        vectors::write(body, sums.count, &sums.sum, &sums.inverse_lengths)
+    })?;
+    let older = kept.base().map(|base| base.strengths()).transpose()?;
+    let strength = |id: u32| kept.strength(id);
+    out.write(tag::STRENGTHS, |body| {
+        strengths::write(
             body,
-            tables.vector_count,
-            &tables.vector_sum,
-            &tables.inverse_lengths,
+            view.nodes(),
+            older.unwrap_or_default(),
+            &tables.strengths,
+            strength,
         )
     })?;
-    let codes = codes::make(view)?;
+    let codes = codes::make(view, kept.base())?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
     })?;
     drop(codes);
-    out.write(tag::STRENGTHS, |body| {
-        strengths::write(body, &tables.strengths)
-    })?;
-    let base_terms = brain.base().terms()?;
-    let first = base_terms.map_or(0, |_| brain.base().nodes());
-    let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
-    let terms = terms::Merge::plan(base_terms, texts, &|id| erased(id.into()))?;
-    out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
-    finish(out)
+    Ok(out.into_parts())
+}
+
+/// Where the session of each event stands among all.
+fn session_positions(all: &[Session<'_>], of_event: &[u32]) -> Result<Vec<u32>> {
+    let mut last = None;
+    of_event
+        .iter()
+        .map(|&id| match last {
+            // Neighbours are mostly of one session.
+            Some((known, at)) if known == id => Ok(at),
+            _ => {
+                let found = all.binary_search_by_key(&id, |s| s.id.0);
+                let at = found.map_err(|_| {
+                    Error::corrupt("sessions", 0, format!("session {id} is missing"))
+                })? as u32;
+                last = Some((id, at));
+                Ok(at)
+            }
+        })
+        .collect()
 }
 
 /// Writes an empty base.
@@ -183,26 +268,28 @@ pub fn empty(
     out.write(tag::SETTINGS, |body| {
         body.bytes(settings.to_json().as_bytes())
     })?;
-    out.write(tag::SESSIONS, |body| sessions::write(body, &[], &[]))?;
+    out.write(tag::SESSIONS, |body| sessions::write(body, &[], None, &[]))?;
     out.write(tag::ACTORS, |body| actors::write(body, &[]))?;
-    out.write(tag::ATTRIBUTES, |body| {
-        attributes::write(body, std::iter::empty)
+    out.write(tag::ATTRIBUTES, |body| attributes::write(body, None, &[]))?;
+    out.write(tag::EVENT_TIMES, |body| {
+        event_times::write(body, None, |_| Ok(0), event_times::Newer::default())
     })?;
-    out.write(tag::EVENT_TIMES, |body| event_times::write(body, &[], &[]))?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
-    out.write(tag::CLOCK, |body| clock::write(body, &[]))?;
+    out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
     out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
     out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
     out.write(tag::ADJACENCY, |body| {
-        adjacency::Builder::new(0).write(body)
+        adjacency::write(body, &[0], &[], &[])
     })?;
     out.write(tag::KINDS, |body| kinds::write(body, &[]))?;
-    out.write(tag::CONFLICTS, |body| conflicts::write(body, &[], &mut []))?;
+    out.write(tag::CONFLICTS, |body| conflicts::write(body, &[], &[]))?;
     out.write(tag::VECTORS, |body| {
         vectors::write(body, 0, &vec![0.0; dimension as usize], &[])
     })?;
     out.write(tag::CODES, |body| base_codes::write(body, 0, None))?;
-    out.write(tag::STRENGTHS, |body| strengths::write(body, &[]))?;
+    out.write(tag::STRENGTHS, |body| {
+        strengths::write(body, 0, &[], &[], |_| 0.0)
+    })?;
     let terms = terms::Merge::plan::<&str>(None, [], &|_| false)?;
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)

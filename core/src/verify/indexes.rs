@@ -7,7 +7,7 @@ use crate::base::Base;
 use crate::base::section::{Section, tag};
 use crate::error::{Error, Result};
 use crate::event::Edge;
-use crate::fold::tables::inverse_length;
+use crate::fold::inverse_length;
 use crate::text::{Analyzer, TermCounts};
 use crate::types::{EdgeType, EventType, Flags, NodeId};
 
@@ -44,7 +44,9 @@ fn adjacency(base: &Base) -> Result<()> {
         for i in 0..out.others.len() {
             let edge = base.edge(outgoing)?;
             let said = (id.0, u64::from(out.others[i]), out.types[i]);
-            if out.positions.get(i) != outgoing || edge.key() != said {
+            if out.first.map(|first| u64::from(first) + i as u64) != Some(outgoing)
+                || edge.key() != said
+            {
                 return bad(
                     section,
                     format!("an edge from event {id} that is not there"),
@@ -55,8 +57,12 @@ fn adjacency(base: &Base) -> Result<()> {
         let list = index.incoming(id)?;
         let mut last = None;
         for i in 0..list.others.len() {
-            let edge = base.edge(list.positions.get(i))?;
-            let said = (u64::from(list.others[i]), id.0, list.types[i]);
+            let source = NodeId(list.others[i].into());
+            let said = (source.0, id.0, list.types[i]);
+            let at = index.position(source, id.0 as u32, list.types[i])?;
+            let Some(edge) = at.map(|at| base.edge(at)).transpose()? else {
+                return bad(section, format!("an edge to event {id} that is not there"));
+            };
             if edge.key() != said || last.replace(edge.key()) >= Some(edge.key()) {
                 return bad(section, format!("an edge to event {id} that is not there"));
             }

@@ -18,6 +18,7 @@ pub use bound::AsOf;
 pub use commits::Committed;
 pub use lists::Ids;
 pub use node::Node;
+pub(crate) use node::strength_after;
 pub use session_ids::SessionIds;
 pub use ties::{Direction, Tie, Ties};
 

@@ -508,6 +508,23 @@ impl<'v> Node<'v> {
     }
 }
 
+/// Strength after a decay run of a base event about which the journal says nothing.
+pub(crate) fn strength_after(record: &Record, run: &DecayRun) -> f32 {
+    let rate = if record.lambda > 0.0 {
+        record.lambda
+    } else {
+        rate_of(&run.rates, record.event_type)
+    };
+    decay(
+        record.confidence,
+        record.flags.has(Flags::PINNED),
+        rate,
+        run.at,
+        record.last_accessed,
+        record.access_count,
+    )
+}
+
 fn rate_of(rates: &[f32; 6], event_type: EventType) -> f32 {
     rates[if event_type.is_known() {
         usize::from(event_type.0)

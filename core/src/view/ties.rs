@@ -4,7 +4,7 @@ use super::View;
 use crate::base::adjacency::Neighbours;
 use crate::base::history::Before;
 use crate::delta::entry::END;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::types::{EdgeType, Micros, NodeId};
 
@@ -35,6 +35,8 @@ type Edited = ((u64, u8), Option<(f32, Micros)>);
 enum Place {
     /// At this position of the edge table.
     Base(u64),
+    /// Among the outgoing edges of the event at the other end.
+    Source,
     /// Weight and recorded time.
     Value(f32, Micros),
 }
@@ -69,7 +71,10 @@ impl Ties<'_> {
             Self::Base(list) => Some(Tie {
                 other: NodeId((*list.others.get(i)?).into()),
                 edge_type: EdgeType(*list.types.get(i)?),
-                place: Place::Base(list.positions.get(i)),
+                place: match list.first {
+                    Some(first) => Place::Base(u64::from(first) + i as u64),
+                    None => Place::Source,
+                },
             }),
             Self::Merged(list) => list.get(i).copied(),
         }
@@ -215,6 +220,16 @@ impl View {
     pub fn edge(&self, id: NodeId, direction: Direction, tie: &Tie) -> Result<Edge> {
         match tie.place {
             Place::Base(position) => self.brain.base.edge(position),
+            Place::Source => {
+                let found = self.brain.base_edge(tie.other, id, tie.edge_type)?;
+                found.ok_or_else(|| {
+                    let why = format!(
+                        "the edge {} {} {id} has no record",
+                        tie.other, tie.edge_type
+                    );
+                    Error::corrupt("adjacency", 0, why)
+                })
+            }
             Place::Value(weight, created_at) => {
                 let (source, target) = match direction {
                     Direction::Outgoing => (id, tie.other),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_core::base::settings::Settings;
 use amem_core::brain::Brain;
-use amem_core::fold::{Options, empty, fold, journal, new_identity};
+use amem_core::fold::{How, Inline, Options, empty, fold, fold_with, journal, new_identity};
 use amem_core::journal::frame::{self, Header, Kind};
 use amem_core::journal::op::{self, Op};
 use amem_core::journal::scan::Position;
@@ -69,6 +69,16 @@ impl Written {
         let options = Options::next(&view, view.time());
         let mut bytes = Vec::new();
         let end = fold(&view, &options, &mut bytes)?;
+        let how = How {
+            workers: &Inline,
+            from_scratch: true,
+        };
+        let mut anew = Vec::new();
+        fold_with(&view, &options, how, &mut anew)?;
+        assert!(
+            bytes == anew,
+            "what was taken over is not what it would be anew"
+        );
         journal(&options.identity, 1, end, &mut bytes)?;
         *self = Self::open(bytes)?;
         Ok(())

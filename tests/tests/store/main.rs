@@ -9,6 +9,7 @@
 mod believed;
 mod commits;
 mod cost;
+mod folds;
 mod refusals;
 
 use std::sync::Arc;

@@ -1,0 +1,118 @@
+//! Two sorted lists as one: long runs of the older, with entries of the newer between them.
+
+use std::ops::Range;
+
+/// What comes next.
+pub(crate) enum Piece<T> {
+    /// These of the older list, as they stand.
+    Older(Range<usize>),
+    /// This of the newer one.
+    Newer(T),
+}
+
+/// Hands out `len` older entries and the newer ones in order. Among equals the older come first.
+pub(crate) fn merge<K: Ord, T, E>(
+    len: usize,
+    older: impl Fn(usize) -> K,
+    newer: impl IntoIterator<Item = (K, T)>,
+    mut out: impl FnMut(Piece<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut from = 0;
+    for (key, value) in newer {
+        let to = after(from, len, |at| older(at) <= key);
+        if from < to {
+            out(Piece::Older(from..to))?;
+        }
+        from = to;
+        out(Piece::Newer(value))?;
+    }
+    if from < len {
+        out(Piece::Older(from..len))?;
+    }
+    Ok(())
+}
+
+/// The first place from `from` on for which `before` is false.
+fn after(from: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut from, mut to) = (from, len);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if before(middle) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    from
+}
+
+/// An ascending list without some of its entries, and with others. All ascend.
+pub(crate) fn edited<T: Ord + Copy>(older: &[T], gone: &[T], newer: &[T]) -> Vec<T> {
+    let mut kept = Vec::with_capacity(older.len() + newer.len());
+    let mut from = 0;
+    for entry in gone {
+        if let Ok(at) = older[from..].binary_search(entry) {
+            kept.extend_from_slice(&older[from..from + at]);
+            from += at + 1;
+        }
+    }
+    kept.extend_from_slice(&older[from..]);
+    if newer.is_empty() {
+        return kept;
+    }
+    let mut out = Vec::with_capacity(kept.len() + newer.len());
+    let pairs = newer.iter().map(|&entry| (entry, entry));
+    let Ok(()) = merge(
+        kept.len(),
+        |at| kept[at],
+        pairs,
+        |piece| -> Result<(), std::convert::Infallible> {
+            match piece {
+                Piece::Older(range) => out.extend_from_slice(&kept[range]),
+                Piece::Newer(entry) => out.push(entry),
+            }
+            Ok(())
+        },
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn an_edited_list_is_what_a_set_would_say() {
+        let older: Vec<u32> = (0..100).map(|i| i * 3).collect();
+        for step in [1usize, 2, 7, 50] {
+            let gone: Vec<u32> = older.iter().copied().step_by(step).collect();
+            let newer: Vec<u32> = (0..400u32).filter(|i| i % 3 == 1).step_by(step).collect();
+            let mut expected: BTreeSet<u32> = older.iter().copied().collect();
+            expected.retain(|i| !gone.contains(i));
+            expected.extend(&newer);
+            let expected: Vec<u32> = expected.into_iter().collect();
+            assert_eq!(edited(&older, &gone, &newer), expected, "{step}");
+        }
+        assert_eq!(edited(&[1, 2], &[9], &[]), [1, 2]);
+    }
+
+    #[test]
+    fn of_equals_the_older_come_first() {
+        let mut out = String::new();
+        let newer = [(2, 'x'), (9, 'y')];
+        let Ok(()) = merge(
+            3,
+            |at| at + 1,
+            newer,
+            |piece| -> Result<(), std::convert::Infallible> {
+                match piece {
+                    Piece::Older(range) => out.push_str(&format!("{range:?} ")),
+                    Piece::Newer(c) => out.push(c),
+                }
+                Ok(())
+            },
+        );
+        assert_eq!(out, "0..2 x2..3 y");
+    }
+}

@@ -1,0 +1,286 @@
+//! A base that takes over what did not change is, byte for byte, one that is made from scratch.
+
+use amem_core::base::settings::Settings;
+use amem_core::event::Attributes;
+use amem_core::fold::{How, Inline, Options, fold_with, journal};
+use amem_core::limits::RECENT_COMMITS_BYTES_MIN;
+use amem_core::mapping::Map;
+use amem_core::verify::native;
+use amem_core::view::View;
+use amem_core::{EdgeType, EventType, Flags, Micros, NodeId};
+use amem_store::mutation::{End, Ingest, NewEdge, NewEvent, NewLink};
+use amem_store::{Mutation, Request, Store};
+use amem_tests::random::Random;
+use uuid::Uuid;
+
+use crate::{correction, open, run};
+
+/// The bytes of the next base of a view, its journal behind it.
+pub(crate) fn folded(view: &View, from_scratch: bool) -> Vec<u8> {
+    let options = Options::next(view, view.time());
+    let how = How {
+        workers: &Inline,
+        from_scratch,
+    };
+    let mut bytes = Vec::new();
+    let end = fold_with(view, &options, how, &mut bytes).unwrap();
+    journal(&options.identity, 7, end, &mut bytes).unwrap();
+    bytes
+}
+
+/// Where two files differ first, told by the section.
+fn compare(store: &Store, seed: u64) {
+    let view = store.view();
+    let (kept, anew) = (folded(&view, false), folded(&view, true));
+    if kept != anew {
+        let at = kept.iter().zip(&anew).position(|(a, b)| a != b);
+        let brain = amem_core::brain::Brain::open(Map::owned(&anew)).unwrap();
+        let places = &brain.base().table().places;
+        panic!(
+            "seed {seed}: {} bytes and {} from byte {at:?} on: {:?} {places:?}",
+            kept.len(),
+            anew.len(),
+            brain.base().header(),
+        );
+    }
+    let report = native(std::sync::Arc::new(Map::owned(&kept)), None).unwrap();
+    assert!(report.findings.is_empty(), "seed {seed}: {report:?}");
+}
+
+fn event(random: &mut Random, sessions: &[amem_core::SessionId]) -> NewEvent {
+    let words = ["deploy", "rollback", "größe", "cat", "dogs", "日本"];
+    let len = random.pick(&[1, 3, 12, 70]);
+    let text: Vec<_> = (0..len).map(|_| random.pick(&words)).collect();
+    let some = |random: &mut Random| random.below(3) == 0;
+    NewEvent {
+        session: (!sessions.is_empty() && some(random)).then(|| random.pick(sessions)),
+        confidence: random.unit(),
+        event_time: some(random).then(|| Micros(random.below(1 << 50) as i64)),
+        lambda: some(random).then(|| random.unit()),
+        attributes: some(random).then(|| attributes(random)),
+        vector: some(random).then(|| vector(random)),
+        ..NewEvent::new(EventType(random.below(6) as u8), text.join(" "))
+    }
+}
+
+fn attributes(random: &mut Random) -> Attributes {
+    let mut all = Attributes::new();
+    all.insert("n".into(), random.below(1000).into());
+    all
+}
+
+fn vector(random: &mut Random) -> Vec<f32> {
+    (0..128).map(|_| random.unit() - 0.5).collect()
+}
+
+fn batch(
+    random: &mut Random,
+    nodes: u64,
+    count: u64,
+    sessions: &[amem_core::SessionId],
+) -> Mutation {
+    let events = (0..count).map(|_| event(random, sessions)).collect();
+    let links = (0..count * 3)
+        .filter_map(|_| {
+            let source = random.below(count) as usize;
+            let target = random.below(nodes + count);
+            let end = match target.checked_sub(nodes) {
+                None => End::Event(NodeId(target)),
+                Some(at) if at as usize == source => return None,
+                Some(at) => End::New(at as usize),
+            };
+            Some(NewLink {
+                source: End::New(source),
+                target: end,
+                edge_type: EdgeType(random.pick(&[0, 1, 2, 4, 5, 6])),
+                weight: random.unit(),
+            })
+        })
+        .collect();
+    Mutation::Ingest(Ingest {
+        events,
+        links,
+        ..Ingest::default()
+    })
+}
+
+/// Any change to what is there.
+fn change(random: &mut Random, store: &Store, sessions: &[amem_core::SessionId]) -> Mutation {
+    let view = store.view();
+    let any = |random: &mut Random| NodeId(random.below(view.nodes()));
+    let edge = |random: &mut Random, edge_type| NewEdge {
+        source: any(random),
+        target: any(random),
+        edge_type,
+        weight: random.unit(),
+    };
+    match random.below(18) {
+        0 => Mutation::Correct(correction(any(random).0, "it was otherwise")),
+        1..=3 => {
+            let edge_type = EdgeType(random.pick(&[0, 1, 2, 2, 3, 3, 6]));
+            Mutation::Link(edge(random, edge_type))
+        }
+        4..=6 => {
+            // One that is there, if the event has any.
+            let source = any(random);
+            let all = amem_core::Graph::edges_at(&view, source.0).unwrap();
+            let Some(edge) = all.get(random.below(all.len().max(1) as u64) as usize) else {
+                return Mutation::Touch(vec![(source, 1)]);
+            };
+            if random.below(2) == 0 {
+                return Mutation::Link(NewEdge {
+                    source,
+                    target: edge.target,
+                    edge_type: edge.edge_type,
+                    weight: random.unit(),
+                });
+            }
+            Mutation::Unlink {
+                source,
+                target: edge.target,
+                edge_type: edge.edge_type,
+            }
+        }
+        7 => Mutation::Touch((0..5).map(|_| (any(random), 1)).collect()),
+        8 => Mutation::Pin(any(random)),
+        9 => Mutation::Forget(any(random)),
+        10 => Mutation::Restore(any(random)),
+        11 => Mutation::Erase(vec![any(random), any(random)]),
+        12 | 13 => Mutation::SetVector {
+            target: any(random),
+            vector: (random.below(3) > 0).then(|| vector(random)),
+            space: None,
+        },
+        14 | 15 => Mutation::SetAttributes {
+            target: any(random),
+            attributes: (random.below(3) > 0).then(|| attributes(random)),
+        },
+        16 if random.below(4) == 0 => Mutation::Decay,
+        16 => match sessions.first() {
+            Some(&session) if random.below(2) == 0 => Mutation::CloseSession {
+                session,
+                outcome: "done".into(),
+            },
+            _ => Mutation::OpenSession {
+                key: format!("key {}", random.below(20)),
+            },
+        },
+        _ => Mutation::SetSettings(Settings::default()),
+    }
+}
+
+/// A brain that lives: it grows, it changes, it is folded, again and again.
+fn live(seed: u64, rounds: u64, grown: u64, changed: u64) {
+    let random = &mut Random::new(seed);
+    let (_disk, mut store) = open(seed);
+    let mut sessions = Vec::new();
+    for round in 0..rounds {
+        if round % 3 != 2 {
+            let count = 1 + random.below(grown);
+            let new = batch(random, store.view().nodes(), count, &sessions);
+            run(&mut store, new).unwrap();
+        }
+        for _ in 0..random.below(changed) {
+            let mutation = change(random, &store, &sessions);
+            let id = Uuid::from_u128(u128::from(random.number()) | 1 << 120);
+            // Some are refused: a touch of what is hidden, a cycle, what is there already.
+            if let Ok(answer) = store.execute(Request::new(mutation).with_id(id).by("uid:1", "a")) {
+                sessions.extend(answer.session.filter(|id| !sessions.contains(id)));
+            }
+        }
+        compare(&store, seed);
+        store.checkpoint().unwrap();
+    }
+    assert!(store.view().nodes() > rounds / 2, "seed {seed}: it grew");
+}
+
+#[test]
+fn what_is_taken_over_has_the_bytes_of_what_is_made_from_scratch() {
+    for seed in 0..12 {
+        live(seed, 12, 30, 25);
+    }
+}
+
+#[test]
+fn so_it_is_with_many_events_of_which_few_change() {
+    live(99, 5, 5_000, 30);
+    live(100, 3, 5_000, 1);
+}
+
+#[test]
+fn erasing_every_text_and_every_vector_takes_nothing_over() {
+    let random = &mut Random::new(5);
+    let (_disk, mut store) = open(5);
+    let new = batch(random, 0, 40, &[]);
+    run(&mut store, new).unwrap();
+    store.checkpoint().unwrap();
+    run(&mut store, Mutation::Erase((0..40).map(NodeId).collect())).unwrap();
+    compare(&store, 5);
+    store.checkpoint().unwrap();
+    let header = *store.brain().base().header();
+    assert_eq!(
+        header.vectors - header.content,
+        (64 - header.content % 64) % 64
+    );
+    assert!((0..40).all(|id| {
+        let flags = store.view().node(NodeId(id)).unwrap().flags();
+        flags.has(Flags::ERASED)
+    }));
+}
+
+/// A base with a bit of its file turned, as the store would map it.
+fn with_flip(bytes: &[u8], at: u64) -> View {
+    let mut bytes = bytes.to_vec();
+    bytes[at as usize] ^= 1;
+    let brain = std::sync::Arc::new(amem_core::brain::Brain::open(Map::owned(&bytes)).unwrap());
+    brain.view()
+}
+
+#[test]
+fn damage_of_a_table_is_carried_along_as_damage_and_that_of_an_index_is_healed() {
+    let random = &mut Random::new(6);
+    let (_disk, mut store) = open(6);
+    let new = batch(random, 0, 3_000, &[]);
+    run(&mut store, new).unwrap();
+    let bytes = folded(&store.view(), false);
+    let view = with_flip(&bytes, 64);
+    let base = view.brain().base();
+    let h = *base.header();
+    let place = |tag| base.table().find(tag).unwrap().offset;
+    let carried = [
+        ("texts", h.content + 6),
+        ("vectors", h.vectors + 3),
+        ("vectors", h.sections() - 3),
+    ];
+    for (part, at) in carried {
+        let again = folded(&with_flip(&bytes, at), false);
+        let report = native(std::sync::Arc::new(Map::owned(&again)), None).unwrap();
+        assert!(
+            report.findings.iter().any(|f| f.part == part),
+            "{part}: {report:?}"
+        );
+    }
+    for tag in [0x4C, 0x4E, 0x50] {
+        // In the arrays, behind what says how long they are.
+        let at = place(tag) + 1_200;
+        let again = folded(&with_flip(&bytes, at), false);
+        let report = native(std::sync::Arc::new(Map::owned(&again)), None).unwrap();
+        assert!(report.findings.is_empty(), "{tag:#x}: {report:?}");
+    }
+}
+
+#[test]
+fn recent_commits_take_a_share_of_the_brain() {
+    let random = &mut Random::new(7);
+    let (_disk, mut store) = open(7);
+    for _ in 0..20 {
+        let new = batch(random, store.view().nodes(), 300, &[]);
+        run(&mut store, new).unwrap();
+    }
+    store.checkpoint().unwrap();
+    let place = store.brain().base().table().find(0x4A).unwrap();
+    let kept = RECENT_COMMITS_BYTES_MIN as u64;
+    assert!(kept / 2 < place.len && place.len <= kept, "{}", place.len);
+    let oldest = store.view().commits_held_after().unwrap();
+    assert!(oldest.0 > 0, "a small brain does not keep them all");
+}
