@@ -187,10 +187,14 @@ fn stalls(
             let built = builder.join().map_err(|_| "the builder panicked")??;
             // What the writer that comes in this moment waits for.
             let started = Instant::now();
-            store.install(built)?;
+            let retired = store.install(built)?;
             install = started.elapsed();
+            let retired = scope.spawn(move || drop(retired));
             commit(&mut store, random)?;
             commits.push(started.elapsed());
+            while !retired.is_finished() {
+                commits.push(commit(&mut store, random)?);
+            }
             stop.store(true, Ordering::Relaxed);
             Ok(bare.join().map_err(|_| "the bare loop panicked")??)
         },

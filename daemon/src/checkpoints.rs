@@ -15,7 +15,7 @@ use amem_core::brain::Brain;
 use amem_proto::v1::JobKind;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
-use amem_store::{Checkpoint, Store};
+use amem_store::{Checkpoint, Retired, Store};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::jobs::{Job, Jobs};
@@ -221,6 +221,17 @@ fn build(checkpoint: &mut Checkpoint, brain: &Brain) -> amem_store::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Drops what is left of the old generation where no commit waits for it.
+pub(crate) fn let_go(retired: Retired) {
+    let dropped = std::thread::Builder::new()
+        .name("old generation".into())
+        .spawn(move || drop(retired));
+    if let Err(error) = dropped {
+        // Then it was dropped here.
+        tracing::debug!(%error, "no thread to let go of an old generation");
+    }
 }
 
 /// Bytes of a generation before its journal.

@@ -18,7 +18,7 @@ use amem_store::{Folder, Store};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
-use crate::checkpoints::{Built, Checkpoints, Waiting};
+use crate::checkpoints::{self, Built, Checkpoints, Waiting};
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::limits::{
@@ -289,8 +289,9 @@ impl Writer {
             Built::Failed(refusal) => Err(refusal),
         };
         match installed {
-            Ok(()) => {
+            Ok(retired) => {
                 self.shared.show(store);
+                checkpoints::let_go(retired);
                 let generation = store.brain().base().identity().generation;
                 tracing::info!(
                     brain = self.name,

@@ -1,14 +1,18 @@
 //! Checkpoints: a new base beside running writers.
 //!
 //! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` brings the
-//! frames that came meanwhile, in rounds; `Store::install` carries the last of them, publishes the new file
-//! under the brain's name and goes on there. Readers of the old file keep it until they look.
+//! frames that came meanwhile, in rounds, and makes the file ready to be written on; `Store::install` carries the last
+//! of them, publishes the new file under the brain's name and goes on there. Readers of the old file keep it until they
+//! look.
+//!
+//! Commits wait for `install` alone, so whatever can be done before is done by `carry`, and what is left of the old
+//! generation is handed back to be dropped elsewhere (`Retired`).
 
 use std::io;
 use std::sync::Arc;
 
 use amem_core::base::identity::Identity;
-use amem_core::brain::Brain;
+use amem_core::brain::{Brain, Replayed};
 use amem_core::fold::{self, Options};
 use amem_core::journal::frame;
 use amem_core::journal::head::PAGE;
@@ -44,7 +48,19 @@ pub struct Checkpoint {
     carried: u32,
     /// Where the next frame of the old journal begins.
     old: Position,
+    /// Up to where the new file has zeros behind its frames.
+    space_end: u64,
+    /// The new generation, and how far its frames are replayed.
+    next: Option<(Arc<Brain>, Position)>,
     done: bool,
+}
+
+/// What is left of a generation that was replaced: its mapping, its descriptor and its delta. To let go of them takes
+/// milliseconds for every hundred megabytes, so whoever holds commits up should drop this elsewhere.
+#[derive(Debug)]
+pub struct Retired {
+    _store: Store,
+    _checkpoint: Checkpoint,
 }
 
 impl Checkpoint {
@@ -75,6 +91,8 @@ impl Checkpoint {
             position: start,
             carried,
             old,
+            space_end: 0,
+            next: None,
             done: false,
         })
     }
@@ -108,17 +126,55 @@ impl Checkpoint {
             lsn: self.identity.base_lsn,
             checksum: head.seed(),
         };
+        self.space_end = first;
         file.sync().map_err(|e| Error::disk("sync", &self.tmp, e))
     }
 
-    /// Carries frames that were committed since, and syncs them; returns how many bytes are left to carry.
+    /// Carries frames that were committed since, syncs them, and has the new file ready for more; returns how many
+    /// bytes are left to carry.
     pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
         let log = &brain.delta().log;
         let until = log.published();
         self.carry_until(brain, until)?;
+        self.make_space(LAST_ROUND_BYTES_MAX)?;
         self.sync()?;
+        self.replay()?;
+        let file = self.file()?;
+        file.protect()
+            .map_err(|e| Error::disk("protect", &self.tmp, e))?;
         let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
+    }
+
+    /// Reads back what was carried, as the next reader will.
+    fn replay(&mut self) -> Result<()> {
+        let file = self.file()?.clone();
+        let failed = |action: &'static str| {
+            let tmp = self.tmp.clone();
+            move |e| Error::disk(action, tmp, e)
+        };
+        let len = file.len().map_err(failed("look at"))?;
+        let map = || file.map(len).map_err(failed("map"));
+        let (brain, from) = match self.next.take() {
+            Some((brain, from)) => {
+                if !file.maps_live() || brain.mapped() < len {
+                    brain.grow(map()?);
+                }
+                (brain, from)
+            }
+            None => {
+                let brain = Arc::new(Brain::open(map()?)?);
+                let start = brain.start().ok_or(amem_core::Error::Foreign)?;
+                (brain, start)
+            }
+        };
+        let Replayed { position, torn } = brain.replay(from, u64::MAX)?;
+        if position != self.position {
+            let why = torn.unwrap_or_else(|| "frames are missing".into());
+            return Err(amem_core::Error::corrupt("carried frames", position.at, why).into());
+        }
+        self.next = Some((brain, position));
+        Ok(())
     }
 
     fn file(&self) -> Result<&Arc<dyn File>> {
@@ -168,14 +224,21 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Writes zeros behind the last frame; returns where they end.
-    fn make_space(&self) -> Result<u64> {
-        let end = (self.position.at + SPACE).next_multiple_of(PAGE);
-        let zeros = vec![0; (end - self.position.at) as usize];
+    /// Sees to it that behind the last frame there are zeros for `more` bytes of frames, and some.
+    fn make_space(&mut self, more: u64) -> Result<()> {
+        // A frame's header of zeros behind the last frame ends the chain for every reader.
+        let needed = self.position.at + more + frame::HEADER as u64;
+        if needed <= self.space_end {
+            return Ok(());
+        }
+        let from = self.space_end.max(self.position.at);
+        let end = (needed + SPACE).next_multiple_of(PAGE);
+        let zeros = vec![0; (end - from) as usize];
         self.file()?
-            .write_at(self.position.at, &zeros)
+            .write_at(from, &zeros)
             .map_err(|e| Error::disk("write", &self.tmp, e))?;
-        Ok(end)
+        self.space_end = end;
+        Ok(())
     }
 
     /// Gives what was built a name that no file has.
@@ -200,53 +263,51 @@ impl Store {
     pub fn checkpoint(&mut self) -> Result<()> {
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
-        self.install(checkpoint)
+        self.install(checkpoint).map(drop)
     }
 
-    /// Carries the last frames, publishes the new file and goes on there.
-    pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<()> {
+    /// Carries the last frames, publishes the new file and goes on there. Gives back what is left of the old one.
+    pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<Retired> {
         if let Some(why) = &self.poison {
             return Err(Error::Poisoned { why: why.clone() });
         }
         if !Arc::ptr_eq(checkpoint.view.brain(), &self.brain) {
             return Err(Error::invalid("checkpoint", "another one came before it"));
         }
+        if checkpoint.next.is_none() {
+            checkpoint.carry(&self.brain.clone())?;
+        }
         let until = self.brain.delta().log.published();
         checkpoint.carry_until(&self.brain.clone(), until)?;
-        let space_end = checkpoint.make_space()?;
+        checkpoint.make_space(0)?;
+        checkpoint.replay()?;
+        let Some((brain, position)) = checkpoint.next.clone() else {
+            return Err(Error::invalid("checkpoint", "it has not been built"));
+        };
         let file = checkpoint.file()?.clone();
         let disk = self.folder.disk().clone();
         let tmp = checkpoint.tmp.clone();
-        checkpoint.sync()?;
-        let len = file.len().map_err(|e| Error::disk("look at", &tmp, e))?;
-        let map = file.map(len).map_err(|e| Error::disk("map", &tmp, e))?;
-        let brain = Arc::new(Brain::open(map)?);
-        let start = brain.start().ok_or(amem_core::Error::Foreign)?;
-        let replayed = brain.replay(start, u64::MAX)?;
-        if replayed.position != checkpoint.position {
-            let why = replayed.torn.unwrap_or_else(|| "frames are missing".into());
-            return Err(
-                amem_core::Error::corrupt("carried frames", replayed.position.at, why).into(),
-            );
-        }
         let next = Self::new(
             self.folder.clone(),
             self.name.clone(),
             self.file_name.clone(),
             file.clone(),
             brain,
-            replayed.position,
-            space_end,
+            position,
+            checkpoint.space_end,
         );
-        // Readers that open the new file find it owned and complete from its first moment on.
-        let ready = next.take_ownership().and_then(|()| {
-            file.sync().map_err(|e| format!("syncing {tmp}: {e}"))?;
-            file.protect().map_err(|e| format!("protecting {tmp}: {e}"))
-        });
+        // Readers that open the new file find it owned and complete from its first moment on: it has no name before
+        // all of it is synced.
+        let ready = next
+            .take_ownership()
+            .and_then(|()| file.sync().map_err(|e| format!("syncing {tmp}: {e}")));
         ready.map_err(|why| Error::invalid("checkpoint", why))?;
         checkpoint.done = true;
         match self.switch(&disk, &tmp, next) {
-            Ok(()) => Ok(()),
+            Ok(old) => Ok(Retired {
+                _store: old,
+                _checkpoint: checkpoint,
+            }),
             Err(why) => {
                 self.poison = Some(why.clone());
                 let gone = disk.identity(&self.file_name);
@@ -258,14 +319,14 @@ impl Store {
         }
     }
 
-    /// The new file takes the brain's name. An error poisons: which file has the name is not known then. (If
+    /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the name is not known then. (If
     /// none has, as somebody removed it, then `install` saves the brain.)
     fn switch(
         &mut self,
         disk: &Arc<dyn crate::disk::Disk>,
         tmp: &str,
         next: Self,
-    ) -> Result<(), String> {
+    ) -> Result<Self, String> {
         let generation = next.brain.base().identity().generation.0;
         self.store_hint(live::SUPERSEDED_BY, generation)
             .map_err(|e| format!("telling readers: {e}"))?;
@@ -298,7 +359,6 @@ impl Store {
             self.store_hint(live::MUST_DROP, 1)
                 .map_err(|e| format!("telling readers: {e}"))?;
         }
-        *self = next;
-        Ok(())
+        Ok(std::mem::replace(self, next))
     }
 }

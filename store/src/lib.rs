@@ -24,7 +24,7 @@ mod requests;
 mod similar;
 pub mod store;
 
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, Retired};
 pub use create::{Create, create, import};
 pub use error::{Error, Result};
 pub use folder::Folder;

@@ -68,7 +68,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     if same_boot && !was_closed {
         let mut checkpoint = Checkpoint::begin(&store)?;
         checkpoint.build()?;
-        store.install(checkpoint)?;
+        drop(store.install(checkpoint)?);
         store.recovered = true;
         return Ok(store);
     }

@@ -255,7 +255,7 @@ impl<'t> Life<'t> {
                 None => Ok(()),
             },
             Step::Install => match self.checkpoint.take() {
-                Some(checkpoint) => self.store.install(checkpoint),
+                Some(checkpoint) => self.store.install(checkpoint).map(drop),
                 None => Ok(()),
             },
             Step::Replace => replace(self.disk).map_err(|source| Error::Disk {
