@@ -98,8 +98,9 @@ fn fold(name: &str, store: &mut Store, dir: &Path) -> Result<f64, Box<dyn std::e
     let mut checkpoint = Checkpoint::begin(store)?;
     checkpoint.build()?;
     let built = started.elapsed();
-    store.install(checkpoint)?;
+    let retired = store.install(checkpoint)?;
     let all = started.elapsed();
+    drop(retired);
     let base = store.brain().base();
     let bytes = base.journal().unwrap_or_default();
     let bare = write_bare(dir, bytes)?;

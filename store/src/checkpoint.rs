@@ -24,6 +24,7 @@ use crate::create::{FileSink, epoch};
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, TMP};
+use crate::folding;
 use crate::store::Store;
 
 /// Bytes of frames that the last round may carry while commits wait.
@@ -110,7 +111,7 @@ impl Checkpoint {
             origin: false,
         };
         let mut sink = FileSink::new(&*file);
-        let first = fold::fold(&self.view, &options, &mut sink)
+        let first = folding::fold(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(&self.tmp, e))?;
         let head = amem_core::journal::head::Head {

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
+use crate::folding;
 use crate::store;
 
 /// What a new brain is to be.
@@ -61,7 +62,7 @@ pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) 
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
     publish(folder, name, |sink| {
-        let end = fold::fold(&view, &options, sink)?;
+        let end = folding::fold(&view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }
@@ -79,7 +80,7 @@ pub fn adopt(folder: &Folder, name: &str, view: &View) -> Result<()> {
         ..next
     };
     publish(folder, name, |sink| {
-        let end = fold::fold(view, &options, sink)?;
+        let end = folding::fold(view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }

@@ -15,6 +15,7 @@ pub mod create;
 pub mod disk;
 pub mod error;
 pub mod folder;
+mod folding;
 pub mod incoming;
 pub mod mutation;
 mod place;

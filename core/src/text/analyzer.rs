@@ -85,7 +85,7 @@ impl Analyzer {
     }
 
     /// The term of a word in lower case; empty if it is a stop word.
-    fn term_of<'w>(&self, word: &'w str, open: &'w mut String) -> Cow<'w, str> {
+    pub(super) fn term_of<'w>(&self, word: &'w str, open: &'w mut String) -> Cow<'w, str> {
         let word = if word.contains('\'') {
             open_apostrophes(word, open);
             open.as_str()

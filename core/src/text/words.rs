@@ -24,9 +24,60 @@ pub(super) fn for_each_word(
     text: &str,
     word: &mut String,
     term: &mut String,
-    mut f: impl FnMut(Option<&str>, &mut String),
+    f: impl FnMut(Option<&str>, &mut String),
 ) {
     word.clear();
+    if text.is_ascii() {
+        for_each_ascii_word(text, word, term, f);
+    } else {
+        for_each_word_of_any_script(text, word, term, f);
+    }
+}
+
+/// As `for_each_word_of_any_script`, for texts in which a byte is a character.
+fn for_each_ascii_word(
+    text: &str,
+    word: &mut String,
+    term: &mut String,
+    mut f: impl FnMut(Option<&str>, &mut String),
+) {
+    let bytes = text.as_bytes();
+    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_letter(at) {
+            at += 1;
+            continue;
+        }
+        word.clear();
+        loop {
+            let start = at;
+            while is_letter(at) {
+                at += 1;
+            }
+            let room = TERM_BYTES_MAX - word.len();
+            word.push_str(&text[start..at.min(start + room)]);
+            let goes_on = matches!(bytes.get(at), Some(b'\'' | b'`'))
+                && is_letter(at + 1)
+                && word.len() < TERM_BYTES_MAX;
+            if !goes_on {
+                break;
+            }
+            word.push('\'');
+            at += 1;
+        }
+        word.make_ascii_lowercase();
+        f(Some(word), term);
+    }
+    word.clear();
+}
+
+fn for_each_word_of_any_script(
+    text: &str,
+    word: &mut String,
+    term: &mut String,
+    mut f: impl FnMut(Option<&str>, &mut String),
+) {
     let mut pair = Pair::default();
     let mut chars = text.chars().map(folded).peekable();
     while let Some(c) = chars.next() {
@@ -162,6 +213,30 @@ fn push_lower(word: &mut String, c: char) {
     for c in c.to_lowercase() {
         if class_of(c) == Class::Letter && word.len() + c.len_utf8() <= TERM_BYTES_MAX {
             word.push(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ascii_texts_have_the_words_that_any_script_would_give(
+            text in "([a-zA-Z0-9]{1,30}|[ '`.,\n]|'[a-z]){0,60}",
+            long in "[a-z']{50,140}",
+        ) {
+            let text = format!("{text} {long}");
+            let (mut ascii, mut any) = (Vec::new(), Vec::new());
+            let (mut word, mut term) = (String::new(), String::new());
+            for_each_ascii_word(&text, &mut word, &mut term, |w, _| ascii.extend(w.map(str::to_owned)));
+            prop_assert!(word.is_empty());
+            for_each_word_of_any_script(&text, &mut word, &mut term, |w, _| {
+                any.extend(w.map(str::to_owned));
+            });
+            prop_assert_eq!(ascii, any);
         }
     }
 }

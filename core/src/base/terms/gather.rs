@@ -1,11 +1,9 @@
 //! The postings of texts that no index covers yet, by term, kept small in memory.
 
-use std::collections::HashMap;
-
 use super::COUNT_MAX;
 use crate::error::{Error, Result};
 use crate::limits::NODES_MAX;
-use crate::text::{Analyzer, TermCounts};
+use crate::text::{Analyzer, Numbers};
 
 /// What new texts say.
 #[derive(Debug, Default)]
@@ -21,6 +19,8 @@ pub(super) struct Gathered {
 pub(super) struct List {
     bytes: Vec<u8>,
     next: u32,
+    /// The posting that is being counted: an event, and how often it said the term so far.
+    open: (u32, u32),
     pub(super) count: u32,
 }
 
@@ -32,9 +32,10 @@ impl Gathered {
         dropped: &dyn Fn(u32) -> bool,
     ) -> Result<Self> {
         let analyzer = Analyzer::new();
-        let mut counts = TermCounts::new();
+        let mut numbers = Numbers::default();
         let mut lengths = Vec::new();
-        let mut terms: HashMap<Box<str>, List> = HashMap::new();
+        let mut lists: Vec<List> = Vec::new();
+        let mut said = Vec::new();
         for item in texts {
             let (id, text) = item?;
             Error::check_limit("event id", u64::from(id), NODES_MAX - 1)?;
@@ -49,21 +50,44 @@ impl Gathered {
             if dropped(id) {
                 continue;
             }
-            lengths[at] = counts.count(&analyzer, text.as_ref()).min(COUNT_MAX) as u16;
-            for (term, tf) in counts.iter() {
-                match terms.get_mut(term) {
-                    Some(list) => list.push(id, tf),
-                    None => terms.entry(term.into()).or_default().push(id, tf),
-                }
-            }
+            said.clear();
+            numbers.read(&analyzer, text.as_ref(), &mut said);
+            lengths[at] = said.len().min(COUNT_MAX as usize) as u16;
+            lists.resize_with(numbers.len(), List::default);
+            said.iter().for_each(|&term| lists[term as usize].say(id));
         }
-        let mut terms: Vec<_> = terms.into_iter().collect();
+        let mut terms: Vec<_> = numbers
+            .into_terms()
+            .map(|(term, at)| {
+                let mut list = std::mem::take(&mut lists[at as usize]);
+                list.end();
+                (term, list)
+            })
+            .collect();
         terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(Self { lengths, terms })
     }
 }
 
 impl List {
+    /// An event says the term once more; its other words may come between.
+    fn say(&mut self, id: u32) {
+        if self.open.1 > 0 && self.open.0 == id {
+            self.open.1 += 1;
+        } else {
+            self.end();
+            self.open = (id, 1);
+        }
+    }
+
+    /// No more is said by the event that spoke last.
+    fn end(&mut self) {
+        let (id, times) = std::mem::take(&mut self.open);
+        if times > 0 {
+            self.push(id, times);
+        }
+    }
+
     fn push(&mut self, id: u32, tf: u32) {
         push_number(&mut self.bytes, id - self.next);
         push_number(&mut self.bytes, tf.min(COUNT_MAX));

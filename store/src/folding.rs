@@ -1,0 +1,56 @@
+//! Folds that use a second processor.
+//!
+//! The thread lives as long as the call, and only computes: everything that reaches the disk does so from the caller's,
+//! in the same order whoever works.
+
+use std::sync::{Mutex, PoisonError};
+
+use amem_core::fold::image::Sink;
+use amem_core::fold::{How, Inline, Options, Workers, fold_with};
+use amem_core::view::View;
+
+/// New events from which on a thread is worth its start.
+const EVENTS_MIN: u64 = 500;
+
+/// Writes the base of a view, as `amem_core::fold::fold` does.
+pub(crate) fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> amem_core::Result<u64> {
+    let new = view.nodes() - view.brain().base().nodes();
+    let workers: &dyn Workers = if new < EVENTS_MIN {
+        &Inline
+    } else {
+        &SideBySide
+    };
+    let how = How {
+        workers,
+        from_scratch: false,
+    };
+    fold_with(view, options, how, sink)
+}
+
+/// One of two on a thread of its own.
+struct SideBySide;
+
+impl Workers for SideBySide {
+    fn join<'w>(&self, beside: Box<dyn FnOnce() + Send + 'w>, here: Box<dyn FnOnce() + 'w>) {
+        let waiting = Mutex::new(Some(beside));
+        let run = || {
+            let work = waiting
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            if let Some(work) = work {
+                work();
+            }
+        };
+        std::thread::scope(|scope| {
+            let spawned = std::thread::Builder::new()
+                .name("fold".into())
+                .spawn_scoped(scope, run);
+            here();
+            if spawned.is_err() {
+                // There is no thread to be had.
+                run();
+            }
+        });
+    }
+}
