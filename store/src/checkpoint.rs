@@ -28,9 +28,7 @@ use crate::folding;
 use crate::store::Store;
 
 /// Bytes of frames that the last round may carry while commits wait.
-pub const LAST_ROUND_BYTES_MAX: u64 = 256 << 10;
-/// Bytes of zeros behind the frames of a new file.
-const SPACE: u64 = 256 << 10;
+pub const LAST_ROUND_BYTES_MAX: u64 = 128 << 10;
 
 /// A new base being made.
 #[derive(Debug)]
@@ -225,7 +223,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Sees to it that behind the last frame there are zeros for `more` bytes of frames, and some.
+    /// Sees to it that behind the last frame there are zeros for `more` bytes of frames, at most those of a last round.
     fn make_space(&mut self, more: u64) -> Result<()> {
         // A frame's header of zeros behind the last frame ends the chain for every reader.
         let needed = self.position.at + more + frame::HEADER as u64;
@@ -233,7 +231,7 @@ impl Checkpoint {
             return Ok(());
         }
         let from = self.space_end.max(self.position.at);
-        let end = (needed + SPACE).next_multiple_of(PAGE);
+        let end = (self.position.at + LAST_ROUND_BYTES_MAX + PAGE).next_multiple_of(PAGE);
         let zeros = vec![0; (end - from) as usize];
         self.file()?
             .write_at(from, &zeros)

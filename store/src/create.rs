@@ -159,15 +159,25 @@ fn publish(
     Ok(())
 }
 
+/// Bytes of a new file after which the disk begins to write: a hundred megabytes at once would hold up the syncs of
+/// everybody else.
+const WRITE_BEHIND: u64 = 4 << 20;
+
 /// A file as the sink of a fold; keeps the disk's own error.
 pub(crate) struct FileSink<'f> {
     file: &'f dyn File,
+    /// Bytes written since the disk was told to begin.
+    waiting: u64,
     error: Option<std::io::Error>,
 }
 
 impl<'f> FileSink<'f> {
     pub(crate) fn new(file: &'f dyn File) -> Self {
-        Self { file, error: None }
+        Self {
+            file,
+            waiting: 0,
+            error: None,
+        }
     }
 
     /// The disk's error if there was one, else the fold's.
@@ -181,6 +191,11 @@ impl<'f> FileSink<'f> {
 
 impl Sink for FileSink<'_> {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+        self.waiting += bytes.len() as u64;
+        if self.waiting > WRITE_BEHIND {
+            self.waiting = 0;
+            self.file.write_behind();
+        }
         self.file.write_at(position, bytes).map_err(|e| {
             let kind = e.kind();
             self.error = Some(e);

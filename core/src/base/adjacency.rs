@@ -14,7 +14,7 @@
 //! Where an incoming edge stands in the edge table is found among its source's outgoing edges, which are in order.
 
 use super::section::{Section, range};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fold::image::Body;
 use crate::types::NodeId;
 
@@ -135,7 +135,14 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
     let (nodes, edges) = (starts.len() - 1, targets.len());
     let mut in_starts = vec![0u32; nodes + 1];
     for &target in targets {
-        in_starts[target as usize + 1] += 1;
+        // Lists that were taken over from an older base may say anything.
+        match in_starts.get_mut(target as usize + 1) {
+            Some(count) => *count += 1,
+            None => {
+                let why = format!("an edge to event {target} of {nodes}");
+                return Err(Error::corrupt("adjacency", 0, why));
+            }
+        }
     }
     for i in 0..nodes {
         in_starts[i + 1] += in_starts[i];
@@ -159,4 +166,51 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
     body.array(&sources)?;
     body.bytes(types)?;
     body.bytes(&in_types)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::section::tag;
+    use crate::fold::image::Sections;
+
+    fn written(starts: &[u32], targets: &[u32], types: &[u8]) -> Result<Vec<u8>> {
+        let mut file = Vec::new();
+        let mut sections = Sections::at(0, Vec::new(), &mut file);
+        sections.write(tag::ADJACENCY, |body| write(body, starts, targets, types))?;
+        Ok(file)
+    }
+
+    #[test]
+    fn an_edge_is_found_from_both_ends() {
+        // 0 → 1 (type 4), 0 → 2 (types 1 and 3), 2 → 1 (type 4).
+        let file = written(&[0, 3, 3, 4], &[1, 2, 2, 1], &[4, 1, 3, 4]).unwrap();
+        let mut words = vec![0u64; file.len().div_ceil(8)];
+        bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(&file);
+        let bytes: &[u8] = &bytemuck::cast_slice(&words)[64..file.len()];
+        let section = Section {
+            tag: tag::ADJACENCY,
+            offset: 64,
+            bytes,
+        };
+        let all = Adjacency::read(section, 3, 4).unwrap();
+        let incoming = all.incoming(NodeId(1)).unwrap();
+        assert_eq!(
+            (incoming.others, incoming.types),
+            (&[0, 2][..], &[4, 4][..])
+        );
+        let at =
+            |source, target, edge_type| all.position(NodeId(source), target, edge_type).unwrap();
+        assert_eq!(
+            [at(0, 1, 4), at(0, 2, 1), at(0, 2, 3), at(2, 1, 4)],
+            [Some(0), Some(1), Some(2), Some(3)]
+        );
+        assert_eq!([at(0, 2, 2), at(1, 2, 1), at(7, 0, 0)], [None; 3]);
+    }
+
+    #[test]
+    fn an_edge_to_an_event_that_is_not_there_is_told() {
+        let error = written(&[0, 1], &[5], &[0]).unwrap_err().to_string();
+        assert!(error.contains("event 5 of 1"), "{error}");
+    }
 }

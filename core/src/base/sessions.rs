@@ -16,7 +16,7 @@
 
 use super::section::{Section, range};
 use crate::bytes::{get_i64, get_u32, get_u64};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fold::image::Body;
 use crate::types::{Micros, SessionId};
 
@@ -216,6 +216,10 @@ pub fn write(
         let own = &grouped.members[bounds[0] as usize..bounds[1] as usize];
         members.extend(own.iter().map(|&at| first as u32 + at));
         starts.push(members.len() as u32);
+    }
+    if members.len() as u64 != first + newer.len() as u64 {
+        let why = format!("sessions with {} events in all", members.len());
+        return Err(Error::corrupt("sessions", 0, why));
     }
     body.array(&starts)?;
     body.array(&members)?;

@@ -6,7 +6,7 @@
 //! | 8 | u32 × n | events by (strength descending, id descending) |
 
 use super::section::Section;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fold::image::Body;
 use crate::fold::merge::{Piece, merge};
 
@@ -52,7 +52,11 @@ pub fn write(
             Ok(())
         },
     )?;
-    body.u64(order.len() as u64)?;
+    if order.len() as u64 != nodes {
+        let why = format!("it lists {} of {nodes} events", order.len());
+        return Err(Error::corrupt("strengths", 0, why));
+    }
+    body.u64(nodes)?;
     body.array(&order)
 }
 

@@ -101,6 +101,10 @@ pub trait File: Debug + Send + Sync {
     /// Makes what was written durable (data, and the length if it grew).
     fn sync(&self) -> io::Result<()>;
 
+    /// A hint: what was written so far should be on its way to the medium. Returns at once and promises nothing; an
+    /// error is `sync`'s to tell.
+    fn write_behind(&self) {}
+
     /// The first `len` bytes, as they are and as they will become.
     fn map(&self, len: u64) -> io::Result<Map>;
 

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -63,6 +65,7 @@ impl OsDisk {
             file,
             id,
             mode: self.mode,
+            behind: Arc::default(),
             cells: OnceLock::new(),
         }))
     }
@@ -221,6 +224,8 @@ struct OsFile {
     file: fs::File,
     id: FileId,
     mode: u32,
+    /// What was hinted is still being written.
+    behind: Arc<AtomicBool>,
     /// The one page whose cells are stored to, mapped at its first store.
     cells: OnceLock<(u64, Cells)>,
 }
@@ -240,6 +245,26 @@ impl File for OsFile {
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
+    }
+
+    fn write_behind(&self) {
+        if self.behind.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // A descriptor of its own: an error that it meets is told to ours as well. Where there is none to be had,
+        // everything is written by `sync`.
+        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let behind = self.behind.clone();
+        let begun = fs::File::open(path).and_then(|file| {
+            std::thread::Builder::new()
+                .name("write behind".into())
+                .spawn(move || {
+                    drop(file.sync_data());
+                    behind.store(false, Ordering::Relaxed);
+                })
+        });
+        // If it failed the hint stays taken: there is no use in trying again for this file.
+        drop(begun);
     }
 
     fn map(&self, len: u64) -> io::Result<Map> {
