@@ -75,16 +75,19 @@ fn vector(random: &mut Random) -> Vec<f32> {
 
 fn batch(
     random: &mut Random,
-    nodes: u64,
+    view: &View,
     count: u64,
     sessions: &[amem_core::SessionId],
 ) -> Mutation {
+    let nodes = view.nodes();
+    let shown = |id| !view.node(NodeId(id)).unwrap().is_forgotten();
     let events = (0..count).map(|_| event(random, sessions)).collect();
     let links = (0..count * 3)
         .filter_map(|_| {
             let source = random.below(count) as usize;
             let target = random.below(nodes + count);
             let end = match target.checked_sub(nodes) {
+                None if !shown(target) => return None,
                 None => End::Event(NodeId(target)),
                 Some(at) if at as usize == source => return None,
                 Some(at) => End::New(at as usize),
@@ -173,18 +176,23 @@ fn change(random: &mut Random, store: &Store, sessions: &[amem_core::SessionId])
 fn live(seed: u64, rounds: u64, grown: u64, changed: u64) {
     let random = &mut Random::new(seed);
     let (_disk, mut store) = open(seed);
-    let mut sessions = Vec::new();
+    let (mut sessions, mut asked, mut done) = (Vec::new(), 0, 0);
     for round in 0..rounds {
+        let view = store.view();
+        sessions.retain(|id| view.session(*id).unwrap().unwrap().closed.is_none());
         if round % 3 != 2 {
             let count = 1 + random.below(grown);
-            let new = batch(random, store.view().nodes(), count, &sessions);
+            let new = batch(random, &store.view(), count, &sessions);
             run(&mut store, new).unwrap();
         }
         for _ in 0..random.below(changed) {
             let mutation = change(random, &store, &sessions);
-            let id = Uuid::from_u128(u128::from(random.number()) | 1 << 120);
+            let millis = store.folder().disk().now().0 as u128 / 1000;
+            let id = Uuid::from_u128(millis << 80 | 7 << 76 | u128::from(random.number()));
             // Some are refused: a touch of what is hidden, a cycle, what is there already.
+            asked += 1;
             if let Ok(answer) = store.execute(Request::new(mutation).with_id(id).by("uid:1", "a")) {
+                done += 1;
                 sessions.extend(answer.session.filter(|id| !sessions.contains(id)));
             }
         }
@@ -192,6 +200,7 @@ fn live(seed: u64, rounds: u64, grown: u64, changed: u64) {
         store.checkpoint().unwrap();
     }
     assert!(store.view().nodes() > rounds / 2, "seed {seed}: it grew");
+    assert!(done >= asked / 2, "seed {seed}: {done} of {asked} changes");
 }
 
 #[test]
@@ -211,7 +220,7 @@ fn so_it_is_with_many_events_of_which_few_change() {
 fn erasing_every_text_and_every_vector_takes_nothing_over() {
     let random = &mut Random::new(5);
     let (_disk, mut store) = open(5);
-    let new = batch(random, 0, 40, &[]);
+    let new = batch(random, &store.view(), 40, &[]);
     run(&mut store, new).unwrap();
     store.checkpoint().unwrap();
     run(&mut store, Mutation::Erase((0..40).map(NodeId).collect())).unwrap();
@@ -240,7 +249,7 @@ fn with_flip(bytes: &[u8], at: u64) -> View {
 fn damage_of_a_table_is_carried_along_as_damage_and_that_of_an_index_is_healed() {
     let random = &mut Random::new(6);
     let (_disk, mut store) = open(6);
-    let new = batch(random, 0, 3_000, &[]);
+    let new = batch(random, &store.view(), 3_000, &[]);
     run(&mut store, new).unwrap();
     let bytes = folded(&store.view(), false);
     let view = with_flip(&bytes, 64);
@@ -274,7 +283,7 @@ fn recent_commits_take_a_share_of_the_brain() {
     let random = &mut Random::new(7);
     let (_disk, mut store) = open(7);
     for _ in 0..20 {
-        let new = batch(random, store.view().nodes(), 300, &[]);
+        let new = batch(random, &store.view(), 300, &[]);
         run(&mut store, new).unwrap();
     }
     store.checkpoint().unwrap();
