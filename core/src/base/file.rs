@@ -22,8 +22,7 @@ use super::section::{Section, Table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
 use super::terms::Terms;
-use super::vectors::VectorSums;
-use super::{content, edge, node, strengths};
+use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::mapping::Map;
@@ -166,8 +165,8 @@ impl Base {
         kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
         /// Every vector in half a byte a number; `None` if there is none.
         codes: CODES => |section, base| Codes::read(section, base.nodes(), base.header.dimension), Option<Codes<'_>>;
-        /// Lengths and sum of the vectors.
-        vector_sums: VECTORS => |section, base| VectorSums::read(section, base.nodes(), base.header.dimension), VectorSums<'_>;
+        /// 1 / length of each vector.
+        inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
         /// Events by strength.
         strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
         /// Edges of disagreement.

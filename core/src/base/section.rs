@@ -61,7 +61,7 @@ pub fn name(tag: u8) -> &'static str {
         tag::KINDS => "kinds",
         tag::CODES => "codes",
         tag::TERMS => "terms",
-        tag::VECTORS => "vector sums",
+        tag::VECTORS => "vector lengths",
         tag::STRENGTHS => "strengths",
         tag::CONFLICTS => "conflicts",
         tag::CHECKSUMS => "checksums",

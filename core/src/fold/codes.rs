@@ -4,8 +4,8 @@
 //! there are twice as many vectors as when they were made, or until a text was erased, as they come from all of them.
 
 use super::clusters;
-use super::inverse_length;
-use crate::base::Base;
+use super::embeddings::inverse_length;
+use super::kept::Kept;
 use crate::base::codes::{Codes, Made, Measured};
 use crate::error::Result;
 use crate::query::vectors::{SAFE, Vectors};
@@ -32,13 +32,17 @@ pub(crate) fn off<'o>(
     out
 }
 
-/// The codes of a view's vectors, after those of the base, if that is given; `None` if there are none.
-pub(super) fn make(view: &View, base: Option<&Base>) -> Result<Option<Made>> {
+/// The codes of the view's vectors, around the centre and the clusters of the base; `None` if there are none.
+pub(super) fn make(kept: &Kept<'_>) -> Result<Option<Made>> {
+    let view = kept.view;
     let vectors = Vectors::new(view)?;
-    let old = base.map(Base::codes).transpose()?.flatten();
+    let old = match kept.is_whole && !erases(view) {
+        true => view.brain().base().codes()?,
+        false => None,
+    };
     let mut made = match old {
-        Some(old) if !erases(view) => Maker::after(&old, view, &vectors)?,
-        _ => None,
+        Some(old) => Maker::after(&old, kept, &vectors)?,
+        None => None,
     };
     if made.is_none() {
         made = Maker::anew(view, &vectors)?;
@@ -117,7 +121,8 @@ impl<'a, 'v> Maker<'a, 'v> {
     }
 
     /// The old ones, changed and added to; `None` if they are to be made anew.
-    fn after(old: &Codes<'_>, view: &View, vectors: &'a Vectors<'v>) -> Result<Option<Self>> {
+    fn after(old: &Codes<'_>, kept: &Kept<'_>, vectors: &'a Vectors<'v>) -> Result<Option<Self>> {
+        let view = kept.view;
         let mut maker = Self::new(vectors, old.centre.to_vec());
         let nodes = view.brain().base().nodes() as usize;
         maker.reserve(view.nodes());
@@ -135,6 +140,13 @@ impl<'a, 'v> Maker<'a, 'v> {
             for cluster in 0..old.clusters() {
                 for &id in old.members(cluster)? {
                     maker.cluster_of[old.place(id)?] = cluster as u32;
+                }
+            }
+        }
+        if kept.is_scratch {
+            for id in 0..nodes as u32 {
+                if let Some((vector, inverse)) = vectors.placed(id) {
+                    maker.change(id, vector, inverse);
                 }
             }
         }

@@ -5,66 +5,36 @@ use super::kept::Kept;
 use super::old::Old;
 use crate::base::Base;
 use crate::error::Result;
-use crate::types::{Flags, NodeId};
+use crate::types::NodeId;
 
-/// What section 0x4F says of the vectors.
-pub(super) struct Sums {
-    pub(super) count: u64,
-    pub(super) sum: Vec<f64>,
-    pub(super) inverse_lengths: Vec<f32>,
-}
-
-impl Sums {
-    fn add(&mut self, vector: &[f32]) {
-        self.sum
-            .iter_mut()
-            .zip(vector)
-            .for_each(|(sum, &x)| *sum += f64::from(x));
-    }
-}
-
-/// Writes the vectors of all events.
-pub(super) fn write(kept: &Kept<'_>, stream: &mut Stream, sink: &mut dyn Sink) -> Result<Sums> {
-    let dimension = kept.view.vector_dimension() as usize;
-    let none = vec![0.0f32; dimension];
-    let mut sums = Sums {
-        count: 0,
-        sum: vec![0.0; dimension],
-        inverse_lengths: Vec::with_capacity(kept.view.nodes() as usize),
-    };
+/// Writes the vectors of all events; returns 1 / length of each.
+pub(super) fn write(kept: &Kept<'_>, stream: &mut Stream, sink: &mut dyn Sink) -> Result<Vec<f32>> {
+    let none = vec![0.0f32; kept.view.vector_dimension() as usize];
+    let mut inverse_lengths = Vec::with_capacity(kept.view.nodes() as usize);
     if let Some(base) = kept.base() {
-        keep(kept, base, &mut sums, stream, sink)?;
+        keep(kept, base, &mut inverse_lengths, stream, sink)?;
     }
     for id in kept.new_events() {
         let node = kept.view.node(id)?;
         let vector = node.vector()?;
         stream.write(sink, bytemuck::cast_slice(vector.unwrap_or(&none)))?;
-        sums.inverse_lengths
-            .push(vector.map_or(0.0, inverse_length));
-        if let Some(vector) = vector {
-            sums.count += 1;
-            sums.add(vector);
-        }
+        inverse_lengths.push(vector.map_or(0.0, inverse_length));
     }
-    Ok(sums)
+    Ok(inverse_lengths)
 }
 
-/// Kept vectors are copied in long runs. Their sum is the base's as long as all of them are: added in order of id, it
-/// has the same bits then.
+/// Kept vectors are copied in long runs.
 fn keep(
     kept: &Kept<'_>,
     base: &Base,
-    sums: &mut Sums,
+    inverse_lengths: &mut Vec<f32>,
     stream: &mut Stream,
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let h = base.header();
     let old = Old::new(base, "vectors", h.vectors, h.sections())?;
-    let known = base.vector_sums()?;
     let len = u64::from(h.dimension) * 4;
-    sums.count = known.count;
-    sums.inverse_lengths
-        .extend_from_slice(known.inverse_lengths);
+    inverse_lengths.extend_from_slice(base.inverse_lengths()?);
     let none = vec![0.0f32; h.dimension as usize];
     let mut from = 0;
     for &id in &kept.vectors {
@@ -74,27 +44,9 @@ fn keep(
         let vector = node.vector()?;
         stream.write(sink, bytemuck::cast_slice(vector.unwrap_or(&none)))?;
         from = id.0 + 1;
-        let had = base.record(id)?.flags.has(Flags::VECTOR);
-        sums.count = (sums.count + u64::from(vector.is_some())).saturating_sub(u64::from(had));
-        sums.inverse_lengths[id.0 as usize] = vector.map_or(0.0, inverse_length);
+        inverse_lengths[id.0 as usize] = vector.map_or(0.0, inverse_length);
     }
-    stream.copy(sink, &old, from * len..kept.first * len)?;
-    if kept.vectors.is_empty() {
-        sums.sum.copy_from_slice(known.sum);
-        return Ok(());
-    }
-    let mut changed = kept.vectors.iter().copied().peekable();
-    for id in (0..kept.first).map(NodeId) {
-        if changed.next_if(|&next| u64::from(next) == id.0).is_some() {
-            if let Some(vector) = kept.view.node(id)?.vector()? {
-                sums.add(vector);
-            }
-        } else if sums.inverse_lengths[id.0 as usize] != 0.0 {
-            // A vector of zeros changes no sum.
-            sums.add(base.vector(id)?);
-        }
-    }
-    Ok(())
+    stream.copy(sink, &old, from * len..kept.first * len)
 }
 
 /// 1 / length of a vector, 0 for one of zeros. Summed in f64, so that no vector overflows, in eight lanes, so that no

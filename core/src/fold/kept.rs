@@ -20,6 +20,8 @@ pub(super) struct Kept<'v> {
     pub(super) first: u64,
     /// Nothing is taken from the base as it stands.
     pub(super) is_scratch: bool,
+    /// The sections of the base are as they were written.
+    pub(super) is_whole: bool,
     /// Kept events whose record the delta may have changed.
     pub(super) changed: Vec<u32>,
     /// Kept events that were erased since.
@@ -61,11 +63,13 @@ impl<'v> Kept<'v> {
     /// As much as can be kept, unless a base from scratch is asked for, or the base's indexes are damaged.
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
-        let is_scratch = from_scratch || !sections_hold(base);
+        let is_whole = sections_hold(base);
+        let is_scratch = from_scratch || !is_whole;
         let mut kept = Self {
             view,
             first: if is_scratch { 0 } else { base.nodes() },
             is_scratch,
+            is_whole,
             changed: Vec::new(),
             erased: Vec::new(),
             vectors: Vec::new(),

@@ -200,9 +200,8 @@ fn write_front(
     out.write(tag::CONFLICTS, |body| {
         conflicts::write(body, &ties.contradicts, &ties.supersedes)
     })?;
-    let sums = &tables.vectors;
     out.write(tag::VECTORS, |body| {
-        vectors::write(body, sums.count, &sums.sum, &sums.inverse_lengths)
+        vectors::write(body, &tables.inverse_lengths)
     })?;
     let older = kept.base().map(|base| base.strengths()).transpose()?;
     let strength = |id: u32| kept.strength(id);
@@ -215,7 +214,7 @@ fn write_front(
             strength,
         )
     })?;
-    let codes = codes::make(view, kept.base())?;
+    let codes = codes::make(&kept)?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
     })?;
@@ -283,9 +282,7 @@ pub fn empty(
     })?;
     out.write(tag::KINDS, |body| kinds::write(body, &[]))?;
     out.write(tag::CONFLICTS, |body| conflicts::write(body, &[], &[]))?;
-    out.write(tag::VECTORS, |body| {
-        vectors::write(body, 0, &vec![0.0; dimension as usize], &[])
-    })?;
+    out.write(tag::VECTORS, |body| vectors::write(body, &[]))?;
     out.write(tag::CODES, |body| base_codes::write(body, 0, None))?;
     out.write(tag::STRENGTHS, |body| {
         strengths::write(body, 0, &[], &[], |_| 0.0)

@@ -2,7 +2,7 @@
 //!
 //! What the delta did not change is copied in long runs; offsets in copied records are moved by arithmetic.
 
-use super::embeddings::{self, Sums};
+use super::embeddings;
 use super::image::{Chunk, Sink, Stream};
 use super::kept::Kept;
 use super::old::Old;
@@ -26,7 +26,8 @@ pub(super) struct Tables {
     /// Checksums of all of it.
     pub(super) chunks: Vec<Chunk>,
     pub(super) ties: Ties,
-    pub(super) vectors: Sums,
+    /// 1 / length of each vector.
+    pub(super) inverse_lengths: Vec<f32>,
     /// Of all events.
     pub(super) types: Vec<u8>,
     /// Of the events that are not kept, as all lists below.
@@ -93,7 +94,7 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     let mut front = Stream::at(0);
     front.write(sink, &header.encode())?;
     let mut stream = Stream::at(vectors_at);
-    let vectors = embeddings::write(kept, &mut stream, sink)?;
+    let inverse_lengths = embeddings::write(kept, &mut stream, sink)?;
     let end = stream.position();
     let mut chunks = Vec::new();
     for stream in [front, nodes.records, edges, nodes.texts, stream] {
@@ -102,7 +103,7 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     Ok(Tables {
         end,
         chunks,
-        vectors,
+        inverse_lengths,
         types: nodes.types,
         sessions: nodes.sessions,
         recorded: nodes.recorded,

@@ -131,7 +131,7 @@ impl<'v> Vectors<'v> {
             view,
             dimension,
             base: brain.base().vectors()?,
-            inverse_lengths: brain.base().vector_sums()?.inverse_lengths,
+            inverse_lengths: brain.base().inverse_lengths()?,
             in_place,
             changed,
         })

@@ -177,7 +177,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
         (tag::EVENT_TIMES, 16, "event times"),
         (tag::STRENGTHS, 8, "strengths"),
         (tag::CONFLICTS, 16, "conflicts"),
-        (tag::VECTORS, 16, "vector sums"),
+        (tag::VECTORS, 8, "vector lengths"),
         (tag::CODES, 64, "codes"),
         (tag::TERMS, 64, "term index"),
         (tag::HISTORY, 16, "history"),
