@@ -1,4 +1,9 @@
-//! The cosines between a question and every event of a view, scaled so that the least of any event is 0 and the greatest 1.
+//! The cosines between a question and every event of a view, scaled: the least of any event is 0, the mean `ORDINARY`, the
+//! greatest 1, with straight lines between.
+//!
+//! Most vectors of a brain have nothing to do with the question, and their cosines are about the mean. Where the least and
+//! the greatest alone made the scale, each of those had a half, and lent it to its neighbours. The mean is that of
+//! `SAMPLE` events at most, spread evenly over all: so it is the same before and after a checkpoint, and costs little.
 //!
 //! Codes bound them all; the extremes are found exactly among those whose bounds may be one, and any other is told when it
 //! is asked for.
@@ -11,6 +16,11 @@ use crate::view::View;
 /// If the greatest and the least of all differ by no more, they tell nothing: scaled up, it would be what 32 bits round.
 const ALIKE: f32 = 1e-3;
 
+/// What an event has whose cosine is the mean.
+const ORDINARY: f32 = 0.1;
+/// Events whose cosines make the mean, at most.
+const SAMPLE: u64 = 256;
+
 /// Cosines, told on demand.
 #[derive(Debug)]
 pub(super) struct Cosines<'v> {
@@ -18,7 +28,8 @@ pub(super) struct Cosines<'v> {
     /// None if all are taken to be alike.
     direction: Option<Direction>,
     least: f32,
-    range: f32,
+    mean: f32,
+    most: f32,
 }
 
 impl<'v> Cosines<'v> {
@@ -57,12 +68,29 @@ impl<'v> Cosines<'v> {
             }
             Ok(())
         })?;
-        let (least, range) = (extremes.least, extremes.most - extremes.least);
-        Ok((range > ALIKE).then_some(Self {
+        let Extremes { least, most } = extremes;
+        // The negation: there may be none, and then they are infinite.
+        if !(most - least > ALIKE) {
+            return Ok(None);
+        }
+        let (mut sum, mut count) = (0.0f64, 0u32);
+        for id in (0..view.nodes() as u32).step_by(view.nodes().div_ceil(SAMPLE).max(1) as usize) {
+            if let Some(cosine) = cosine(id)? {
+                sum += f64::from(cosine);
+                count += 1;
+            }
+        }
+        let mean = match count {
+            // None of those has a vector.
+            0 => least,
+            _ => (sum / f64::from(count)) as f32,
+        };
+        Ok(Some(Self {
             vectors,
             direction: Some(direction),
             least,
-            range,
+            mean: mean.clamp(least, most),
+            most,
         }))
     }
 
@@ -82,14 +110,22 @@ impl<'v> Cosines<'v> {
             vectors,
             direction: None,
             least: 0.0,
-            range: 1.0,
+            mean: 0.0,
+            most: 1.0,
         })
     }
 
     /// What a cosine, or a bound of one, becomes.
     #[inline]
     pub(super) fn scale(&self, cosine: f32) -> f32 {
-        (cosine - self.least) / self.range
+        let part = |from: f32, to: f32| match to > from {
+            true => (cosine - from) / (to - from),
+            false => 0.0,
+        };
+        match cosine > self.mean {
+            true => ORDINARY + (1.0 - ORDINARY) * part(self.mean, self.most),
+            false => ORDINARY * part(self.least, self.mean),
+        }
     }
 
     /// The scaled cosine of an event; 0 if it has none.
@@ -100,7 +136,7 @@ impl<'v> Cosines<'v> {
                 has_direction = inverse != 0.0;
                 Ok(())
             })?;
-            return Ok(if has_direction { 1.0 } else { 0.0 });
+            return Ok(if has_direction { self.scale(1.0) } else { 0.0 });
         };
         let cosine = cosine(&self.vectors, direction, id)?;
         Ok(cosine.map_or(0.0, |cosine| self.scale(cosine)))

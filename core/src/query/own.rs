@@ -74,7 +74,10 @@ impl<'v> Own<'v> {
         let weight = self.vector_weight;
         for upper in &mut self.uppers {
             // Events without a direction have a bound that is not a number, and nothing.
-            *upper = (weight * cosines.scale(*upper)).max(0.0);
+            *upper = match upper.is_nan() {
+                true => 0.0,
+                false => weight * cosines.scale(*upper),
+            };
         }
         for &(id, score) in &self.scores.events {
             let text = self.text(score);

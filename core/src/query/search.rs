@@ -2,8 +2,8 @@
 //!
 //! The score of an event is the sum of four parts:
 //! - `text`: its BM25 score over the greatest of any event, times the weight of text;
-//! - `vector`: the cosine between its vector and the question's, scaled so that the smallest of any event is 0 and the
-//!   greatest 1, times the weight of vectors;
+//! - `vector`: the cosine between its vector and the question's, scaled so that the smallest of any event is 0, the mean
+//!   of 256 events spread evenly over all 0.1 and the greatest 1, times the weight of vectors;
 //! - `neighbours`: a share of what the best event before it and the best event after it have of the two parts
 //!   above, and half that share of what the best ones two steps before and after it have. Before and after are
 //!   told by temporal-next edges;
@@ -14,7 +14,7 @@
 //! words, every event whose vector is not of zeros then has 1 instead.
 //!
 //! The two weights are made to sum to 1; without words, or without a vector, the other has all of it. The
-//! greatest score and the extremes of the cosine are those of all events of the view, hidden ones
+//! greatest score and the scale of the cosine are those of all events of the view, hidden ones
 //! counted. An event that the selection leaves out neither is found nor lends, and no step leads over it.
 //!
 //! What was superseded is found as its newest head (`resolve`), which then has the score of the best that it
@@ -71,11 +71,11 @@ impl Default for Search {
     }
 }
 
-/// The weights of text and of vectors unless told otherwise: 0.85 and 0.15 in the space of the built-in embedder,
+/// The weights of text and of vectors unless told otherwise: 0.9 and 0.1 in the space of the built-in embedder,
 /// whose vectors know words and little more; 0.4 and 0.6 in that of a model.
 pub fn default_weights(view: &View) -> (f32, f32) {
     if view.identity().space == Embedder::builtin().space() {
-        (0.85, 0.15)
+        (0.9, 0.1)
     } else {
         (0.4, 0.6)
     }

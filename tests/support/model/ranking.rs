@@ -94,6 +94,12 @@ impl Known {
         };
         let least = cosines.values().copied().fold(f64::INFINITY, f64::min);
         let range = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max) - least;
+        // The worlds have fewer events than are sampled at most: the mean is that of all.
+        let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
+        let scaled = |cosine: f64| match cosine > mean {
+            true => 0.1 + 0.9 * (cosine - mean) / (least + range - mean),
+            false => 0.1 * (cosine - least) / (mean - least),
+        };
         let scores = bm25(self, &search.question);
         let most = scores.values().copied().fold(0.0, f64::max);
         let has_words = !counts(&search.question).is_empty();
@@ -114,7 +120,7 @@ impl Known {
         }
         for event in &self.state.events {
             let vector_part = match cosines.get(&event.id) {
-                Some(cosine) if has_cosines => vector / (text + vector) * (cosine - least) / range,
+                Some(cosine) if has_cosines => vector / (text + vector) * scaled(*cosine),
                 // Nothing but vectors was asked about, and they are all alike.
                 _ if !has_cosines && !has_words && is_somewhere(event, search) => 1.0,
                 _ => continue,
