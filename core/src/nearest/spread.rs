@@ -1,10 +1,10 @@
-//! Bounds of all similarities, and the events among which the least and the greatest are.
+//! Bounds of all similarities, and the events among which the greatest is.
 
 use super::{Query, ROWS, Work};
 use crate::base::codes::Codes;
 
-/// Fills in the upper bounds of the first events, and gives those whose bounds say that they may be the nearest or the
-/// farthest, each perhaps twice; those of which the codes say nothing are among them. `changed` events, ascending, have
+/// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of which the
+/// codes say nothing are among them. `changed` events, ascending, have
 /// other vectors than their codes: they are left out, with a bound that is not a number.
 pub(crate) fn bound(
     codes: &Codes<'_>,
@@ -13,7 +13,7 @@ pub(crate) fn bound(
     uppers: &mut [f32],
 ) -> Vec<u32> {
     let mut work = Work::of(ROWS.min(uppers.len()));
-    let (mut nearest, mut farthest) = (Found::default(), Found::default());
+    let mut nearest = Found::default();
     let stride = codes.stride;
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {
         let from = chunk * ROWS;
@@ -30,16 +30,14 @@ pub(crate) fn bound(
         }
         nearest.look(query, upper, lower, from);
         out.copy_from_slice(upper);
-        // Seen from the other side, the farthest is the nearest.
-        upper.iter_mut().for_each(|x| *x = -*x);
-        lower.iter_mut().for_each(|x| *x = -*x);
-        farthest.look(query, lower, upper, from);
     }
-    let ids = |found: Found| {
-        let reached = move |&(bound, _): &(f32, u32)| bound >= found.floor;
-        found.events.into_iter().filter(reached).map(|(_, id)| id)
-    };
-    ids(nearest).chain(ids(farthest)).collect()
+    let reached = |&&(bound, _): &&(f32, u32)| bound >= nearest.floor;
+    nearest
+        .events
+        .iter()
+        .filter(reached)
+        .map(|&(_, id)| id)
+        .collect()
 }
 
 /// Events that may be the nearest.

@@ -1,23 +1,26 @@
-//! The cosines between a question and every event of a view, scaled: the least of any event is 0, the mean `ORDINARY`, the
-//! greatest 1, with straight lines between.
+//! The cosines between a question and every event of a view, scaled: the greatest is 1, the mean `ORDINARY`, with a straight
+//! line between; below the mean they fall towards 0, as `ORDINARY` over 1 and how many times further below it they are than
+//! the greatest is above.
 //!
 //! Most vectors of a brain have nothing to do with the question, and their cosines are about the mean. Where the least and
 //! the greatest alone made the scale, each of those had a half, and lent it to its neighbours. The mean is that of
 //! `SAMPLE` events at most, spread evenly over all: so it is the same before and after a checkpoint, and costs little.
 //!
-//! Codes bound them all; the extremes are found exactly among those whose bounds may be one, and any other is told when it
-//! is asked for.
+//! Codes bound them all; the greatest is found exactly among those whose bounds may be it, and any other is told when it is
+//! asked for.
 
 use super::vectors::{self, Direction, Vectors};
 use crate::error::Result;
 use crate::nearest::{Query, spread};
 use crate::view::View;
 
-/// If the greatest and the least of all differ by no more, they tell nothing: scaled up, it would be what 32 bits round.
+/// If the greatest is no further above the mean, they tell nothing: scaled up, it would be what 32 bits round.
 const ALIKE: f32 = 1e-3;
 
 /// What an event has whose cosine is the mean.
 const ORDINARY: f32 = 0.1;
+/// What a bound is raised by, for the steepness of its line: several times what 32 bits round of numbers up to 1.
+const BOUND_SLACK: f32 = 1e-6;
 /// Events whose cosines make the mean, at most.
 const SAMPLE: u64 = 256;
 
@@ -27,7 +30,6 @@ pub(super) struct Cosines<'v> {
     vectors: Vectors<'v>,
     /// None if all are taken to be alike.
     direction: Option<Direction>,
-    least: f32,
     mean: f32,
     most: f32,
 }
@@ -45,7 +47,7 @@ impl<'v> Cosines<'v> {
         let Some(direction) = Direction::of(question) else {
             return Ok(None);
         };
-        let mut extremes = Extremes::default();
+        let mut most = f32::NEG_INFINITY;
         uppers.clear();
         uppers.resize(view.nodes() as usize, f32::NAN);
         let cosine = |id: u32| cosine(&vectors, &direction, id);
@@ -54,7 +56,7 @@ impl<'v> Cosines<'v> {
             let in_place = &mut uppers[..vectors.in_place() as usize];
             for id in spread::bound(&codes, &query, vectors.changed(), in_place) {
                 if let Some(cosine) = cosine(id)? {
-                    extremes.add(cosine);
+                    most = most.max(cosine);
                     uppers[id as usize] = cosine;
                 }
             }
@@ -63,16 +65,11 @@ impl<'v> Cosines<'v> {
             if inverse != 0.0
                 && let Some(cosine) = direction.cosine(vector, inverse)?
             {
-                extremes.add(cosine);
+                most = most.max(cosine);
                 uppers[id as usize] = cosine;
             }
             Ok(())
         })?;
-        let Extremes { least, most } = extremes;
-        // The negation: there may be none, and then they are infinite.
-        if !(most - least > ALIKE) {
-            return Ok(None);
-        }
         let (mut sum, mut count) = (0.0f64, 0u32);
         for id in (0..view.nodes() as u32).step_by(view.nodes().div_ceil(SAMPLE).max(1) as usize) {
             if let Some(cosine) = cosine(id)? {
@@ -82,14 +79,14 @@ impl<'v> Cosines<'v> {
         }
         let mean = match count {
             // None of those has a vector.
-            0 => least,
+            0 => -1.0,
             _ => (sum / f64::from(count)) as f32,
         };
-        Ok(Some(Self {
+        // None if no event has a cosine.
+        Ok((most - mean > ALIKE).then_some(Self {
             vectors,
             direction: Some(direction),
-            least,
-            mean: mean.clamp(least, most),
+            mean,
             most,
         }))
     }
@@ -109,7 +106,6 @@ impl<'v> Cosines<'v> {
         Ok(Self {
             vectors,
             direction: None,
-            least: 0.0,
             mean: 0.0,
             most: 1.0,
         })
@@ -118,13 +114,23 @@ impl<'v> Cosines<'v> {
     /// What a cosine, or a bound of one, becomes.
     #[inline]
     pub(super) fn scale(&self, cosine: f32) -> f32 {
-        let part = |from: f32, to: f32| match to > from {
-            true => (cosine - from) / (to - from),
-            false => 0.0,
-        };
-        match cosine > self.mean {
-            true => ORDINARY + (1.0 - ORDINARY) * part(self.mean, self.most),
-            false => ORDINARY * part(self.least, self.mean),
+        let part = (cosine - self.mean) / (self.most - self.mean);
+        match part > 0.0 {
+            true => ORDINARY + (1.0 - ORDINARY) * part,
+            false => ORDINARY / (1.0 - part),
+        }
+    }
+
+    /// Makes bounds of cosines bounds of what `scale` makes of them times a weight. What is not a number becomes 0.
+    pub(super) fn scale_bounds(&self, weight: f32, bounds: &mut [f32]) {
+        // Without a branch, and rounded otherwise than `scale`: so a little is added.
+        let inverse = 1.0 / (self.most - self.mean);
+        let slack = BOUND_SLACK * (1.0 + inverse);
+        for bound in bounds {
+            let part = (*bound - self.mean) * inverse + slack;
+            let (above, below) = (ORDINARY + (1.0 - ORDINARY) * part, ORDINARY / (1.0 - part));
+            let scaled = weight * if part > 0.0 { above } else { below } + BOUND_SLACK;
+            *bound = if scaled > 0.0 { scaled } else { 0.0 };
         }
     }
 
@@ -140,28 +146,6 @@ impl<'v> Cosines<'v> {
         };
         let cosine = cosine(&self.vectors, direction, id)?;
         Ok(cosine.map_or(0.0, |cosine| self.scale(cosine)))
-    }
-}
-
-/// The least and the greatest.
-#[derive(Debug)]
-struct Extremes {
-    least: f32,
-    most: f32,
-}
-
-impl Default for Extremes {
-    fn default() -> Self {
-        Self {
-            least: f32::INFINITY,
-            most: f32::NEG_INFINITY,
-        }
-    }
-}
-
-impl Extremes {
-    fn add(&mut self, cosine: f32) {
-        (self.least, self.most) = (self.least.min(cosine), self.most.max(cosine));
     }
 }
 

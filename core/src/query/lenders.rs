@@ -149,7 +149,9 @@ impl<'s, 'v> Lenders<'s, 'v> {
             let other = small(tie.other)?;
             if tie.edge_type == EdgeType::TEMPORAL_NEXT && self.wants(other)? {
                 self.steps.push(other);
-                most = most.max(self.own.sum(other)?);
+                if self.own.upper(other) > most {
+                    most = most.max(self.own.sum(other)?);
+                }
             }
         }
         let until = self.steps.len() as u32;

@@ -71,14 +71,7 @@ impl<'v> Own<'v> {
             self.uppers = Vec::new();
             return;
         };
-        let weight = self.vector_weight;
-        for upper in &mut self.uppers {
-            // Events without a direction have a bound that is not a number, and nothing.
-            *upper = match upper.is_nan() {
-                true => 0.0,
-                false => weight * cosines.scale(*upper),
-            };
-        }
+        cosines.scale_bounds(self.vector_weight, &mut self.uppers);
         for &(id, score) in &self.scores.events {
             let text = self.text(score);
             if let Some(upper) = self.uppers.get_mut(id as usize) {

@@ -43,7 +43,7 @@ pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
     scores
 }
 
-/// Cosines that all are within this are alike.
+/// Cosines whose greatest is no further above their mean are alike.
 const ALIKE: f64 = 1e-3;
 
 /// The cosine between a vector and that of every event.
@@ -92,13 +92,15 @@ impl Known {
             true => BTreeMap::new(),
             false => cosines(self, &search.vector),
         };
-        let least = cosines.values().copied().fold(f64::INFINITY, f64::min);
-        let range = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max) - least;
         // The worlds have fewer events than are sampled at most: the mean is that of all.
         let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
-        let scaled = |cosine: f64| match cosine > mean {
-            true => 0.1 + 0.9 * (cosine - mean) / (least + range - mean),
-            false => 0.1 * (cosine - least) / (mean - least),
+        let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
+        let scaled = |cosine: f64| {
+            let part = (cosine - mean) / (greatest - mean);
+            match part > 0.0 {
+                true => 0.1 + 0.9 * part,
+                false => 0.1 / (1.0 - part),
+            }
         };
         let scores = bm25(self, &search.question);
         let most = scores.values().copied().fold(0.0, f64::max);
@@ -108,7 +110,7 @@ impl Known {
         } else {
             0.0
         };
-        let has_cosines = range > ALIKE;
+        let has_cosines = greatest - mean > ALIKE;
         let vector = if has_cosines {
             f64::from(search.vector_weight.unwrap_or(0.6))
         } else {
