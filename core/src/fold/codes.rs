@@ -50,6 +50,16 @@ pub(super) fn make(kept: &Kept<'_>) -> Result<Option<Made>> {
     made.map(Maker::finish).transpose()
 }
 
+/// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True if
+/// there are any.
+pub fn of(view: &View) -> Result<bool> {
+    let vectors = Vectors::new(view)?;
+    let made = Maker::anew(view, &vectors)?
+        .map(Maker::finish)
+        .transpose()?;
+    Ok(made.is_some())
+}
+
 /// True if something was erased since the base.
 fn erases(view: &View) -> bool {
     let states = &view.brain().delta().events.states;

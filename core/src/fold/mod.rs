@@ -39,6 +39,7 @@ use crate::journal::head::{Head, PAGE};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
+pub use codes::of as codes_of;
 use image::{Sections, Sink};
 use kept::Kept;
 pub use workers::{Inline, Workers};
@@ -214,7 +215,7 @@ fn write_front(
             strength,
         )
     })?;
-    let codes = codes::make(&kept)?;
+    let codes = codes::make(kept)?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
     })?;

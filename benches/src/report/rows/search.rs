@@ -131,6 +131,5 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         limit: 1,
         ..alone
     };
-    // Search sees vectors from their mean: in clustered data the nearest one is the same either way.
     same("search by a vector", &ids(by_vector)?, &found)
 }
