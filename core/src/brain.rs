@@ -74,8 +74,8 @@ impl Brain {
             }
         };
         Ok(Self {
+            delta: Delta::new(base.nodes()),
             base,
-            delta: Delta::default(),
             map: Growing::new(map),
             journal,
         })

@@ -16,6 +16,7 @@
 use super::section::{Section, range};
 use crate::error::{Error, Result};
 use crate::fold::image::Body;
+use crate::simd::prefetch;
 use crate::types::NodeId;
 
 /// The section, in place.
@@ -124,6 +125,34 @@ impl<'a> Adjacency<'a> {
     }
 }
 
+impl Adjacency<'_> {
+    /// Has loaded where an event's edges begin.
+    #[inline]
+    pub(crate) fn expect(&self, id: NodeId, outgoing: bool) {
+        let starts = if outgoing {
+            self.out_starts
+        } else {
+            self.in_starts
+        };
+        prefetch(starts, id.0 as usize);
+    }
+
+    /// Has an event's edges loaded.
+    #[inline]
+    pub(crate) fn expect_edges(&self, id: NodeId, outgoing: bool) {
+        let (starts, others, types) = if outgoing {
+            (self.out_starts, self.out_targets, self.out_types)
+        } else {
+            (self.in_starts, self.in_sources, self.in_types)
+        };
+        if let Some(&from) = starts.get(id.0 as usize) {
+            prefetch(others, from as usize);
+            prefetch(types, from as usize);
+        }
+    }
+}
+
+#[inline]
 fn bounds(starts: &[u32], id: NodeId) -> Option<(u32, u32)> {
     let at = usize::try_from(id.0).ok()?;
     Some((*starts.get(at)?, *starts.get(at.checked_add(1)?)?))

@@ -16,9 +16,9 @@ use super::header::{self, Header};
 use super::history::History;
 use super::identity::Identity;
 use super::kinds::Kinds;
-use super::node::Record;
+use super::node::{Raw, Record};
 use super::requests::Requests;
-use super::section::{Section, Table, tag};
+use super::section::{Place, Section, Table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
 use super::terms::Terms;
@@ -26,7 +26,7 @@ use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::mapping::Map;
-use crate::types::NodeId;
+use crate::types::{Flags, Micros, NodeId};
 
 /// The immutable part of a file that amemd wrote.
 ///
@@ -37,6 +37,8 @@ pub struct Base {
     map: Arc<Map>,
     header: Header,
     table: Table,
+    /// Our sections by tag, from `tag::PADDING` on: each access to one looks here.
+    ours: [Option<Place>; 0x20],
     identity: Identity,
     settings: Settings,
 }
@@ -77,9 +79,16 @@ impl Base {
             Some(place) => Settings::read(section(place))?,
             None => Settings::default(),
         };
+        let mut ours = [None; 0x20];
+        for place in &table.places {
+            if let Some(slot) = slot(place.tag).and_then(|at| ours.get_mut(at)) {
+                *slot = Some(*place);
+            }
+        }
         Ok(Self {
             header,
             table,
+            ours,
             identity,
             settings,
             map,
@@ -120,7 +129,8 @@ impl Base {
     /// A section's bytes; one of ours that is missing is damage.
     #[inline]
     pub fn section(&self, tag: u8) -> Result<Section<'_>> {
-        let place = self.table.find(tag).ok_or_else(|| {
+        let place = slot(tag).and_then(|at| *self.ours.get(at)?);
+        let place = place.ok_or_else(|| {
             Error::corrupt(
                 super::section::name(tag),
                 self.header.sections(),
@@ -180,28 +190,56 @@ impl Base {
     /// The record of an event below `nodes`.
     #[inline]
     pub fn record(&self, id: NodeId) -> Result<Record> {
-        let unknown = || Error::UnknownEvent {
-            id,
-            count: self.header.nodes,
+        self.raw(id).map(Raw::decode)
+    }
+
+    /// The record of an event below `nodes`, in place.
+    #[inline]
+    pub fn raw(&self, id: NodeId) -> Result<Raw<'_>> {
+        let at = self.record_at(id);
+        let Some(bytes) = self.record_bytes(id) else {
+            return Err(self.unknown(id));
         };
+        Raw::check(bytes, id, at)
+    }
+
+    /// The flags of an event below `nodes`: nothing else of its record is looked at.
+    #[inline]
+    pub fn flags(&self, id: NodeId) -> Result<Flags> {
+        match self.record_bytes(id) {
+            Some(bytes) => Ok(node::flags(bytes)),
+            None => Err(self.unknown(id)),
+        }
+    }
+
+    /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
+    #[inline]
+    pub fn recorded(&self, id: NodeId) -> Result<Micros> {
+        match self.record_bytes(id) {
+            Some(bytes) => Ok(node::created_at(bytes)),
+            None => Err(self.unknown(id)),
+        }
+    }
+
+    #[inline]
+    fn record_at(&self, id: NodeId) -> u64 {
+        let from_table = id.0.saturating_mul(node::LEN as u64);
+        self.header.node_table.saturating_add(from_table)
+    }
+
+    #[inline]
+    fn record_bytes(&self, id: NodeId) -> Option<&[u8; node::LEN]> {
         if id.0 >= self.header.nodes {
-            return Err(unknown());
+            return None;
         }
-        let at = self.header.node_table + id.0 * node::LEN as u64;
-        let bytes = self
-            .map
-            .slice(at, node::LEN as u64)
-            .and_then(|b| b.first_chunk())
-            .ok_or_else(unknown)?;
-        let record = Record::decode(bytes, at)?;
-        if record.id != id {
-            return Err(Error::corrupt(
-                "node record",
-                at,
-                format!("it says that it is event {}", record.id),
-            ));
-        }
-        Ok(record)
+        let bytes = self.map.slice(self.record_at(id), node::LEN as u64)?;
+        bytes.first_chunk()
+    }
+
+    #[cold]
+    fn unknown(&self, id: NodeId) -> Error {
+        let count = self.header.nodes;
+        Error::UnknownEvent { id, count }
     }
 
     /// The edge at a position of the edge table.
@@ -232,8 +270,14 @@ impl Base {
     /// The text of a record.
     #[inline]
     pub fn text(&self, record: &Record) -> Result<Cow<'_, str>> {
-        let at = self.header.content.saturating_add(record.content_offset);
-        let len = u64::from(record.content_len);
+        self.text_at(record.content_offset, record.content_len)
+    }
+
+    /// The text of so many bytes at a position of the content block.
+    #[inline]
+    pub fn text_at(&self, offset: u64, len: u32) -> Result<Cow<'_, str>> {
+        let at = self.header.content.saturating_add(offset);
+        let len = u64::from(len);
         let block = at
             .checked_add(len)
             .filter(|&end| end <= self.header.vectors)
@@ -278,4 +322,10 @@ impl Base {
     pub fn map(&self) -> &Arc<Map> {
         &self.map
     }
+}
+
+/// The place of a tag among our sections.
+#[inline]
+fn slot(tag: u8) -> Option<usize> {
+    tag.checked_sub(tag::PADDING).map(usize::from)
 }

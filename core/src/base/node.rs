@@ -67,34 +67,142 @@ impl Record {
     /// Floats must be finite and times representable; what offsets point to is checked when it is read.
     #[inline]
     pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Self> {
-        let record = Self {
-            id: NodeId(get_u64(bytes, 0)),
-            event_type: EventType(bytes[8]),
-            flags: Flags(bytes[9]),
-            created_at: Micros(get_u64(bytes, 12) as i64),
-            session: SessionId(get_u32(bytes, 20)),
-            confidence: get_f32(bytes, 24),
-            access_count: get_u32(bytes, 28),
-            last_accessed: Micros(get_u64(bytes, 32) as i64),
-            decay_score: get_f32(bytes, 40),
-            content_offset: get_u64(bytes, 44),
-            content_len: get_u32(bytes, 52),
-            edge_offset: get_u64(bytes, 56),
-            edge_count: u32::from(get_u16(bytes, 64)) | u32::from(get_u16(bytes, 66)) << 16,
-            lambda: get_f32(bytes, 68),
-        };
-        let finite = record.confidence.is_finite()
-            && record.decay_score.is_finite()
-            && record.lambda.is_finite();
-        if !finite || record.created_at.0 < 0 || record.last_accessed.0 < 0 {
-            return Err(Error::corrupt(
-                "node record",
-                position,
-                "a number that is not finite, or a time past the year 294,000",
-            ));
-        }
-        Ok(record)
+        Raw(bytes).checked(position).map(Raw::decode)
     }
+}
+
+/// A record in place, which was checked: a field is read when it is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a>(&'a [u8; LEN]);
+
+#[allow(missing_docs, reason = "the fields are those of `Record`")]
+impl<'a> Raw<'a> {
+    /// Checks what `Record::decode` checks, and that it is the record of an event.
+    #[inline]
+    pub fn check(bytes: &'a [u8; LEN], id: NodeId, position: u64) -> Result<Self> {
+        let raw = Self(bytes).checked(position)?;
+        if raw.id() == id {
+            Ok(raw)
+        } else {
+            Err(raw.of_another(position))
+        }
+    }
+
+    #[inline]
+    fn checked(self, position: u64) -> Result<Self> {
+        let is_finite = self.confidence().is_finite()
+            & self.decay_score().is_finite()
+            & self.lambda().is_finite();
+        if is_finite & (self.created_at().0 | self.last_accessed().0 >= 0) {
+            Ok(self)
+        } else {
+            Err(out_of_range(position))
+        }
+    }
+
+    #[cold]
+    fn of_another(self, position: u64) -> Error {
+        let why = format!("it says that it is event {}", self.id());
+        Error::corrupt("node record", position, why)
+    }
+
+    /// All fields.
+    #[inline]
+    pub fn decode(self) -> Record {
+        Record {
+            id: self.id(),
+            event_type: self.event_type(),
+            flags: self.flags(),
+            created_at: self.created_at(),
+            session: self.session(),
+            confidence: self.confidence(),
+            access_count: self.access_count(),
+            last_accessed: self.last_accessed(),
+            decay_score: self.decay_score(),
+            content_offset: self.content().0,
+            content_len: self.content().1,
+            edge_offset: get_u64(self.0, 56),
+            edge_count: u32::from(get_u16(self.0, 64)) | u32::from(get_u16(self.0, 66)) << 16,
+            lambda: self.lambda(),
+        }
+    }
+
+    #[inline]
+    pub fn id(self) -> NodeId {
+        NodeId(get_u64(self.0, 0))
+    }
+
+    #[inline]
+    pub fn event_type(self) -> EventType {
+        EventType(self.0[8])
+    }
+
+    #[inline]
+    pub fn flags(self) -> Flags {
+        flags(self.0)
+    }
+
+    #[inline]
+    pub fn created_at(self) -> Micros {
+        created_at(self.0)
+    }
+
+    #[inline]
+    pub fn session(self) -> SessionId {
+        SessionId(get_u32(self.0, 20))
+    }
+
+    #[inline]
+    pub fn confidence(self) -> f32 {
+        get_f32(self.0, 24)
+    }
+
+    #[inline]
+    pub fn access_count(self) -> u32 {
+        get_u32(self.0, 28)
+    }
+
+    #[inline]
+    pub fn last_accessed(self) -> Micros {
+        Micros(get_u64(self.0, 32) as i64)
+    }
+
+    #[inline]
+    pub fn decay_score(self) -> f32 {
+        get_f32(self.0, 40)
+    }
+
+    /// Position of the text in the content block, and its bytes there.
+    #[inline]
+    pub fn content(self) -> (u64, u32) {
+        (get_u64(self.0, 44), get_u32(self.0, 52))
+    }
+
+    #[inline]
+    pub fn lambda(self) -> f32 {
+        get_f32(self.0, 68)
+    }
+}
+
+/// The flags in a record.
+#[inline]
+pub(super) fn flags(record: &[u8; LEN]) -> Flags {
+    Flags(record[9])
+}
+
+/// The recorded time in a record.
+#[inline]
+pub(super) fn created_at(record: &[u8; LEN]) -> Micros {
+    Micros(get_u64(record, 12) as i64)
+}
+
+#[cold]
+fn out_of_range(position: u64) -> Error {
+    Error::corrupt(
+        "node record",
+        position,
+        "a number that is not finite, or a time past the year 294,000",
+    )
 }
 
 const _: () = assert!(68 + 4 == LEN);

@@ -2,6 +2,7 @@
 
 use super::append::{AppendVec, Link, NONE, Trie};
 use super::skiplist::SkipList;
+use super::touched::Touched;
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 /// Bytes in the file.
@@ -126,6 +127,7 @@ pub struct Events {
     /// Base events about which the journal says something.
     slots: AppendVec<(NodeId, Slot)>,
     index: Trie<u64>,
+    touched: Touched,
     /// New events with a time of their own, by (happened, id).
     pub happened: SkipList<(i64, u32)>,
     /// New events without one, ascending ids.
@@ -133,9 +135,11 @@ pub struct Events {
     kinds: Box<[AppendVec<u32>]>,
 }
 
-impl Default for Events {
-    fn default() -> Self {
+impl Events {
+    /// None, on a base of so many events.
+    pub(super) fn new(base_nodes: u64) -> Self {
         Self {
+            touched: Touched::new(base_nodes),
             nodes: AppendVec::new(),
             states: AppendVec::new(),
             accesses: AppendVec::new(),
@@ -146,13 +150,17 @@ impl Default for Events {
             kinds: (0..=255).map(|_| AppendVec::new()).collect(),
         }
     }
-}
 
-impl Events {
+    /// True if the journal says something about a base event.
+    #[inline]
+    pub fn is_touched(&self, id: NodeId) -> bool {
+        self.touched.has(id)
+    }
+
     /// What the journal says about a base event.
     #[inline]
     pub fn base_slot(&self, id: NodeId) -> Option<&Slot> {
-        if self.slots.is_empty() {
+        if !self.touched.has(id) {
             return None;
         }
         self.slots.get(self.index.get(id.0)?).map(|(_, slot)| slot)
@@ -170,6 +178,7 @@ impl Events {
         }
         let at = self.slots.push((id, Slot::default()));
         self.index.insert(id.0, at);
+        self.touched.add(id);
         self.slots.get(at).map(|(_, slot)| slot)
     }
 

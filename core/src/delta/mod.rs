@@ -14,11 +14,12 @@ pub mod graph;
 pub mod log;
 pub mod skiplist;
 pub mod terms;
+mod touched;
 
 use append::{AppendVec, Trie};
 
 /// The delta of one generation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Delta {
     /// Commits, and how far readers may look.
     pub log: log::Log,
@@ -40,4 +41,22 @@ pub struct Delta {
     pub decays: AppendVec<crate::base::identity::DecayRun>,
     /// Terms of the texts of new events.
     pub terms: terms::LazyTerms,
+}
+
+impl Delta {
+    /// Of a journal that says nothing yet, on a base of so many events.
+    pub fn new(base_nodes: u64) -> Self {
+        Self {
+            log: Default::default(),
+            events: entry::Events::new(base_nodes),
+            edges: Default::default(),
+            sessions: Default::default(),
+            actors: AppendVec::new(),
+            requests: AppendVec::new(),
+            request_index: Trie::new(),
+            settings: AppendVec::new(),
+            decays: AppendVec::new(),
+            terms: Default::default(),
+        }
+    }
 }

@@ -9,11 +9,12 @@ use super::scope::{Seen, Sight};
 use crate::error::{Error, Result};
 use crate::limits::TIES_MAX;
 use crate::types::{EdgeType, NodeId};
-use crate::view::{Direction, View};
+use crate::view::{Direction, View, Web};
 
 /// Newest heads on a view.
 pub(crate) struct Heads<'v> {
     view: &'v View,
+    web: Option<Web<'v>>,
     sight: &'v Sight,
     known: HashMap<NodeId, Above>,
     /// Ties looked at.
@@ -45,6 +46,7 @@ impl<'v> Heads<'v> {
     pub(crate) fn new(view: &'v View, sight: &'v Sight) -> Self {
         Self {
             view,
+            web: None,
             sight,
             known: HashMap::new(),
             looked: 0,
@@ -54,7 +56,8 @@ impl<'v> Heads<'v> {
     /// The newest head of an event; none if it and all that replaces it are hidden.
     pub(crate) fn newest(&mut self, event: NodeId) -> Result<Option<NodeId>> {
         if !self.known.contains_key(&event) {
-            let is_shown = self.sight.of(&self.view.node(event)?)? != Seen::Stub;
+            let web = self.web()?;
+            let is_shown = self.sight.at(&web, event)? != Seen::Stub;
             self.walk(event, is_shown)?;
         }
         let above = self.known.get(&event).copied().unwrap_or_default();
@@ -65,6 +68,13 @@ impl<'v> Heads<'v> {
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.known.len()
+    }
+
+    fn web(&mut self) -> Result<Web<'v>> {
+        match self.web {
+            Some(web) => Ok(web),
+            None => Ok(*self.web.insert(self.view.web()?)),
+        }
     }
 
     fn walk(&mut self, event: NodeId, is_shown: bool) -> Result<()> {
@@ -119,15 +129,16 @@ impl<'v> Heads<'v> {
     }
 
     fn open(&mut self, id: NodeId, is_shown: bool, place: usize) -> Result<Open> {
+        let web = self.web()?;
         let mut replacements = Vec::new();
-        for tie in self.view.ties(id, Direction::Incoming)?.iter() {
+        for tie in web.ties(id, Direction::Incoming)?.iter() {
             self.looked += 1;
             let what = "the number of ties that a query looks at";
             Error::check_limit(what, self.looked as u64, TIES_MAX as u64)?;
             if tie.edge_type != EdgeType::SUPERSEDES {
                 continue;
             }
-            match self.sight.of(&self.view.node(tie.other)?)? {
+            match self.sight.at(&web, tie.other)? {
                 Seen::Shown => replacements.push((tie.other, true)),
                 Seen::Stub => replacements.push((tie.other, false)),
                 Seen::Outside => {}

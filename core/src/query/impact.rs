@@ -51,7 +51,6 @@ impl Impact {
             types: &types[..if self.include_parts { 3 } else { 2 }],
             depth: self.depth,
             limit: self.limit,
-            target: None,
         }
         .tree(view, &[self.event])
     }

@@ -24,6 +24,7 @@ pub mod why;
 
 pub mod context;
 pub mod pipeline;
+mod places;
 
 pub mod answer;
 pub mod attributes;

@@ -8,14 +8,13 @@
 //! Imported edges may form cycles. They are walked once and told; if every way up ends in one, the newest
 //! event that is shown is the head.
 
-use std::collections::HashMap;
-
 use super::answer::{Answered, check_limit};
+use super::places::Places;
 use super::scope::{Scope, Seen, Sight};
 use crate::error::{Error, Result};
 use crate::limits::{PAGE_MAX, VISITED_MAX};
 use crate::types::{EdgeType, NodeId};
-use crate::view::{Direction, View};
+use crate::view::{Direction, View, Web};
 
 /// Asks what an event was replaced by. The event itself may be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,50 +118,66 @@ pub(crate) fn heads(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<Nod
 /// The replacements of an event that are shown or lead to one that may be, in order of id.
 pub(crate) fn replacements(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<Link>> {
     let mut found = Vec::new();
-    for tie in view.ties(event, Direction::Incoming)?.iter() {
+    each_replacement(&view.web()?, sight, event, |link| found.push(link))?;
+    Ok(found)
+}
+
+fn each_replacement(
+    web: &Web<'_>,
+    sight: &Sight,
+    event: NodeId,
+    mut found: impl FnMut(Link),
+) -> Result<()> {
+    for tie in web.ties(event, Direction::Incoming)?.iter() {
         if tie.edge_type != EdgeType::SUPERSEDES {
             continue;
         }
-        let seen = sight.of(&view.node(tie.other)?)?;
+        let seen = sight.at(web, tie.other)?;
         if seen != Seen::Outside {
-            found.push(Link {
+            found(Link {
                 id: tie.other,
                 is_stub: seen == Seen::Stub,
             });
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// All that replaces an event, directly or not.
 struct Upward {
     met: Vec<Met>,
-    /// (what is replaced, its replacement), as places in `met`.
-    edges: Vec<(usize, usize)>,
+    /// (what is replaced, its replacement), as places in `met`; by the first of them.
+    edges: Vec<(u32, u32)>,
 }
 
 struct Met {
     link: Link,
     /// The place of what it was found from.
-    parent: usize,
+    parent: u32,
 }
 
 impl Upward {
     fn from(view: &View, sight: &Sight, event: NodeId) -> Result<Self> {
-        let is_stub = sight.of(&view.node(event)?)? == Seen::Stub;
+        let web = view.web()?;
+        let is_stub = sight.at(&web, event)? == Seen::Stub;
         let link = Link { id: event, is_stub };
-        let mut met = vec![Met { link, parent: 0 }];
-        let mut places = HashMap::from([(event, 0)]);
-        let mut edges = Vec::new();
+        let mut met = Vec::with_capacity(16);
+        met.push(Met { link, parent: 0 });
+        let mut places = Places::new();
+        places.put(event, 0);
+        let mut edges = Vec::with_capacity(16);
         let mut at = 0;
-        while let Some(&Met { link: below, .. }) = met.get(at) {
-            for link in replacements(view, sight, below.id)? {
-                let place = *places.entry(link.id).or_insert(met.len());
-                edges.push((at, place));
-                if place == met.len() {
-                    met.push(Met { link, parent: at });
+        while let Some(&Met { link: below, .. }) = met.get(at as usize) {
+            each_replacement(&web, sight, below.id, |link| {
+                let place = met.len() as u32;
+                match places.put(link.id, place) {
+                    Some(known) => edges.push((at, known)),
+                    None => {
+                        edges.push((at, place));
+                        met.push(Met { link, parent: at });
+                    }
                 }
-            }
+            })?;
             Error::check_limit(
                 "the number of events that replace one",
                 met.len() as u64,
@@ -173,23 +188,15 @@ impl Upward {
         Ok(Self { met, edges })
     }
 
+    /// True if all of it is shown.
+    fn is_all_shown(&self) -> bool {
+        self.met.iter().all(|met| !met.link.is_stub)
+    }
+
     /// The places of the heads, the newest first.
     fn heads(&self) -> Vec<usize> {
-        // Downward from whatever is shown: all that is met there is replaced.
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.met.len()];
-        for &(replaced, replacement) in &self.edges {
-            below[replacement].push(replaced);
-        }
-        let mut is_replaced = vec![false; self.met.len()];
+        let is_replaced = self.replaced();
         let is_shown = |at: usize| !self.met[at].link.is_stub;
-        let mut todo: Vec<usize> = (0..self.met.len()).filter(|&at| is_shown(at)).collect();
-        while let Some(at) = todo.pop() {
-            for &replaced in &below[at] {
-                if !std::mem::replace(&mut is_replaced[replaced], true) && !is_shown(replaced) {
-                    todo.push(replaced);
-                }
-            }
-        }
         let newest_first = |mut places: Vec<usize>| {
             places.sort_unstable_by_key(|&at| std::cmp::Reverse(self.met[at].link.id));
             places
@@ -204,12 +211,38 @@ impl Upward {
         heads
     }
 
+    /// Of each, whether it has a replacement that is shown, directly or behind hidden ones.
+    fn replaced(&self) -> Vec<bool> {
+        let mut is_replaced = vec![false; self.met.len()];
+        if self.is_all_shown() {
+            for &(replaced, _) in &self.edges {
+                is_replaced[replaced as usize] = true;
+            }
+            return is_replaced;
+        }
+        // Downward from whatever is shown: all that is met there is replaced.
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.met.len()];
+        for &(replaced, replacement) in &self.edges {
+            below[replacement as usize].push(replaced as usize);
+        }
+        let is_shown = |at: usize| !self.met[at].link.is_stub;
+        let mut todo: Vec<usize> = (0..self.met.len()).filter(|&at| is_shown(at)).collect();
+        while let Some(at) = todo.pop() {
+            for &replaced in &below[at] {
+                if !std::mem::replace(&mut is_replaced[replaced], true) && !is_shown(replaced) {
+                    todo.push(replaced);
+                }
+            }
+        }
+        is_replaced
+    }
+
     /// From the event to a place.
     fn chain(&self, to: usize) -> Vec<Link> {
         let mut chain = vec![self.met[to].link];
         let mut at = to;
         while at != 0 {
-            at = self.met[at].parent;
+            at = self.met[at].parent as usize;
             chain.push(self.met[at].link);
         }
         chain.reverse();
@@ -218,11 +251,16 @@ impl Upward {
 
     /// True if some of it can't be put in an order in which replacements come after what they replace.
     fn is_cyclic(&self) -> bool {
+        let id = |at: u32| self.met[at as usize].link.id;
+        if self.edges.iter().all(|&(a, b)| id(a) < id(b)) {
+            // Newer events replace older ones: that is such an order.
+            return false;
+        }
         let mut above = vec![Vec::new(); self.met.len()];
         let mut waits_for = vec![0usize; self.met.len()];
         for &(replaced, replacement) in &self.edges {
-            above[replaced].push(replacement);
-            waits_for[replacement] += 1;
+            above[replaced as usize].push(replacement as usize);
+            waits_for[replacement as usize] += 1;
         }
         let mut ready: Vec<usize> = (0..self.met.len())
             .filter(|&at| waits_for[at] == 0)

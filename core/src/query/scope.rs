@@ -10,7 +10,7 @@ use super::filter::{Filter, Subject};
 use super::subject::{Candidate, Strength};
 use crate::error::{Error, Result};
 use crate::types::NodeId;
-use crate::view::{Node, View};
+use crate::view::{Node, View, Web};
 
 /// User, agent and run; each that is given must be equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,6 +83,19 @@ impl Sight {
             }
         }
         Ok(if node.is_forgotten() && !self.include_forgotten {
+            Seen::Stub
+        } else {
+            Seen::Shown
+        })
+    }
+
+    /// How an event of a graph is seen.
+    #[inline]
+    pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+        if self.scope.is_some() {
+            return self.of(&web.view().node(id)?);
+        }
+        Ok(if web.is_forgotten(id)? && !self.include_forgotten {
             Seen::Stub
         } else {
             Seen::Shown

@@ -52,7 +52,6 @@ impl Traverse {
             types: &self.types,
             depth: self.depth,
             limit: self.limit,
-            target: None,
         }
         .tree(view, &[self.start])
     }

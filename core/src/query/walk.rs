@@ -8,11 +8,12 @@
 //! Events out of scope are not there. Events that an episode summarises are shown.
 
 use super::answer::Answered;
+use super::places::Met;
 use super::scope::{Seen, Sight};
 use crate::error::Result;
 use crate::limits::{TIES_MAX, VISITED_MAX};
 use crate::types::{EdgeType, NodeId};
-use crate::view::{Direction, View};
+use crate::view::{Direction, Ties, View, Web};
 
 /// Which way edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -27,11 +28,20 @@ pub enum Follow {
 }
 
 impl Follow {
-    fn directions(self) -> &'static [Direction] {
+    pub(crate) fn directions(self) -> &'static [Direction] {
         match self {
             Self::Outgoing => &[Direction::Outgoing],
             Self::Incoming => &[Direction::Incoming],
             Self::Both => &[Direction::Outgoing, Direction::Incoming],
+        }
+    }
+
+    /// The other way.
+    pub(crate) fn reversed(self) -> Self {
+        match self {
+            Self::Outgoing => Self::Incoming,
+            Self::Incoming => Self::Outgoing,
+            Self::Both => Self::Both,
         }
     }
 }
@@ -81,98 +91,56 @@ pub(crate) struct Walk<'r> {
     pub(crate) depth: u32,
     /// Events shown, the start counted.
     pub(crate) limit: usize,
-    /// The walk ends where this is reached.
-    pub(crate) target: Option<NodeId>,
 }
 
-/// Events met so far: a bit each, so that a walk costs what it meets and not what there is.
-struct Met(Vec<u64>);
+/// How many steps before its turn an event's edges are asked for, and twice that the place where they begin.
+const AHEAD: usize = 8;
 
-impl Met {
-    fn new(nodes: u64) -> Self {
-        // Fresh zeros come from the system page by page, when they are touched.
-        Self(vec![0; (nodes / 64 + 1) as usize])
-    }
-
-    /// True if it was not met before.
-    #[inline]
-    fn add(&mut self, id: NodeId) -> bool {
-        let Some(word) = self.0.get_mut((id.0 / 64) as usize) else {
-            return false;
-        };
-        let bit = 1 << (id.0 % 64);
-        let is_new = *word & bit == 0;
-        *word |= bit;
-        is_new
-    }
+/// A walk under way.
+struct Going<'w, 'v> {
+    walk: &'w Walk<'w>,
+    web: Web<'v>,
+    wanted: [bool; 256],
+    met: Met,
+    steps: Vec<Step>,
+    shown: usize,
+    /// Ties looked at: hidden ones cost as much as those that are followed.
+    looked: usize,
 }
 
 impl Walk<'_> {
-    /// Walks from events that may be shown, all of which are at depth 0. The target is the last step if it was
-    /// reached; stubs that lead nowhere are still among the steps.
-    pub(crate) fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
-        let mut wanted = [self.types.is_empty(); 256];
-        for edge_type in self.types {
-            wanted[usize::from(edge_type.0)] = true;
-        }
-        let mut met = Met::new(view.nodes());
-        let mut steps = Vec::new();
+    /// Walks from events that may be shown, all of which are at depth 0. Stubs that lead nowhere are still among the
+    /// steps.
+    fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
+        let mut going = Going {
+            walk: self,
+            web: view.web()?,
+            wanted: wanted(self.types),
+            met: Met::new(view.nodes()),
+            steps: Vec::with_capacity(64),
+            shown: 0,
+            looked: 0,
+        };
         for &start in starts {
             self.sight.open(view, start)?;
-            if !met.add(start) {
-                continue;
-            }
-            steps.push(Step {
-                id: start,
-                depth: 0,
-                via: None,
-                is_stub: false,
-            });
-            if self.target == Some(start) {
-                return Ok((steps, false));
+            if going.met.add(start) {
+                going.steps.push(Step {
+                    id: start,
+                    depth: 0,
+                    via: None,
+                    is_stub: false,
+                });
             }
         }
-        let (mut shown, mut parent) = (steps.len(), 0);
-        // Hidden ties cost as much as those that are followed.
-        let mut looked = 0;
-        while parent < steps.len() && steps[parent].depth < self.depth {
-            let Step { id, depth, .. } = steps[parent];
-            for &direction in self.follow.directions() {
-                for tie in view.ties(id, direction)?.iter() {
-                    looked += 1;
-                    if looked > TIES_MAX {
-                        return Ok((steps, true));
-                    }
-                    if !wanted[usize::from(tie.edge_type.0)] || !met.add(tie.other) {
-                        continue;
-                    }
-                    let seen = self.sight.of(&view.node(tie.other)?)?;
-                    if seen == Seen::Outside {
-                        continue;
-                    }
-                    let is_stub = seen == Seen::Stub;
-                    if (!is_stub && shown >= self.limit) || steps.len() == VISITED_MAX {
-                        return Ok((steps, true));
-                    }
-                    shown += usize::from(!is_stub);
-                    steps.push(Step {
-                        id: tie.other,
-                        depth: depth + 1,
-                        via: Some(Via {
-                            parent,
-                            edge_type: tie.edge_type,
-                            direction,
-                        }),
-                        is_stub,
-                    });
-                    if self.target == Some(tie.other) {
-                        return Ok((steps, false));
-                    }
-                }
-            }
-            parent += 1;
-        }
-        Ok((steps, false))
+        going.shown = going.steps.len();
+        let is_cut = going.on()?;
+        let is_whole = going.shown == going.steps.len();
+        let steps = if is_whole {
+            going.steps
+        } else {
+            without_dead_stubs(going.steps)
+        };
+        Ok((steps, is_cut))
     }
 
     /// The tree of all that is reached from an event, or the trees of all that is reached from several.
@@ -180,17 +148,121 @@ impl Walk<'_> {
         let (steps, is_cut) = self.run(view, starts)?;
         Ok(Tree {
             answered: Answered::by(view),
-            steps: without_dead_stubs(steps),
+            steps,
             is_cut,
         })
     }
 }
 
+impl Going<'_, '_> {
+    /// Goes on to the end; true if there is more than may be met.
+    fn on(&mut self) -> Result<bool> {
+        let mut parent = 0;
+        while let Some(&Step { id, depth, .. }) = self.steps.get(parent) {
+            if depth >= self.walk.depth {
+                break;
+            }
+            self.expect(parent);
+            for &direction in self.walk.follow.directions() {
+                if self.along(parent, id, depth + 1, direction)? {
+                    return Ok(true);
+                }
+            }
+            parent += 1;
+        }
+        Ok(false)
+    }
+
+    /// Has loaded what the steps behind one will need.
+    #[inline]
+    fn expect(&self, parent: usize) {
+        for &direction in self.walk.follow.directions() {
+            if let Some(step) = self.steps.get(parent + 2 * AHEAD) {
+                self.web.expect(step.id, direction);
+            }
+            if let Some(step) = self.steps.get(parent + AHEAD) {
+                self.web.expect_edges(step.id, direction);
+            }
+        }
+    }
+
+    /// Along the edges of one event in one direction; true if there is more than may be met.
+    #[inline]
+    fn along(
+        &mut self,
+        parent: usize,
+        id: NodeId,
+        depth: u32,
+        direction: Direction,
+    ) -> Result<bool> {
+        let ties = self.web.ties(id, direction)?;
+        let mut meet = |other, edge_type| {
+            let via = Via {
+                parent,
+                edge_type,
+                direction,
+            };
+            self.meet(other, depth, via)
+        };
+        match ties {
+            Ties::Base(list) => {
+                for (&other, &edge_type) in list.others.iter().zip(list.types) {
+                    if meet(NodeId(other.into()), EdgeType(edge_type))? {
+                        return Ok(true);
+                    }
+                }
+            }
+            Ties::Merged(list) => {
+                for tie in list {
+                    if meet(tie.other, tie.edge_type)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The event at the end of an edge; true if it is one more than may be met.
+    #[inline]
+    fn meet(&mut self, id: NodeId, depth: u32, via: Via) -> Result<bool> {
+        self.looked += 1;
+        if self.looked > TIES_MAX {
+            return Ok(true);
+        }
+        if !self.wanted[usize::from(via.edge_type.0)] || !self.met.add(id) {
+            return Ok(false);
+        }
+        let seen = self.walk.sight.at(&self.web, id)?;
+        if seen == Seen::Outside {
+            return Ok(false);
+        }
+        let is_stub = seen == Seen::Stub;
+        if (!is_stub && self.shown >= self.walk.limit) || self.steps.len() == VISITED_MAX {
+            return Ok(true);
+        }
+        self.shown += usize::from(!is_stub);
+        self.steps.push(Step {
+            id,
+            depth,
+            via: Some(via),
+            is_stub,
+        });
+        Ok(false)
+    }
+}
+
+/// Which types of edges are followed: these, or all if none is named.
+pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
+    let mut wanted = [types.is_empty(); 256];
+    for edge_type in types {
+        wanted[usize::from(edge_type.0)] = true;
+    }
+    wanted
+}
+
 /// Leaves out the stubs beyond which nothing is shown.
 fn without_dead_stubs(mut steps: Vec<Step>) -> Vec<Step> {
-    if steps.iter().all(|step| !step.is_stub) {
-        return steps;
-    }
     let mut is_kept: Vec<bool> = steps.iter().map(|step| !step.is_stub).collect();
     for i in (0..steps.len()).rev() {
         if let Some(via) = steps[i].via

@@ -47,7 +47,6 @@ impl Why {
             types: &[EdgeType::CAUSED_BY, EdgeType::SUPPORTS],
             depth: self.depth,
             limit: self.limit,
-            target: None,
         }
         .tree(view, &[self.event])
     }

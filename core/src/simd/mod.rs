@@ -13,6 +13,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod body;
+mod hint;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(test)]
@@ -21,6 +22,7 @@ mod tests;
 use std::sync::OnceLock;
 
 pub(crate) use body::{Bounds, Coded, Line, unpack};
+pub(crate) use hint::{prefetch, ticks};
 
 /// A set of instructions that this processor has.
 #[derive(Debug, Clone, Copy)]

@@ -90,7 +90,7 @@ impl View {
         let (mut from, mut to) = (0, count);
         while from < to {
             let middle = from + (to - from) / 2;
-            if self.brain.base.record(NodeId(middle))?.created_at <= time {
+            if self.brain.base.recorded(NodeId(middle))? <= time {
                 from = middle + 1
             } else {
                 to = middle

@@ -124,7 +124,7 @@ impl View {
 
     fn recorded(&self, id: u64) -> Result<Micros> {
         match id.checked_sub(self.brain.base.nodes()) {
-            None => Ok(self.brain.base.record(NodeId(id))?.created_at),
+            None => self.brain.base.recorded(NodeId(id)),
             Some(at) => match self.brain.delta.events.nodes.get(at as u32) {
                 Some(node) => Ok(node.created_at),
                 None => Err(Error::UnknownEvent {

@@ -6,6 +6,7 @@
 //! Promises: every answer from one view is of the same moment (P4); an `as_of` view answers the same before
 //! and after a checkpoint, a copy or a reopen.
 
+mod belief;
 mod bound;
 mod commits;
 mod lists;
@@ -13,6 +14,7 @@ mod node;
 mod session_ids;
 mod terms;
 mod ties;
+mod web;
 
 pub use bound::AsOf;
 pub use commits::Committed;
@@ -21,6 +23,7 @@ pub use node::Node;
 pub(crate) use node::strength_after;
 pub use session_ids::SessionIds;
 pub use ties::{Direction, Tie, Ties};
+pub(crate) use web::Web;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::View;
-use crate::base::history::Before;
+use super::belief::{Belief, Made, Source};
 use crate::base::identity::DecayRun;
 use crate::base::node::Record;
-use crate::delta::entry::{self, Held, Slot};
+use crate::delta::entry::Slot;
 use crate::error::{Error, Result};
 use crate::event::{Attributes, Event};
 use crate::types::{EventType, Flags, Lsn, Micros, NodeId, SessionId};
@@ -17,162 +17,42 @@ pub struct Node<'v> {
     view: &'v View,
     id: NodeId,
     made: Made<'v>,
+    /// What the journal says about it.
+    slot: Option<&'v Slot>,
     belief: Belief<'v>,
-}
-
-/// Where an event was created.
-#[derive(Debug, Clone)]
-enum Made<'v> {
-    Base(Record),
-    Delta(&'v entry::Node),
-}
-
-/// What may change about an event.
-#[derive(Debug, Clone, Copy)]
-struct Belief<'v> {
-    confidence: f32,
-    confidence_lsn: Lsn,
-    flags: Flags,
-    lambda: f32,
-    attributes: Source<'v>,
-    vector: Source<'v>,
-}
-
-/// Where a value is.
-#[derive(Debug, Clone, Copy)]
-enum Source<'v> {
-    Initial,
-    None,
-    Bytes(&'v [u8]),
 }
 
 impl<'v> Node<'v> {
     #[inline]
     pub(super) fn new(view: &'v View, id: NodeId) -> Result<Self> {
         if id.0 >= view.at.nodes {
-            return Err(Error::UnknownEvent {
-                id,
-                count: view.at.nodes,
-            });
+            return Err(unknown(view, id));
         }
         let brain = &view.brain;
-        let made = match id.0.checked_sub(brain.base.nodes()) {
-            None => Made::Base(brain.base.record(id)?),
-            Some(at) => Made::Delta(brain.delta.events.nodes.get(at as u32).ok_or(
-                Error::UnknownEvent {
-                    id,
-                    count: view.at.nodes,
-                },
-            )?),
+        let events = &brain.delta.events;
+        let (made, slot) = match id.0.checked_sub(brain.base.nodes()) {
+            None => (Made::Base(brain.base.raw(id)?), events.base_slot(id)),
+            Some(at) => match events.nodes.get(at as u32) {
+                Some(node) => (Made::Delta(node), Some(&node.slot)),
+                None => return Err(unknown(view, id)),
+            },
         };
-        let initial = match &made {
-            Made::Base(r) => (r.confidence, r.flags, r.lambda),
-            Made::Delta(n) => (n.confidence, n.flags, n.lambda),
+        let initial = Belief::initial(&made);
+        let belief = if view.before_base() {
+            initial.undone(view, id, slot)?
+        } else {
+            match slot {
+                Some(slot) => initial.followed(view, slot)?,
+                None => initial,
+            }
         };
-        let mut node = Self {
+        Ok(Self {
             view,
             id,
             made,
-            belief: Belief {
-                confidence: initial.0,
-                confidence_lsn: Lsn(0),
-                flags: initial.1,
-                lambda: initial.2,
-                attributes: Source::Initial,
-                vector: Source::Initial,
-            },
-        };
-        if view.before_base() {
-            node.undo_history()?;
-        } else if let Some(slot) = node.slot() {
-            node.follow(slot)?;
-        }
-        Ok(node)
-    }
-
-    fn slot(&self) -> Option<&'v Slot> {
-        match &self.made {
-            Made::Base(_) => self.view.brain.delta.events.base_slot(self.id),
-            Made::Delta(node) => Some(&node.slot),
-        }
-    }
-
-    /// The newest state that the moment asked about may see; what hides is that of now.
-    fn follow(&mut self, slot: &'v Slot) -> Result<()> {
-        let (view, events) = (self.view, &self.view.brain.delta.events);
-        if let Some(state) = events.state(slot, view.at.lsn) {
-            let source = |held: Held| match held {
-                Held::Initial => Ok(Source::Initial),
-                Held::None => Ok(Source::None),
-                Held::At(span) => view.brain.span(span).map(Source::Bytes),
-            };
-            self.belief = Belief {
-                confidence: state.confidence,
-                confidence_lsn: state.confidence_lsn,
-                flags: state.flags,
-                lambda: state.lambda,
-                attributes: source(state.attributes)?,
-                vector: source(state.vector)?,
-            };
-        }
-        if view.is_as_of()
-            && let Some(now) = events.state(slot, view.now.lsn)
-        {
-            self.hide(now.flags);
-        }
-        Ok(())
-    }
-
-    /// A base event before the base's time: every change past the moment is undone, the oldest last.
-    fn undo_history(&mut self) -> Result<()> {
-        let history = self.view.brain.base.history()?;
-        let now = match self
-            .slot()
-            .and_then(|s| self.view.brain.delta.events.state(s, self.view.now.lsn))
-        {
-            Some(state) => state.flags,
-            None => self.belief.flags,
-        };
-        let mut undone = [false; 5];
-        for change in history.of(self.id) {
-            let change = change?;
-            if change.lsn <= self.view.at.lsn || change.target != self.id {
-                continue;
-            }
-            let field = match change.before {
-                Before::Confidence(_) => 0,
-                Before::Flags(_) => 1,
-                Before::Lambda(_) => 2,
-                Before::Attributes(_) => 3,
-                Before::Vector(_) => 4,
-                Before::Edge { .. } => continue,
-            };
-            if std::mem::replace(&mut undone[field], true) {
-                continue;
-            }
-            match change.before {
-                Before::Confidence(value) => self.belief.confidence = value,
-                Before::Flags(flags) => self.belief.flags = flags,
-                Before::Lambda(value) => self.belief.lambda = value,
-                Before::Attributes(json) => {
-                    self.belief.attributes =
-                        json.map_or(Source::None, |j| Source::Bytes(j.as_bytes()));
-                }
-                Before::Vector(bytes) => {
-                    self.belief.vector = bytes.map_or(Source::None, Source::Bytes)
-                }
-                Before::Edge { .. } => {}
-            }
-        }
-        self.hide(now);
-        Ok(())
-    }
-
-    /// Forgotten and erased are as of now, whatever the moment.
-    fn hide(&mut self, now: Flags) {
-        for flag in [Flags::FORGOTTEN, Flags::ERASED] {
-            self.belief.flags = self.belief.flags.set(flag, now.has(flag));
-        }
+            slot,
+            belief,
+        })
     }
 
     /// Its id.
@@ -185,7 +65,7 @@ impl<'v> Node<'v> {
     #[inline]
     pub fn event_type(&self) -> EventType {
         match &self.made {
-            Made::Base(r) => r.event_type,
+            Made::Base(r) => r.event_type(),
             Made::Delta(n) => n.event_type,
         }
     }
@@ -194,7 +74,7 @@ impl<'v> Node<'v> {
     #[inline]
     pub fn session(&self) -> SessionId {
         match &self.made {
-            Made::Base(r) => r.session,
+            Made::Base(r) => r.session(),
             Made::Delta(n) => n.session,
         }
     }
@@ -203,7 +83,7 @@ impl<'v> Node<'v> {
     #[inline]
     pub fn created_at(&self) -> Micros {
         match &self.made {
-            Made::Base(r) => r.created_at,
+            Made::Base(r) => r.created_at(),
             Made::Delta(n) => n.created_at,
         }
     }
@@ -244,7 +124,7 @@ impl<'v> Node<'v> {
 
     fn initial_flags(&self) -> Flags {
         match &self.made {
-            Made::Base(r) => r.flags,
+            Made::Base(r) => r.flags(),
             Made::Delta(n) => n.flags,
         }
     }
@@ -291,12 +171,12 @@ impl<'v> Node<'v> {
 
     fn access(&self, bound: Lsn) -> (u32, Micros) {
         match self
-            .slot()
+            .slot
             .and_then(|slot| self.view.brain.delta.events.access(slot, bound))
         {
             Some(access) => (access.count, access.last),
             None => match &self.made {
-                Made::Base(r) => (r.access_count, r.last_accessed),
+                Made::Base(r) => (r.access_count(), r.last_accessed()),
                 Made::Delta(n) => (n.access_count, n.last_accessed),
             },
         }
@@ -317,7 +197,7 @@ impl<'v> Node<'v> {
             Some(run) if run.lsn > self.identity_lsn() => self.strength_of(&run),
             _ if self.belief.confidence_lsn > Lsn(0) => self.belief.confidence,
             _ => match &self.made {
-                Made::Base(r) => r.decay_score,
+                Made::Base(r) => r.decay_score(),
                 Made::Delta(n) => n.decay_score,
             },
         }
@@ -338,10 +218,10 @@ impl<'v> Node<'v> {
         }
         // The run saw the event as it was then: accesses, rate and flags that came later don't count.
         let events = &self.view.brain.delta.events;
-        let (confidence, flags, lambda) = match self.slot().and_then(|s| events.state(s, run.lsn)) {
+        let (confidence, flags, lambda) = match self.slot.and_then(|s| events.state(s, run.lsn)) {
             Some(state) => (state.confidence, state.flags, state.lambda),
             None => match &self.made {
-                Made::Base(r) => (r.confidence, r.flags, r.lambda),
+                Made::Base(r) => (r.confidence(), r.flags(), r.lambda()),
                 Made::Delta(n) => (n.confidence, n.flags, n.lambda),
             },
         };
@@ -407,7 +287,10 @@ impl<'v> Node<'v> {
             return Ok(Cow::Borrowed(""));
         }
         match &self.made {
-            Made::Base(record) => self.view.brain.base.text(record),
+            Made::Base(record) => {
+                let (offset, len) = record.content();
+                self.view.brain.base.text_at(offset, len)
+            }
             Made::Delta(node) => self.view.brain.span_str(node.text).map(Cow::Borrowed),
         }
     }
@@ -421,7 +304,7 @@ impl<'v> Node<'v> {
             Source::None => return Ok(None),
             Source::Bytes(bytes) => bytes,
             Source::Initial => match &self.made {
-                Made::Base(record) if record.flags.has(Flags::ATTRIBUTES) => {
+                Made::Base(record) if record.flags().has(Flags::ATTRIBUTES) => {
                     return Ok(self
                         .view
                         .brain
@@ -468,7 +351,7 @@ impl<'v> Node<'v> {
                 )
             })?,
             Source::Initial => match &self.made {
-                Made::Base(record) if record.flags.has(Flags::VECTOR) => {
+                Made::Base(record) if record.flags().has(Flags::VECTOR) => {
                     self.view.brain.base.vector(self.id)?
                 }
                 Made::Base(_) => return Ok(None),
@@ -523,6 +406,12 @@ pub(crate) fn strength_after(record: &Record, run: &DecayRun) -> f32 {
         record.last_accessed,
         record.access_count,
     )
+}
+
+#[cold]
+fn unknown(view: &View, id: NodeId) -> Error {
+    let count = view.at.nodes;
+    Error::UnknownEvent { id, count }
 }
 
 fn rate_of(rates: &[f32; 6], event_type: EventType) -> f32 {

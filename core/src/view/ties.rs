@@ -99,6 +99,16 @@ impl View {
         } else {
             Neighbours::default()
         };
+        self.ties_on(id, direction, base)
+    }
+
+    /// The edges of an event that has these in the base.
+    pub(super) fn ties_on<'v>(
+        &'v self,
+        id: NodeId,
+        direction: Direction,
+        base: Neighbours<'v>,
+    ) -> Result<Ties<'v>> {
         if self.before_base() {
             return self.ties_before_base(id, direction, base);
         }
@@ -107,6 +117,12 @@ impl View {
             return Ok(Ties::Base(base));
         }
         Ok(self.merge(base, head, direction))
+    }
+
+    /// True if the event is one of the base, about which the journal says nothing.
+    #[inline]
+    pub(super) fn is_plain(&self, id: NodeId) -> bool {
+        id.0 < self.brain.base.nodes() && !self.brain.delta.events.is_touched(id)
     }
 
     fn chain_head(&self, id: NodeId, direction: Direction) -> u32 {

@@ -200,7 +200,6 @@ impl<'v> Run<'v> {
             types: &reach.types,
             depth: reach.depth,
             limit: reach.limit,
-            target: None,
         }
         .tree(self.view, &starts)?;
         self.is_cut |= tree.is_cut;

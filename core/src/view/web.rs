@@ -1,0 +1,102 @@
+//! The graph of a view made ready for a walk: what every event of it needs is looked up once.
+//!
+//! Promises: the ties are those of `View::ties`, and what is forgotten is what `Node::is_forgotten` says.
+
+use super::View;
+use super::ties::{Direction, Ties};
+use crate::base::adjacency::{Adjacency, Neighbours};
+use crate::error::{Error, Result};
+use crate::types::{Flags, NodeId};
+
+/// The graph of a view.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Web<'v> {
+    view: &'v View,
+    adjacency: Adjacency<'v>,
+    base_nodes: u64,
+    before_base: bool,
+}
+
+impl View {
+    /// The graph, made ready for a walk.
+    pub(crate) fn web(&self) -> Result<Web<'_>> {
+        Ok(Web {
+            view: self,
+            adjacency: self.brain.base.adjacency()?,
+            base_nodes: self.brain.base.nodes(),
+            before_base: self.before_base(),
+        })
+    }
+}
+
+impl<'v> Web<'v> {
+    /// The view.
+    pub(crate) fn view(&self) -> &'v View {
+        self.view
+    }
+
+    /// The edges of an event, by (other event, type).
+    #[inline]
+    pub(crate) fn ties(&self, id: NodeId, direction: Direction) -> Result<Ties<'v>> {
+        let base = if id.0 >= self.base_nodes {
+            Neighbours::default()
+        } else {
+            match direction {
+                Direction::Outgoing => self.adjacency.outgoing(id)?,
+                Direction::Incoming => self.adjacency.incoming(id)?,
+            }
+        };
+        if self.before_base || !self.view.is_plain(id) {
+            return self.view.ties_on(id, direction, base);
+        }
+        Ok(Ties::Base(base))
+    }
+
+    /// True if an event is hidden, as of now whatever the moment.
+    #[inline]
+    pub(crate) fn is_forgotten(&self, id: NodeId) -> Result<bool> {
+        if id.0 >= self.view.at.nodes {
+            return Err(self.unknown(id));
+        }
+        let flags = if id.0 < self.base_nodes && self.view.is_plain(id) {
+            self.view.brain.base.flags(id)?
+        } else {
+            self.flags_now(id)?
+        };
+        Ok(flags.has(Flags::FORGOTTEN))
+    }
+
+    /// The flags of an event about which the journal says something.
+    fn flags_now(&self, id: NodeId) -> Result<Flags> {
+        let brain = &self.view.brain;
+        let events = &brain.delta.events;
+        let (slot, initial) = match id.0.checked_sub(self.base_nodes) {
+            None => (events.base_slot(id), brain.base.flags(id)?),
+            Some(at) => match events.nodes.get(at as u32) {
+                Some(node) => (Some(&node.slot), node.flags),
+                None => return Err(self.unknown(id)),
+            },
+        };
+        let state = slot.and_then(|slot| events.state(slot, self.view.now.lsn));
+        Ok(state.map_or(initial, |state| state.flags))
+    }
+
+    /// Has the places of an event's edges loaded: for an event that the walk comes to in a while.
+    #[inline]
+    pub(crate) fn expect(&self, id: NodeId, direction: Direction) {
+        self.adjacency.expect(id, direction == Direction::Outgoing);
+    }
+
+    /// Has the edges themselves loaded, of an event that was expected a while ago.
+    #[inline]
+    pub(crate) fn expect_edges(&self, id: NodeId, direction: Direction) {
+        self.adjacency
+            .expect_edges(id, direction == Direction::Outgoing);
+    }
+
+    #[cold]
+    fn unknown(&self, id: NodeId) -> Error {
+        let count = self.view.at.nodes;
+        Error::UnknownEvent { id, count }
+    }
+}
