@@ -85,7 +85,7 @@ impl Conflicts {
     /// Answers from a view.
     pub fn run(&self, view: &View) -> Result<Disagreements> {
         check_limit(self.limit)?;
-        let canonical = json!(["conflicts", self.scope.to_json(), self.include_forgotten]);
+        let canonical = json!(["conflicts", self.scope.canonical(), self.include_forgotten]);
         let query = Cursor::hash(canonical.to_string().as_bytes());
         let decode = |token: &String| Cursor::decode(token, view.instance(), query);
         let cursor = self.cursor.as_ref().map(decode).transpose()?;

@@ -115,14 +115,16 @@ fn refused(why: &str) -> Error {
 }
 
 fn to_text(raw: &[u8; BYTES]) -> String {
-    let mut text = String::with_capacity(TOKEN_LEN);
-    for three in raw.chunks_exact(3) {
+    let mut text = [0; TOKEN_LEN];
+    for (three, four) in raw.chunks_exact(3).zip(text.chunks_exact_mut(4)) {
         let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for shift in [18, 12, 6, 0] {
-            text.push(char::from(ALPHABET[(bits >> shift & 63) as usize]));
+        for (character, shift) in four.iter_mut().zip([18, 12, 6, 0]) {
+            *character = ALPHABET[(bits >> shift & 63) as usize];
         }
     }
-    text
+    text.iter()
+        .map(|&character| char::from(character))
+        .collect()
 }
 
 fn from_text(text: &str) -> Option<[u8; BYTES]> {

@@ -42,7 +42,7 @@ impl Listing<'_> {
     /// Reads one page.
     pub(crate) fn page(&self, view: &View) -> Result<Rows> {
         answer::check_limit(self.limit)?;
-        let query = self.hash();
+        let query = self.hash()?;
         let cursor = self
             .cursor
             .map(|token| {
@@ -73,15 +73,18 @@ impl Listing<'_> {
         Ok(Rows { rows, next })
     }
 
-    fn hash(&self) -> u64 {
+    fn hash(&self) -> Result<u64> {
         let by = match self.by {
             By::Time(Axis::Recorded) => "recorded",
             By::Time(Axis::Happened) => "happened",
             By::Strength => "strength",
         };
-        let selection = self.selection.to_json();
-        let canonical = serde_json::json!([self.name, by, self.descending, selection]);
-        Cursor::hash(canonical.to_string().as_bytes())
+        let selection = self.selection.canonical();
+        let mut canonical = Vec::with_capacity(256);
+        // Into memory; of what a selection is made of, nothing has no JSON.
+        serde_json::to_writer(&mut canonical, &(self.name, by, self.descending, selection))
+            .map_err(|e| Error::invalid("selection", e.to_string()))?;
+        Ok(Cursor::hash(&canonical))
     }
 
     fn rows(&self, view: &View, end: u64, after: Option<Rank>) -> Result<Vec<Rank>> {
@@ -138,7 +141,7 @@ impl Listing<'_> {
         selected: &mut Selected<'_>,
         mut next: impl FnMut() -> Result<Option<Rank>>,
     ) -> Result<Vec<Rank>> {
-        let mut rows = Vec::new();
+        let mut rows = Vec::with_capacity(self.limit.min(64));
         while let Some(rank) = next()? {
             let node = view.node(rank.id)?;
             if selected.admits(&node)? {

@@ -41,9 +41,9 @@ impl Scope {
         Filter::parse(&json!({"and": conditions})).map(Some)
     }
 
-    /// The same JSON for the same scope.
-    pub(crate) fn to_json(&self) -> Value {
-        json!([self.user, self.agent, self.run])
+    /// What is the same JSON for the same scope.
+    pub(crate) fn canonical(&self) -> [Option<&str>; 3] {
+        [&self.user, &self.agent, &self.run].map(|part| part.as_deref())
     }
 }
 

@@ -3,7 +3,7 @@
 //! All that is given must hold. Forgotten events and those that an episode summarises are left out unless
 //! they are asked for.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::filter::Filter;
 use super::scope::Scope;
@@ -125,29 +125,32 @@ impl Selection {
         check("the bytes of the keyword", keyword.len(), QUERY_BYTES_MAX)
     }
 
-    /// The same JSON for selections that mean the same, however their lists are ordered.
-    pub(crate) fn to_json(&self) -> Value {
-        let sorted = |mut list: Vec<u32>| {
+    /// What is the same JSON for selections that mean the same, however their lists are ordered. It is written at
+    /// every page, so it is not built in memory first.
+    pub(crate) fn canonical(&self) -> impl Serialize + use<'_> {
+        fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
+            let mut list: Vec<T> = list.collect();
             list.sort_unstable();
             list.dedup();
             list
-        };
-        let window = |w: &Window| json!([w.from, w.until]);
-        let bounds = |b: &Bounds| json!([b.min, b.max]);
-        json!([
-            sorted(self.types.iter().map(|t| t.0.into()).collect()),
-            sorted(self.sessions.iter().map(|s| s.0).collect()),
+        }
+        let window = |w: &Window| [w.from, w.until];
+        // As 64 bits, in which page tokens have always known them.
+        let bounds = |b: &Bounds| [b.min.map(f64::from), b.max.map(f64::from)];
+        (
+            sorted(self.types.iter().map(|t| t.0)),
+            sorted(self.sessions.iter().map(|s| s.0)),
             window(&self.recorded),
             window(&self.happened),
             bounds(&self.confidence),
             bounds(&self.strength),
             self.strength_at,
-            self.keyword,
-            self.scope.to_json(),
+            self.keyword.as_deref(),
+            self.scope.canonical(),
             self.filter.as_ref().map(Filter::to_json),
             self.include_forgotten,
             self.include_compressed,
-        ])
+        )
     }
 }
 
@@ -239,10 +242,42 @@ mod tests {
             types: types.iter().map(|&t| EventType(t)).collect(),
             ..Selection::default()
         };
+        let json = |types: &[u8]| serde_json::to_string(&selection(types).canonical()).unwrap();
+        assert_eq!(json(&[3, 1, 3]), json(&[1, 3]));
+        assert_ne!(json(&[1]), json(&[1, 3]));
+    }
+
+    #[test]
+    fn the_canonical_json_is_what_it_was() {
+        // Golden: a page token must outlive an update of the daemon.
+        let selection = Selection {
+            types: vec![EventType(3), EventType(1)],
+            sessions: vec![SessionId(7)],
+            recorded: Window {
+                from: Some(Micros(-5)),
+                until: None,
+            },
+            confidence: Bounds {
+                min: Some(0.1),
+                max: Some(1.0),
+            },
+            strength_at: Some(Micros(9)),
+            keyword: Some("a \"word\"".into()),
+            scope: Scope {
+                user: Some("u".into()),
+                ..Scope::default()
+            },
+            filter: Some(Filter::parse(&serde_json::json!({"amem.type": "fact"})).unwrap()),
+            include_compressed: true,
+            ..Selection::default()
+        };
+        let filter = selection.filter.as_ref().unwrap().to_json();
         assert_eq!(
-            selection(&[3, 1, 3]).to_json(),
-            selection(&[1, 3]).to_json()
+            serde_json::to_string(&selection.canonical()).unwrap(),
+            format!(
+                "[[1,3],[7],[-5,null],[null,null],[0.10000000149011612,1.0],[null,null],9,\
+                 \"a \\\"word\\\"\",[\"u\",null,null],{filter},false,true]"
+            )
         );
-        assert_ne!(selection(&[1]).to_json(), selection(&[1, 3]).to_json());
     }
 }
