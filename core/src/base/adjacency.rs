@@ -125,7 +125,7 @@ impl<'a> Adjacency<'a> {
     }
 }
 
-impl Adjacency<'_> {
+impl<'a> Adjacency<'a> {
     /// Has loaded where an event's edges begin.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId, outgoing: bool) {
@@ -135,6 +135,20 @@ impl Adjacency<'_> {
             self.in_starts
         };
         prefetch(starts, id.0 as usize);
+    }
+
+    /// The other ends and the types of an event's edges, by those and nothing else; none if the lists don't have what
+    /// they should, which `outgoing` and `incoming` say as an error.
+    #[inline(always)]
+    pub(crate) fn lists(&self, id: NodeId, outgoing: bool) -> Option<(&'a [u32], &'a [u8])> {
+        let (starts, others, types) = if outgoing {
+            (self.out_starts, self.out_targets, self.out_types)
+        } else {
+            (self.in_starts, self.in_sources, self.in_types)
+        };
+        let (from, to) = bounds(starts, id)?;
+        let within = from as usize..to as usize;
+        Some((others.get(within.clone())?, types.get(within)?))
     }
 
     /// Has an event's edges loaded.

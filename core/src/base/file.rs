@@ -26,6 +26,7 @@ use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::mapping::Map;
+use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
 
 /// The immutable part of a file that amemd wrote.
@@ -303,6 +304,17 @@ impl Base {
         })?;
         bytemuck::try_cast_slice(bytes)
             .map_err(|_| Error::corrupt("vectors", at, "they are not aligned to 4 bytes"))
+    }
+
+    /// Has the beginning of an event's vector loaded.
+    #[inline]
+    pub(crate) fn expect_vector(&self, id: NodeId) {
+        let len = u64::from(self.header.dimension) * 4;
+        let at = self.header.vectors.saturating_add(id.0.saturating_mul(len));
+        if let Some(bytes) = self.map.slice(at, len) {
+            prefetch(bytes, 0);
+            prefetch(bytes, 64);
+        }
     }
 
     /// All vectors, in place, in order of event.

@@ -128,16 +128,25 @@ fn each_replacement(
     event: NodeId,
     mut found: impl FnMut(Link),
 ) -> Result<()> {
-    for tie in web.ties(event, Direction::Incoming)?.iter() {
-        if tie.edge_type != EdgeType::SUPERSEDES {
-            continue;
-        }
-        let seen = sight.at(web, tie.other)?;
+    let mut look = |id| -> Result<()> {
+        let seen = sight.at(web, id)?;
         if seen != Seen::Outside {
-            found(Link {
-                id: tie.other,
-                is_stub: seen == Seen::Stub,
-            });
+            let is_stub = seen == Seen::Stub;
+            found(Link { id, is_stub });
+        }
+        Ok(())
+    };
+    if let Some((others, types)) = web.plain(event, Direction::Incoming) {
+        for (&other, &edge_type) in others.iter().zip(types) {
+            if EdgeType(edge_type) == EdgeType::SUPERSEDES {
+                look(NodeId(other.into()))?;
+            }
+        }
+        return Ok(());
+    }
+    for tie in web.ties(event, Direction::Incoming)?.iter() {
+        if tie.edge_type == EdgeType::SUPERSEDES {
+            look(tie.other)?;
         }
     }
     Ok(())

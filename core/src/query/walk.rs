@@ -13,7 +13,7 @@ use super::scope::{Seen, Sight};
 use crate::error::Result;
 use crate::limits::{TIES_MAX, VISITED_MAX};
 use crate::types::{EdgeType, NodeId};
-use crate::view::{Direction, Ties, View, Web};
+use crate::view::{Direction, View, Web};
 
 /// Which way edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -117,7 +117,7 @@ impl Walk<'_> {
             web: view.web()?,
             wanted: wanted(self.types),
             met: Met::new(view.nodes()),
-            steps: Vec::with_capacity(64),
+            steps: Vec::with_capacity(self.limit.min(512)),
             shown: 0,
             looked: 0,
         };
@@ -195,36 +195,29 @@ impl Going<'_, '_> {
         depth: u32,
         direction: Direction,
     ) -> Result<bool> {
-        let ties = self.web.ties(id, direction)?;
-        let mut meet = |other, edge_type| {
-            let via = Via {
-                parent,
-                edge_type,
-                direction,
-            };
-            self.meet(other, depth, via)
+        let via = |edge_type| Via {
+            parent,
+            edge_type,
+            direction,
         };
-        match ties {
-            Ties::Base(list) => {
-                for (&other, &edge_type) in list.others.iter().zip(list.types) {
-                    if meet(NodeId(other.into()), EdgeType(edge_type))? {
-                        return Ok(true);
-                    }
+        if let Some((others, types)) = self.web.plain(id, direction) {
+            for (&other, &edge_type) in others.iter().zip(types) {
+                if self.meet(NodeId(other.into()), depth, via(EdgeType(edge_type)))? {
+                    return Ok(true);
                 }
             }
-            Ties::Merged(list) => {
-                for tie in list {
-                    if meet(tie.other, tie.edge_type)? {
-                        return Ok(true);
-                    }
-                }
+            return Ok(false);
+        }
+        for tie in self.web.ties(id, direction)?.iter() {
+            if self.meet(tie.other, depth, via(tie.edge_type))? {
+                return Ok(true);
             }
         }
         Ok(false)
     }
 
     /// The event at the end of an edge; true if it is one more than may be met.
-    #[inline]
+    #[inline(always)]
     fn meet(&mut self, id: NodeId, depth: u32, via: Via) -> Result<bool> {
         self.looked += 1;
         if self.looked > TIES_MAX {

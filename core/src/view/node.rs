@@ -288,6 +288,8 @@ impl<'v> Node<'v> {
         }
         match &self.made {
             Made::Base(record) => {
+                // Who reads the text mostly reads the vector next: both are on their way at once.
+                self.view.brain.base.expect_vector(self.id);
                 let (offset, len) = record.content();
                 self.view.brain.base.text_at(offset, len)
             }
@@ -359,7 +361,8 @@ impl<'v> Node<'v> {
                 Made::Delta(node) => self.view.brain.span_vector(node.vector)?,
             },
         };
-        if vector.iter().all(|x| x.is_finite()) {
+        // Without a way out in the middle, so that the loop reads several numbers at once.
+        if vector.iter().fold(true, |all, x| all & x.is_finite()) {
             Ok(Some(vector))
         } else {
             Err(Error::corrupt(

@@ -52,6 +52,17 @@ impl<'v> Web<'v> {
         Ok(Ties::Base(base))
     }
 
+    /// The other ends and the types of an event's edges, in place and in the order of `ties`; none where only `ties`
+    /// can tell.
+    #[inline(always)]
+    pub(crate) fn plain(&self, id: NodeId, direction: Direction) -> Option<(&'v [u32], &'v [u8])> {
+        if self.before_base || !self.view.is_plain(id) {
+            return None;
+        }
+        let outgoing = direction == Direction::Outgoing;
+        self.adjacency.lists(id, outgoing)
+    }
+
     /// True if an event is hidden, as of now whatever the moment.
     #[inline]
     pub(crate) fn is_forgotten(&self, id: NodeId) -> Result<bool> {
