@@ -16,6 +16,11 @@ use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
 use crate::types::{EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 
+/// An edge: where it starts, where it ends, what it means.
+type Key = (NodeId, NodeId, EdgeType);
+/// Weight and recorded time of an edge, if it is there.
+type Value = Option<(f32, Micros)>;
+
 /// What is common to the operations of one commit.
 struct Context<'a> {
     commit: Commit,
@@ -396,16 +401,19 @@ impl Brain {
         if edge.source == edge.target {
             return Err(cx.bad(format!("event {} is tied to itself", edge.source)));
         }
-        self.slot(cx, edge.source)?;
-        self.slot(cx, edge.target)?;
-        let before = self.edge_now(edge.source, edge.target, edge.edge_type)?;
+        let ends = (self.slot(cx, edge.source)?, self.slot(cx, edge.target)?);
+        let key = (edge.source, edge.target, edge.edge_type);
+        let known = self.delta.edges.find(ends.0.outgoing.get(), key);
+        let before = self.edge_now(known, key)?;
         // Another weight leaves the edge as old as it was.
         let created_at = before.map_or(edge.created_at, |(_, created_at)| created_at);
         if before.is_none() {
             cx.edges += 1;
             Error::check_limit("the number of edges", cx.edges, limits::EDGES_MAX)?;
         }
-        self.push_edge(cx, &edge, Some((edge.weight, created_at)), before)
+        let value = Some((edge.weight, created_at));
+        self.push_edge(cx, ends, (key, known), (value, before));
+        Ok(())
     }
 
     fn apply_unlink(
@@ -415,7 +423,10 @@ impl Brain {
         target: NodeId,
         edge_type: EdgeType,
     ) -> Result<()> {
-        let before = self.edge_now(source, target, edge_type)?;
+        let ends = (self.slot(cx, source)?, self.slot(cx, target)?);
+        let key = (source, target, edge_type);
+        let known = self.delta.edges.find(ends.0.outgoing.get(), key);
+        let before = self.edge_now(known, key)?;
         if before.is_none() {
             return Err(cx.bad(format!("there is no edge {source} {edge_type} {target}")));
         }
@@ -423,25 +434,15 @@ impl Brain {
             .edges
             .checked_sub(1)
             .ok_or_else(|| cx.bad("more edges retracted than there are"))?;
-        let edge = Edge {
-            source,
-            target,
-            edge_type,
-            weight: 0.0,
-            created_at: Micros(0),
-        };
-        self.push_edge(cx, &edge, None, before)
+        self.push_edge(cx, ends, (key, known), (None, before));
+        Ok(())
     }
 
-    /// Weight and recorded time of an edge, with all that is applied.
-    fn edge_now(
-        &self,
-        source: NodeId,
-        target: NodeId,
-        edge_type: EdgeType,
-    ) -> Result<Option<(f32, Micros)>> {
-        if let Some(slot) = self.delta.edges.find(source, target, edge_type)
-            && let Some(value) = self.delta.edges.value(slot, Lsn(u64::MAX))
+    /// Weight and recorded time of an edge, with all that is applied; `known` is its slot.
+    fn edge_now(&self, known: Option<u32>, (source, target, edge_type): Key) -> Result<Value> {
+        let edges = &self.delta.edges;
+        if let Some(slot) = known.and_then(|at| edges.slots.get(at))
+            && let Some(value) = edges.value(slot, Lsn(u64::MAX))
         {
             return Ok(value);
         }
@@ -453,51 +454,36 @@ impl Brain {
     fn push_edge(
         &self,
         cx: &Context<'_>,
-        edge: &Edge,
-        value: Option<(f32, Micros)>,
-        before: Option<(f32, Micros)>,
-    ) -> Result<()> {
+        ends: (&Slot, &Slot),
+        (key, known): (Key, Option<u32>),
+        (value, before): (Value, Value),
+    ) {
         let edges = &self.delta.edges;
-        let key = (edge.source.0, edge.target.0, edge.edge_type.0);
-        let (at, fresh) = match edges.index.get(key) {
-            Some(at) => (at, false),
-            None => (edges.slots.len(), true),
-        };
-        let version = EdgeVersion {
+        let known = known.and_then(|at| Some((at, edges.slots.get(at)?)));
+        let version = edges.versions.push(EdgeVersion {
             lsn: cx.commit.lsn,
             time: cx.commit.time,
             actor: cx.commit.actor,
-            slot: at,
+            slot: known.map_or(edges.slots.len(), |(at, _)| at),
             value,
             before,
-            previous: edges.slots.get(at).map_or(END, |slot| slot.version.get()),
-        };
-        let version = edges.versions.push(version);
-        if !fresh {
-            if let Some(slot) = edges.slots.get(at) {
-                slot.version.set(version);
-            }
-            return Ok(());
+            previous: known.map_or(END, |(_, slot)| slot.version.get()),
+        });
+        if let Some((_, slot)) = known {
+            return slot.version.set(version);
         }
-        let (from, to) = (self.slot(cx, edge.source)?, self.slot(cx, edge.target)?);
-        edges.slots.push(EdgeSlot {
-            source: edge.source,
-            target: edge.target,
-            edge_type: edge.edge_type,
+        let (source, target, edge_type) = key;
+        let slot = EdgeSlot {
+            source,
+            target,
+            edge_type,
             in_base: before.is_some(),
             version: Link::to(version),
-            next_outgoing: from.outgoing.get(),
-            next_incoming: to.incoming.get(),
-        });
-        edges.index.insert(key, at);
-        from.outgoing.set(at);
-        to.incoming.set(at);
-        match edge.edge_type {
-            EdgeType::CONTRADICTS => drop(edges.contradicts.push(at)),
-            EdgeType::SUPERSEDES => drop(edges.supersedes.push(at)),
-            _ => {}
-        }
-        Ok(())
+            before: 0,
+            next_outgoing: END,
+            next_incoming: END,
+        };
+        edges.push(ends, slot);
     }
 
     fn push_session(

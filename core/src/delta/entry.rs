@@ -1,7 +1,8 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
-use super::append::{AppendVec, Link, NONE, Trie};
+use super::append::{AppendVec, Link, NONE};
 use super::skiplist::SkipList;
+use super::sparse::Sparse;
 use super::touched::Touched;
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
@@ -126,7 +127,7 @@ pub struct Events {
     pub accesses: AppendVec<Access>,
     /// Base events about which the journal says something.
     slots: AppendVec<(NodeId, Slot)>,
-    index: Trie<u64>,
+    index: Sparse,
     touched: Touched,
     /// New events with a time of their own, by (happened, id).
     pub happened: SkipList<(i64, u32)>,
@@ -144,7 +145,7 @@ impl Events {
             states: AppendVec::new(),
             accesses: AppendVec::new(),
             slots: AppendVec::new(),
-            index: Trie::new(),
+            index: Sparse::default(),
             happened: SkipList::default(),
             untimed: AppendVec::new(),
             kinds: (0..=255).map(|_| AppendVec::new()).collect(),

@@ -1,8 +1,13 @@
 //! Edges of the delta: new ones, and new versions of base edges.
 
 use super::append::{AppendVec, Link, Trie};
+use super::entry::Slot;
 use crate::event::Edge;
 use crate::types::{ActorId, EdgeType, Lsn, Micros, NodeId};
+
+/// Edges of one source up to which they are found by looking at each; the edges of a source that has more are in the
+/// index, all of them. Most sources have few, and an index of every edge is most of what applying it costs.
+const FEW: u32 = 8;
 
 /// One (source, target, type) about which the journal says something.
 #[derive(Debug)]
@@ -17,6 +22,8 @@ pub struct EdgeSlot {
     pub in_base: bool,
     /// Its newest version.
     pub version: Link,
+    /// Slots of the same source that were there before.
+    pub before: u32,
     /// The next slot of the same source.
     pub next_outgoing: u32,
     /// The next slot of the same target.
@@ -49,7 +56,7 @@ pub struct Edges {
     pub slots: AppendVec<EdgeSlot>,
     /// Versions, by LSN.
     pub versions: AppendVec<EdgeVersion>,
-    pub(super) index: Trie<(u64, u64, u8)>,
+    index: Trie<(u64, u64, u8)>,
     /// Slots of contradicts edges.
     pub contradicts: AppendVec<u32>,
     /// Slots of supersedes edges.
@@ -57,10 +64,52 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// The slot of a (source, target, type).
-    pub fn find(&self, source: NodeId, target: NodeId, edge_type: EdgeType) -> Option<&EdgeSlot> {
-        self.slots
-            .get(self.index.get((source.0, target.0, edge_type.0))?)
+    /// The index of the slot of a (source, target, type); `newest` is the newest slot of the source.
+    pub fn find(
+        &self,
+        newest: u32,
+        (source, target, edge_type): (NodeId, NodeId, EdgeType),
+    ) -> Option<u32> {
+        let mut at = newest;
+        let mut slot = self.slots.get(at)?;
+        if slot.before >= FEW {
+            return self.index.get((source.0, target.0, edge_type.0));
+        }
+        while (slot.target, slot.edge_type) != (target, edge_type) {
+            at = slot.next_outgoing;
+            slot = self.slots.get(at)?;
+        }
+        Some(at)
+    }
+
+    /// Adds a slot, and makes it the newest of its source and of its target.
+    pub(super) fn push(&self, (from, to): (&Slot, &Slot), mut slot: EdgeSlot) {
+        (slot.next_outgoing, slot.next_incoming) = (from.outgoing.get(), to.incoming.get());
+        slot.before = match self.slots.get(slot.next_outgoing) {
+            Some(newest) => newest.before + 1,
+            None => 0,
+        };
+        let (before, edge_type) = (slot.before, slot.edge_type);
+        let at = self.slots.push(slot);
+        // Whoever sees that there are many finds them all in the index.
+        if before == FEW {
+            let mut each = at;
+            while let Some(slot) = self.slots.get(each) {
+                self.index.insert(slot.key(), each);
+                each = slot.next_outgoing;
+            }
+        } else if before > FEW
+            && let Some(slot) = self.slots.get(at)
+        {
+            self.index.insert(slot.key(), at);
+        }
+        from.outgoing.set(at);
+        to.incoming.set(at);
+        match edge_type {
+            EdgeType::CONTRADICTS => drop(self.contradicts.push(at)),
+            EdgeType::SUPERSEDES => drop(self.supersedes.push(at)),
+            _ => {}
+        }
     }
 
     /// What a bound sees of a slot: `None` if the delta says nothing yet, `Some(None)` if it is retracted.
@@ -92,6 +141,10 @@ impl Edges {
 }
 
 impl EdgeSlot {
+    fn key(&self) -> (u64, u64, u8) {
+        (self.source.0, self.target.0, self.edge_type.0)
+    }
+
     /// The edge with a version's value.
     pub fn edge(&self, (weight, created_at): (f32, Micros)) -> Edge {
         Edge {

@@ -13,6 +13,7 @@ pub mod entry;
 pub mod graph;
 pub mod log;
 pub mod skiplist;
+pub mod sparse;
 pub mod terms;
 mod touched;
 

@@ -279,7 +279,9 @@ impl View {
                 .transpose();
         }
         let edges = &self.brain.delta.edges;
-        if let Some(slot) = edges.find(source, target, edge_type)
+        let newest = self.chain_head(source, Direction::Outgoing);
+        let known = edges.find(newest, (source, target, edge_type));
+        if let Some(slot) = known.and_then(|at| edges.slots.get(at))
             && let Some(value) = edges.value(slot, self.at.lsn)
         {
             return Ok(value.map(|value| slot.edge(value)));
