@@ -1,8 +1,8 @@
 //! When a brain's journal is folded, who builds the new base, and who waits for it.
 //!
-//! The journal is folded when it is larger than an eighth of the base (16 MiB to 1 GiB), or a sixteenth (from
+//! The journal is folded when it is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
 //! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most
-//! about nine: itself once, and the base that is eight times the journal. At most one checkpoint is built at a
+//! about eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a
 //! time; whoever asks while one is being built waits for the next.
 
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Checkpoints {
         let most = if idle {
             (base / 16).max(IDLE_JOURNAL_BYTES_MIN)
         } else {
-            (base / 8).clamp(JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX)
+            (base / 7).clamp(JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX)
         };
         journal > most
     }

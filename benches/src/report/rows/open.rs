@@ -63,5 +63,5 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
 
 /// Bytes of journal above which the daemon folds a busy brain (`amemd::checkpoints`).
 pub(super) fn largest_journal(base: u64) -> u64 {
-    (base / 8).clamp(16 << 20, 1 << 30)
+    (base / 7).clamp(16 << 20, 1 << 30)
 }
