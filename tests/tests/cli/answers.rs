@@ -25,7 +25,7 @@ fn info_tells_what_a_brain_is_and_holds() {
         &story().text("info b.amem"),
         "
 b.amem
-layout        native, 280.0 KiB
+layout        native, 156.0 KiB
 instance      fb2fac5b-f7e8-4f92-a6b0-ab042fcf97f5
 lineage       63a215a5-adf1-4811-bad2-17ac61043dd9
 state         generation 2, LSN 7, 2023-11-14T22:13:20.009000Z
@@ -37,7 +37,7 @@ recorded      2023-11-14T22:13:20.003000Z to 2023-11-14T22:13:20.008000Z
 vectors       128 numbers, of the built-in embedder
 fading        below strength 0.2
 history       4 changes
-journal       2 commits, 728 B, room for 255.3 KiB",
+journal       2 commits, 728 B, room for 131.3 KiB",
     );
 }
 
