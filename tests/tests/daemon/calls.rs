@@ -40,8 +40,8 @@ async fn a_memory_is_made_written_found_corrected_and_resolved() {
     assert!(found.moment.unwrap().lsn >= commit.lsn);
     // The brain's vectors are the built-in embedder's.
     let weighed = v1::SearchRequest {
-        text_weight: Some(0.8),
-        vector_weight: Some(0.2),
+        text_weight: Some(0.9),
+        vector_weight: Some(0.1),
         ..search.clone()
     };
     let weighed = queries.search(weighed).await.unwrap().into_inner();
