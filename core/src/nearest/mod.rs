@@ -2,7 +2,8 @@
 //!
 //! `exact` looks at the codes of all, which bound what the vectors can give, and then at the vectors of those that may
 //! be among the best: its answer is that of looking at every vector. `probe` looks into a few clusters only, and may
-//! miss some. `spread` bounds all similarities, for those who add something to them. All leave the last word, the similarity to the bit and who is admitted, to their caller.
+//! miss some. `spread` bounds all similarities, for those who add something to them. All leave the last word, the
+//! similarity to the bit and who is admitted, to their caller.
 //!
 //! Not here: who is asked about (`query::similar`), making codes and clusters (`fold::codes`).
 

@@ -59,12 +59,12 @@ fn ours(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<Vec<u64>> 
         limit: LIMIT,
         ..Search::default()
     };
-    Ok(search
-        .run(view)?
-        .hits
-        .into_iter()
-        .map(|hit| hit.id.0)
-        .collect())
+    ids(&search, view)
+}
+
+fn ids(search: &Search, view: &View) -> Outcome<Vec<u64>> {
+    let hits = search.run(view)?.hits.into_iter();
+    Ok(hits.map(|hit| hit.id.0).collect())
 }
 
 fn theirs(graph: &MemoryGraph, (words, vector): &(String, Vec<f32>)) -> Outcome<Vec<u64>> {
@@ -91,14 +91,6 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         include_superseded: true,
         ..Search::default()
     };
-    let ids = |search: Search| -> Outcome<Vec<u64>> {
-        Ok(search
-            .run(view)?
-            .hits
-            .into_iter()
-            .map(|hit| hit.id.0)
-            .collect())
-    };
     let text = Text {
         question: words.clone(),
         limit: LIMIT,
@@ -114,7 +106,7 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         question: words.clone(),
         ..alone.clone()
     };
-    same("search by words", &ids(by_words)?, &found)?;
+    same("search by words", &ids(&by_words, view)?, &found)?;
     let similar = Similar {
         like: Like::Vector(vector.clone()),
         limit: 1,
@@ -131,5 +123,5 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         limit: 1,
         ..alone
     };
-    same("search by a vector", &ids(by_vector)?, &found)
+    same("search by a vector", &ids(&by_vector, view)?, &found)
 }
