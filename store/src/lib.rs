@@ -23,6 +23,7 @@ mod plan;
 mod recovery;
 mod requests;
 mod similar;
+mod space;
 pub mod store;
 
 pub use checkpoint::{Checkpoint, Retired};

@@ -46,7 +46,7 @@ impl<'v> Planning<'v> {
         match self.payloads.last_mut() {
             Some(payload) if payload.len() < FRAME => op::encode(payload, op),
             _ => {
-                let mut payload = Vec::new();
+                let mut payload = Vec::with_capacity(1 << 10);
                 op::encode(&mut payload, op);
                 self.payloads.push(payload);
             }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use amem_core::brain::Brain;
 use amem_core::journal::frame::{self, Header};
-use amem_core::journal::head::PAGE;
 use amem_core::journal::live::{self, LOOK};
 use amem_core::journal::op::{self, Op};
 use amem_core::journal::scan::{self, Next, Position};
@@ -28,10 +27,8 @@ use crate::place::Place;
 use crate::plan::{self, Plan};
 use crate::requests;
 
-/// Bytes of zeros by which a journal grows at least.
-const SPACE_MIN: u64 = 256 << 10;
-/// Bytes of zeros by which a journal grows at most.
-const SPACE_MAX: u64 = 16 << 20;
+/// Bytes of frames for which room is kept from one group to the next.
+const GROUP_BYTES_KEPT: usize = 4 << 20;
 
 /// The only writer of one brain.
 #[derive(Debug)]
@@ -44,8 +41,12 @@ pub struct Store {
     pub(crate) brain: Arc<Brain>,
     /// Where the next frame goes.
     pub(crate) position: Position,
-    /// Up to where the file is filled with synced zeros.
+    /// Up to where the file is filled with zeros.
     pub(crate) space_end: u64,
+    /// The file has grown since it was synced.
+    pub(crate) grown: bool,
+    /// The frames of the group that is being committed, up to `position`.
+    group: Vec<u8>,
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
@@ -79,6 +80,8 @@ impl Store {
             brain,
             position,
             space_end,
+            grown: false,
+            group: Vec::new(),
             actors,
             poison,
             recovered: false,
@@ -160,6 +163,9 @@ impl Store {
         let now = self.folder.disk().now();
         let mut answers = Vec::with_capacity(requests.len());
         let mut wrote = false;
+        self.group.clear();
+        // What one large group needed is not kept for the small ones after it.
+        self.group.shrink_to(GROUP_BYTES_KEPT);
         for request in requests {
             let answer = self.accept(request, now, &mut wrote);
             if let Some(why) = &self.poison {
@@ -317,7 +323,9 @@ impl Store {
             total as u64,
             TRANSACTION_BYTES_MAX as u64,
         )?;
-        let mut bytes = Vec::with_capacity(total + payloads.len() * (frame::HEADER + 8));
+        let before = self.group.len();
+        self.group
+            .reserve(total + payloads.len() * (frame::HEADER + 8));
         let mut checksum = self.position.checksum;
         for (at, payload) in payloads.iter().enumerate() {
             let header = Header {
@@ -327,10 +335,19 @@ impl Store {
                 time: plan.time,
                 actor,
             };
-            checksum = frame::encode(&mut bytes, &header, payload, checksum)?;
+            match frame::encode(&mut self.group, &header, payload, checksum) {
+                Ok(next) => checksum = next,
+                Err(e) => {
+                    self.group.truncate(before);
+                    return Err(e.into());
+                }
+            }
         }
-        self.make_space(self.position.at + bytes.len() as u64)?;
-        if let Err(why) = self.append(&bytes) {
+        if let Err(e) = self.make_space((self.group.len() - before) as u64) {
+            self.group.truncate(before);
+            return Err(e);
+        }
+        if let Err(why) = self.append(before) {
             self.poison = Some(why.clone());
             return Err(Error::OutcomeUnknown { why });
         }
@@ -341,9 +358,9 @@ impl Store {
         Ok(())
     }
 
-    /// Writes frames behind the last one and applies them. An error poisons.
-    fn append(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let at = self.position.at;
+    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
+    fn append(&mut self, from: usize) -> Result<(), String> {
+        let (at, bytes) = (self.position.at, &self.group[from..]);
         let end = at + bytes.len() as u64;
         self.file
             .write_at(at, bytes)
@@ -372,57 +389,16 @@ impl Store {
         }
     }
 
-    fn map_again(&self) -> Result<(), String> {
-        let len = self
-            .file
-            .len()
-            .map_err(|e| format!("looking at the file: {e}"))?;
-        let map = self
-            .file
-            .map(len)
-            .map_err(|e| format!("mapping the file: {e}"))?;
-        self.brain.grow(map);
-        Ok(())
-    }
-
-    /// Sees to it that the file reaches past `end` with zeros that are synced already.
-    ///
-    /// A disk that is full refuses here, before anything of the request was written: that poisons nothing.
-    fn make_space(&mut self, end: u64) -> Result<()> {
-        // A frame's header of zeros behind the last frame ends the chain for every reader.
-        let needed = end + frame::HEADER as u64;
-        if needed <= self.space_end {
-            return Ok(());
-        }
-        let step = (self.space_end / 16).clamp(SPACE_MIN, SPACE_MAX);
-        let to = (needed.max(self.space_end + step)).next_multiple_of(PAGE);
-        let zeros = vec![0; (1 << 20).min((to - self.space_end) as usize)];
-        let mut at = self.space_end;
-        while at < to {
-            let part = &zeros[..zeros.len().min((to - at) as usize)];
-            self.file
-                .write_at(at, part)
-                .map_err(|e| Error::disk("make room in", &self.file_name, e))?;
-            at += part.len() as u64;
-        }
-        let synced = self
-            .file
-            .sync()
-            .map_err(|e| format!("syncing the grown file: {e}"))
-            .and_then(|()| self.map_again());
-        if let Err(why) = synced {
-            self.poison = Some(why.clone());
-            return Err(Error::OutcomeUnknown { why });
-        }
-        self.space_end = to;
-        Ok(())
-    }
-
     /// Syncs what was written and lets readers see it.
     fn publish(&mut self) -> Result<(), String> {
-        self.file
-            .sync()
-            .map_err(|e| format!("syncing frames: {e}"))?;
+        let synced = if self.grown {
+            self.file.sync()
+        } else {
+            let at = self.position.at - self.group.len() as u64;
+            self.file.sync_part(at, &self.group)
+        };
+        synced.map_err(|e| format!("syncing frames: {e}"))?;
+        self.grown = false;
         let log = &self.brain.delta().log;
         log.publish(log.applied());
         self.store_committed(0)

@@ -7,6 +7,8 @@
 //! survives power loss; after `sync_folder`, so do creations, renames and removals in that folder. Nothing
 //! else is promised: unsynced writes may survive in any order and in parts.
 
+#[cfg(target_os = "linux")]
+mod linux;
 pub mod os;
 
 use std::fmt::Debug;
@@ -100,6 +102,13 @@ pub trait File: Debug + Send + Sync {
 
     /// Makes what was written durable (data, and the length if it grew).
     fn sync(&self) -> io::Result<()>;
+
+    /// Makes `bytes` durable, which stand at a position that was written and synced before, with other bytes. What
+    /// else was written to the file may become durable as well, or not.
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let _ = (position, bytes);
+        self.sync()
+    }
 
     /// A hint: what was written so far should be on its way to the medium. Returns at once and promises nothing; an
     /// error is `sync`'s to tell.

@@ -12,8 +12,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_core::Micros;
 use amem_core::mapping::{Cells, Map};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use super::{Disk, File, FileId, Lock, LockError};
+
+/// Bytes up to which a part of a file is synced by itself: it is copied once more for that.
+#[cfg(target_os = "linux")]
+const PART_BYTES_MAX: usize = 256 << 10;
 
 /// A folder, by its path.
 #[derive(Debug)]
@@ -106,7 +111,13 @@ impl Disk for OsDisk {
     }
 
     fn identity(&self, name: &str) -> io::Result<FileId> {
-        let stat = rustix::fs::statat(CWD, self.path(name), AtFlags::SYMLINK_NOFOLLOW)?;
+        let path = self.path(name);
+        #[cfg(target_os = "linux")]
+        match super::linux::identity(&path) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+        let stat = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(FileId {
             device: stat.st_dev,
             inode: stat.st_ino,
@@ -143,7 +154,7 @@ impl Disk for OsDisk {
         let (from, to) = (self.path(from), self.path(to));
         match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(()),
-            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            Err(Errno::INVAL | Errno::NOSYS) => {
                 // A file system without it: a hard link refuses to replace as well.
                 fs::hard_link(&from, &to)?;
                 fs::remove_file(&from)
@@ -156,7 +167,7 @@ impl Disk for OsDisk {
         let (from, to) = (self.path(from), self.path(to));
         match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::EXCHANGE) {
             Ok(()) => Ok(true),
-            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            Err(Errno::INVAL | Errno::NOSYS) => {
                 fs::rename(&from, &to)?;
                 Ok(false)
             }
@@ -183,7 +194,7 @@ impl Disk for OsDisk {
             .map_err(LockError::Io)?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(Errno::WOULDBLOCK) => {
                 let mut holder = String::new();
                 file.read_to_string(&mut holder).map_err(LockError::Io)?;
                 return Err(LockError::Held(holder.trim().to_owned()));
@@ -245,6 +256,17 @@ impl File for OsFile {
 
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() > PART_BYTES_MAX {
+            return self.sync();
+        }
+        match super::linux::write_synced(&self.file, position, bytes) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => self.sync(),
+            done => done,
+        }
     }
 
     fn write_behind(&self) {

@@ -1,6 +1,7 @@
 //! What is certain to be durable at one point of a log, and what is not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::choice::{AtomId, Choice, Half, Kept};
@@ -114,7 +115,7 @@ impl Medium {
                     limbo: false,
                 });
             }
-            Op::Sync { inode } => self.file(*inode).settle(log),
+            Op::Sync { inode, range } => self.file(*inode).settle(log, range),
             Op::SyncFailed { inode } => {
                 for later in &mut self.file(*inode).later {
                     later.limbo |= !later.certain;
@@ -269,10 +270,13 @@ impl Medium {
 }
 
 impl FileState {
-    /// A sync succeeded.
-    fn settle(&mut self, log: &Log) {
+    /// A sync of a range succeeded. What was only partly in it is no more certain than before.
+    fn settle(&mut self, log: &Log, range: &Range<u64>) {
         for later in &mut self.later {
-            later.certain |= !later.limbo;
+            let within = write_at(log, later.op).is_some_and(|(position, bytes)| {
+                range.start <= position && position + bytes.len() as u64 <= range.end
+            });
+            later.certain |= within && !later.limbo;
         }
         let sure = self.later.iter().take_while(|later| later.certain).count();
         for later in self.later.drain(..sure) {

@@ -1,10 +1,12 @@
 //! A simulated file's descriptor. It stays good when the file loses its name.
 
 use std::io;
+use std::ops::Range;
 
 use amem_core::mapping::Map;
 use amem_store::disk::{File, FileId};
 
+use super::log::EVERYTHING;
 use super::sim::{DEVICE, SimDisk, State};
 use super::{Content, Effect, Kind, Op};
 
@@ -44,6 +46,23 @@ impl State {
     }
 }
 
+impl SimFile {
+    fn sync_range(&self, range: Range<u64>) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let inode = self.inode;
+        match state.strike(Kind::Sync) {
+            None => {
+                state.log.ops.push(Op::Sync { inode, range });
+                Ok(())
+            }
+            Some(fault) => {
+                state.log.ops.push(Op::SyncFailed { inode });
+                Err(fault.error())
+            }
+        }
+    }
+}
+
 impl File for SimFile {
     fn id(&self) -> FileId {
         FileId {
@@ -72,18 +91,20 @@ impl File for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut state = self.disk.state();
-        let inode = self.inode;
-        match state.strike(Kind::Sync) {
-            None => {
-                state.log.ops.push(Op::Sync { inode });
-                Ok(())
-            }
-            Some(fault) => {
-                state.log.ops.push(Op::SyncFailed { inode });
-                Err(fault.error())
+        self.sync_range(EVERYTHING)
+    }
+
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let range = position..position + bytes.len() as u64;
+        {
+            let mut state = self.disk.state();
+            let content = state.content(self.inode)?;
+            if content.read(range.end).get(position as usize..) != Some(bytes) {
+                let why = "a part is synced that has other bytes";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
             }
         }
+        self.sync_range(range)
     }
 
     fn map(&self, len: u64) -> io::Result<Map> {

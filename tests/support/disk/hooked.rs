@@ -13,7 +13,7 @@ use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 pub enum About {
     /// `File::write_at`
     Write,
-    /// `File::sync`
+    /// `File::sync`, `File::sync_part`
     Sync,
 }
 
@@ -127,6 +127,11 @@ impl File for HookedFile {
     fn sync(&self) -> io::Result<()> {
         (self.hook)(About::Sync);
         self.inner.sync()
+    }
+
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        (self.hook)(About::Sync);
+        self.inner.sync_part(position, bytes)
     }
 
     fn map(&self, len: u64) -> io::Result<Map> {

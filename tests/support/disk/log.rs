@@ -3,11 +3,15 @@
 //! Operations appear in the log once they have had their effect on the running machine; what of it a power
 //! cut leaves is `crash::Medium`'s business.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use amem_core::Micros;
 
 use super::Image;
+
+/// All of a file, however long.
+pub(super) const EVERYTHING: Range<u64> = 0..u64::MAX;
 
 /// One thing that happened. Files go by inode number, names are paths relative to the root.
 #[derive(Debug, Clone)]
@@ -30,10 +34,12 @@ pub enum Op {
         /// The file's length before.
         len_before: u64,
     },
-    /// Everything written to a file before is durable.
+    /// What was written before to a range of a file is durable; a write that reaches out of it may not be.
     Sync {
         /// The file.
         inode: u64,
+        /// Which of its bytes; all of them if they are `EVERYTHING`.
+        range: Range<u64>,
     },
     /// A sync failed: what it should have made durable may or may not be, whatever later syncs say.
     SyncFailed {

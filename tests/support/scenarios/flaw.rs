@@ -18,6 +18,8 @@ pub enum Flaw {
     AnsweredBeforeSync,
     /// The second half of what is written reaches the medium after the sync.
     EndWrittenAfterSync,
+    /// Of a group that is synced as a part of the file, the last byte is left out.
+    PartTooShort,
     /// Readers are told of frames before these are synced, and recovery takes them for damaged.
     CommittedBeforeSync,
     /// A new brain is published unsynced.
@@ -64,11 +66,12 @@ pub enum Flaw {
 
 impl Flaw {
     /// Those that a crash shows.
-    pub const BY_CRASHES: [Self; 20] = [
+    pub const BY_CRASHES: [Self; 21] = [
         Self::FramesNotSynced,
         Self::EverySecondSyncSkipped,
         Self::AnsweredBeforeSync,
         Self::EndWrittenAfterSync,
+        Self::PartTooShort,
         Self::CommittedBeforeSync,
         Self::CreatedNotSynced,
         Self::CreatedSyncedLate,

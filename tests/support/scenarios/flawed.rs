@@ -51,39 +51,9 @@ impl Flawed {
             false => Ok(()),
         }
     }
-}
 
-impl File for Flawed {
-    fn id(&self) -> FileId {
-        self.file.id()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        self.pay()?;
-        if self.process.flaw == Flaw::EndWrittenAfterSync && self.at_work() {
-            let (now, later) = bytes.split_at(bytes.len() / 2);
-            let after = position + now.len() as u64;
-            held(&self.kept_back).push((after, later.to_vec()));
-        }
-        match self.file.write_at(position, bytes) {
-            Err(_) if self.process.flaw == Flaw::WriteErrorIgnored => {}
-            done => done?,
-        }
-        let page = *held(&self.page);
-        match page {
-            Some(page) if self.process.flaw == Flaw::CommittedBeforeSync && self.at_work() => {
-                let end = position + bytes.len() as u64;
-                self.file.store_cell(page, live::COMMITTED, end)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn sync(&self) -> io::Result<()> {
+    /// A sync as the flawed process asks for it; `sync` does it.
+    fn sync_with(&self, sync: impl Fn() -> io::Result<()>) -> io::Result<()> {
         self.pay()?;
         let syncs = {
             let mut syncs = held(&self.syncs);
@@ -120,14 +90,61 @@ impl File for Flawed {
         for (position, bytes) in &kept_back {
             self.file.write_at(*position, &vec![0; bytes.len()])?;
         }
-        let done = self.file.sync();
+        let done = sync();
         for (position, bytes) in &kept_back {
             self.file.write_at(*position, bytes)?;
         }
         match (done, self.process.flaw) {
             (Err(_), Flaw::SyncErrorIgnored) => Ok(()),
-            (Err(_), Flaw::SyncRetried) => self.file.sync(),
+            (Err(_), Flaw::SyncRetried) => sync(),
             (done, _) => done,
+        }
+    }
+}
+
+impl File for Flawed {
+    fn id(&self) -> FileId {
+        self.file.id()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.pay()?;
+        if self.process.flaw == Flaw::EndWrittenAfterSync && self.at_work() {
+            let (now, later) = bytes.split_at(bytes.len() / 2);
+            let after = position + now.len() as u64;
+            held(&self.kept_back).push((after, later.to_vec()));
+        }
+        match self.file.write_at(position, bytes) {
+            Err(_) if self.process.flaw == Flaw::WriteErrorIgnored => {}
+            done => done?,
+        }
+        let page = *held(&self.page);
+        match page {
+            Some(page) if self.process.flaw == Flaw::CommittedBeforeSync && self.at_work() => {
+                let end = position + bytes.len() as u64;
+                self.file.store_cell(page, live::COMMITTED, end)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_with(|| self.file.sync())
+    }
+
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        match self.process.flaw {
+            // What stands there is not what it takes to be there.
+            Flaw::EndWrittenAfterSync | Flaw::WriteErrorIgnored => self.sync(),
+            Flaw::PartTooShort if self.at_work() => {
+                let short = &bytes[..bytes.len().saturating_sub(1)];
+                self.sync_with(|| self.file.sync_part(position, short))
+            }
+            _ => self.sync_with(|| self.file.sync_part(position, bytes)),
         }
     }
 
