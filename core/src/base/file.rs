@@ -204,6 +204,16 @@ impl Base {
         Raw::check(bytes, id, at)
     }
 
+    /// The record of an event will be looked at soon.
+    #[inline]
+    pub fn prefetch(&self, id: NodeId) {
+        if let Some(bytes) = self.record_bytes(id) {
+            // It may stand on two lines.
+            prefetch(bytes, 0);
+            prefetch(bytes, node::LEN - 1);
+        }
+    }
+
     /// The flags of an event below `nodes`: nothing else of its record is looked at.
     #[inline]
     pub fn flags(&self, id: NodeId) -> Result<Flags> {

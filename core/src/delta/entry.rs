@@ -145,7 +145,7 @@ impl Events {
             states: AppendVec::new(),
             accesses: AppendVec::new(),
             slots: AppendVec::new(),
-            index: Sparse::default(),
+            index: Sparse::new(base_nodes),
             happened: SkipList::default(),
             untimed: AppendVec::new(),
             kinds: (0..=255).map(|_| AppendVec::new()).collect(),
@@ -181,6 +181,12 @@ impl Events {
         self.index.insert(id.0, at);
         self.touched.add(id);
         self.slots.get(at).map(|(_, slot)| slot)
+    }
+
+    /// What the journal says about a base event will be looked at soon.
+    #[inline]
+    pub fn prefetch(&self, id: NodeId) {
+        self.index.prefetch(id.0);
     }
 
     /// The newest state of a slot that a bound may see.

@@ -179,6 +179,13 @@ impl View {
         Ok(None)
     }
 
+    /// An event will be asked for soon; it need not be there.
+    #[inline]
+    pub fn prefetch(&self, id: NodeId) {
+        self.brain.base.prefetch(id);
+        self.brain.delta.events.prefetch(id);
+    }
+
     /// An event of the moment asked about, hidden or not.
     #[inline]
     pub fn node(&self, id: NodeId) -> Result<Node<'_>> {

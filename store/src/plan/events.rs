@@ -6,12 +6,13 @@ use amem_core::journal::op::{NewNode, Op};
 use amem_core::query::attributes;
 use amem_core::view::Direction;
 use amem_core::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
+use std::borrow::Cow;
 use uuid::Uuid;
 
 use super::Planning;
 use crate::belief::{self, Pending};
 use crate::error::{Error, Result};
-use crate::mutation::{Correct, End, Ingest, NewEvent, Relate};
+use crate::mutation::{Correct, End, Ingest, NewEvent, NewLink, Relate};
 
 /// The attribute that keeps why a correction was made.
 pub(crate) const REASON: &str = "amem.reason";
@@ -25,6 +26,11 @@ impl Planning<'_> {
             ));
         }
         let first = self.view.nodes();
+        ingest
+            .links
+            .iter()
+            .take(AHEAD)
+            .for_each(|link| self.prefetch(link));
         let mut vectors = Vec::with_capacity(ingest.events.len());
         for event in &ingest.events {
             vectors.push(self.event(event)?);
@@ -35,7 +41,10 @@ impl Planning<'_> {
         if let Some(relate) = ingest.relate {
             self.relate(first, &vectors, relate)?;
         }
-        for link in &ingest.links {
+        for (at, link) in ingest.links.iter().enumerate() {
+            if let Some(later) = ingest.links.get(at + AHEAD) {
+                self.prefetch(later);
+            }
             let end = |end: End| match end {
                 End::Event(id) => Ok(id),
                 End::New(at) if at < ingest.events.len() => Ok(NodeId(first + at as u64)),
@@ -54,8 +63,18 @@ impl Planning<'_> {
         Ok(())
     }
 
+    /// The ends of an edge will be looked at soon: they are anywhere in the brain, and each that is not asked for before
+    /// is waited for.
+    fn prefetch(&self, link: &NewLink) {
+        for end in [link.source, link.target] {
+            if let End::Event(id) = end {
+                self.view.prefetch(id);
+            }
+        }
+    }
+
     /// Adds an event; returns its vector.
-    fn event(&mut self, event: &NewEvent) -> Result<Option<Vec<f32>>> {
+    fn event<'e>(&mut self, event: &'e NewEvent) -> Result<Option<Cow<'e, [f32]>>> {
         if event.text.is_empty() {
             return Err(Error::invalid(
                 "text",
@@ -96,7 +115,7 @@ impl Planning<'_> {
             lambda,
             text: &event.text,
             attributes: &json,
-            vector: bytes(vector.as_deref().unwrap_or_default()).as_slice(),
+            vector: &bytes(vector.as_deref().unwrap_or_default()),
             carried: None,
         }));
         self.next_time.0 += 1;
@@ -105,22 +124,22 @@ impl Planning<'_> {
     }
 
     /// A given vector, checked; or the built-in embedder's, if the brain is of its space.
-    pub(super) fn vector(
+    pub(super) fn vector<'e>(
         &self,
-        given: Option<&[f32]>,
+        given: Option<&'e [f32]>,
         space: Option<Uuid>,
         text: &str,
-    ) -> Result<Option<Vec<f32>>> {
+    ) -> Result<Option<Cow<'e, [f32]>>> {
         let builtin = Embedder::builtin();
         match given {
             Some(vector) => {
                 self.check_vector(vector, space)?;
-                Ok(Some(vector.to_vec()))
+                Ok(Some(Cow::Borrowed(vector)))
             }
             None if self.view.identity().space == builtin.space()
                 && self.view.settings()?.embed =>
             {
-                Ok(builtin.embed(text))
+                Ok(builtin.embed(text).map(Cow::Owned))
             }
             None => Ok(None),
         }
@@ -172,7 +191,12 @@ impl Planning<'_> {
     }
 
     /// Ties new events to what is most similar, among all that was there before.
-    fn relate(&mut self, first: u64, vectors: &[Option<Vec<f32>>], relate: Relate) -> Result<()> {
+    fn relate(
+        &mut self,
+        first: u64,
+        vectors: &[Option<Cow<'_, [f32]>>],
+        relate: Relate,
+    ) -> Result<()> {
         amem_core::Error::check_limit("relate.k", relate.k as u64, RELATE_MAX as u64)?;
         if !(-1.0..=1.0).contains(&relate.min_similarity) {
             let why = format!(
@@ -380,7 +404,7 @@ impl Planning<'_> {
             lambda: 0.0,
             text: &episode.text,
             attributes: "",
-            vector: bytes(vector.as_deref().unwrap_or_default()).as_slice(),
+            vector: &bytes(vector.as_deref().unwrap_or_default()),
             carried: None,
         }));
         self.next_time.0 += 1;
@@ -399,6 +423,9 @@ impl Planning<'_> {
     }
 }
 
+/// How many edges ahead of the one that is planned their ends are asked for.
+const AHEAD: usize = 12;
+
 /// The most that one event may be related to.
 const RELATE_MAX: usize = 64;
 
@@ -406,13 +433,13 @@ pub(super) fn json(map: &Attributes) -> Result<String> {
     Ok(attributes::to_json(map)?)
 }
 
-pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
-    // In one piece: a byte at a time takes as long as all the rest of planning an event.
-    let mut out = vec![0; size_of_val(vector)];
-    for (to, x) in out.as_chunks_mut().0.iter_mut().zip(vector) {
-        *to = x.to_le_bytes();
+/// A vector as the file has it.
+pub(super) fn bytes(vector: &[f32]) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        Cow::Borrowed(bytemuck::cast_slice(vector))
+    } else {
+        Cow::Owned(vector.iter().flat_map(|x| x.to_le_bytes()).collect())
     }
-    out
 }
 
 pub(super) fn limit(what: &'static str, value: usize, max: usize) -> Result<()> {
