@@ -4,6 +4,7 @@ use amem_core::base::settings::Settings;
 use amem_core::event::Attributes;
 use amem_core::journal::frame::Kind;
 use amem_core::{EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
+use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -53,7 +54,7 @@ impl Request {
 }
 
 /// What changes a brain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Mutation {
     /// New events, with edges among them and to others.
     Ingest(Ingest),
@@ -105,6 +106,7 @@ pub enum Mutation {
         /// The event.
         target: NodeId,
         /// A JSON object.
+        #[serde(serialize_with = "as_json")]
         attributes: Option<Attributes>,
     },
     /// Strength is computed for this moment.
@@ -122,7 +124,13 @@ pub enum Mutation {
         outcome: String,
     },
     /// The settings from now on.
-    SetSettings(Settings),
+    SetSettings(#[serde(serialize_with = "as_json")] Settings),
+}
+
+/// As JSON, in which a number, a truth and a text are told apart whatever the form around them.
+fn as_json<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let json = serde_json::to_string(value).map_err(S::Error::custom)?;
+    serializer.serialize_str(&json)
 }
 
 impl Mutation {
@@ -151,7 +159,7 @@ impl Mutation {
 }
 
 /// New events.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Ingest {
     /// The events, in order.
     pub events: Vec<NewEvent>,
@@ -164,7 +172,7 @@ pub struct Ingest {
 }
 
 /// How new events are tied to similar ones.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Relate {
     /// To how many at most.
     pub k: usize,
@@ -173,7 +181,7 @@ pub struct Relate {
 }
 
 /// A new event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NewEvent {
     /// Its type.
     pub event_type: EventType,
@@ -188,6 +196,7 @@ pub struct NewEvent {
     /// Decay rate per day; that of its type if it is not said.
     pub lambda: Option<f32>,
     /// A JSON object.
+    #[serde(serialize_with = "as_json")]
     pub attributes: Option<Attributes>,
     /// Of the brain's dimension; made by the built-in embedder if it is not given and the brain is of its space.
     pub vector: Option<Vec<f32>>,
@@ -213,7 +222,7 @@ impl NewEvent {
 }
 
 /// An end of an edge: an event that is there, or one of the same batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum End {
     /// An event that is there.
     Event(NodeId),
@@ -222,7 +231,7 @@ pub enum End {
 }
 
 /// An edge that comes with new events.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NewLink {
     /// Where it starts.
     pub source: End,
@@ -235,7 +244,7 @@ pub struct NewLink {
 }
 
 /// An edge between events that are there.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NewEdge {
     /// Where it starts.
     pub source: NodeId,
@@ -248,7 +257,7 @@ pub struct NewEdge {
 }
 
 /// A correction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Correct {
     /// The event that is replaced.
     pub target: NodeId,

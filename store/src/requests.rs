@@ -9,6 +9,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Error, Result};
 use crate::mutation::{Answer, Mutation, Request};
 
+/// Room for the bytes of a small request's body.
+const BODY_BYTES: usize = 1 << 10;
+
 /// The hash of what a request asks for: its mutation and its conditions.
 pub(crate) fn body_hash(request: &Request) -> Result<u128> {
     let body: (&Mutation, _, _, &str) = (
@@ -17,7 +20,8 @@ pub(crate) fn body_hash(request: &Request) -> Result<u128> {
         request.expected_head,
         &request.agent,
     );
-    let bytes = serde_json::to_vec(&body).map_err(|e| Error::invalid("request", e.to_string()))?;
+    let bytes = postcard::to_extend(&body, Vec::with_capacity(BODY_BYTES))
+        .map_err(|e| Error::invalid("request", e.to_string()))?;
     Ok(xxh3_128(&bytes))
 }
 
@@ -58,4 +62,34 @@ fn refuse_expired(view: &View, id: Uuid, now: Micros) -> Result<Option<Answer>> 
         return Err(Error::RequestExpired { id });
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bodies_that_differ_in_a_type_alone_have_hashes_of_their_own() {
+        let values = [
+            json!(1),
+            json!(true),
+            json!("1"),
+            json!([1]),
+            json!(null),
+            json!(1.0),
+        ];
+        let bodies = values.into_iter().map(|value| {
+            let attributes = Some([("a".to_owned(), value)].into_iter().collect());
+            let target = amem_core::NodeId(1);
+            let mutation = Mutation::SetAttributes { target, attributes };
+            body_hash(&Request::new(mutation)).unwrap()
+        });
+        let mut hashes: Vec<u128> = bodies.collect();
+        let count = hashes.len();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), count);
+    }
 }
