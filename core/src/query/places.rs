@@ -7,8 +7,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::types::NodeId;
 
-/// Slots of a table at first.
-const SLOTS: usize = 64;
+/// Slots of a table at first: enough for a chain of a hundred, and filled in less time than one growth takes.
+const SLOTS: usize = 256;
 /// No event: ids are below it, as the limit on events says.
 const EMPTY: u32 = u32::MAX;
 /// Below so many events of the brain, bits for all of them cost less than a table.

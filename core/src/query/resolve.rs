@@ -91,7 +91,9 @@ impl Resolve {
         let Some(&head) = heads.first() else {
             return Err(Error::Forgotten { id: self.event });
         };
-        let chain = upward.chain(head);
+        let mut chain = upward.chain(head);
+        let chain_len = chain.len();
+        chain.drain(..chain_len.saturating_sub(self.limit));
         let answer = Resolved {
             answered: Answered::by(view),
             head: upward.met[head].link.id,
@@ -100,8 +102,8 @@ impl Resolve {
                 heads.truncate(self.limit);
                 heads.iter().map(|&at| upward.met[at].link.id).collect()
             },
-            chain_len: chain.len(),
-            chain: chain[chain.len().saturating_sub(self.limit)..].to_vec(),
+            chain_len,
+            chain,
             is_cyclic: upward.is_cyclic(),
         };
         Ok(answer)
@@ -152,6 +154,9 @@ fn each_replacement(
     Ok(())
 }
 
+/// Replacements for which there is room from the start.
+const USUAL: usize = 128;
+
 /// All that replaces an event, directly or not.
 struct Upward {
     met: Vec<Met>,
@@ -170,11 +175,11 @@ impl Upward {
         let web = view.web()?;
         let is_stub = sight.at(&web, event)? == Seen::Stub;
         let link = Link { id: event, is_stub };
-        let mut met = Vec::with_capacity(16);
+        let mut met = Vec::with_capacity(USUAL);
         met.push(Met { link, parent: 0 });
         let mut places = Places::new();
         places.put(event, 0);
-        let mut edges = Vec::with_capacity(16);
+        let mut edges = Vec::with_capacity(USUAL);
         let mut at = 0;
         while let Some(&Met { link: below, .. }) = met.get(at as usize) {
             each_replacement(&web, sight, below.id, |link| {
@@ -248,8 +253,9 @@ impl Upward {
 
     /// From the event to a place.
     fn chain(&self, to: usize) -> Vec<Link> {
-        let mut chain = vec![self.met[to].link];
+        let mut chain = Vec::with_capacity(self.met.len());
         let mut at = to;
+        chain.push(self.met[at].link);
         while at != 0 {
             at = self.met[at].parent as usize;
             chain.push(self.met[at].link);
