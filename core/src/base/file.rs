@@ -1,6 +1,7 @@
 //! A base: what stands before the journal, and where its parts are.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::actors::Actors;
@@ -16,6 +17,7 @@ use super::header::{self, Header};
 use super::history::History;
 use super::identity::Identity;
 use super::kinds::Kinds;
+use super::learnt::{self, Forgotten, Learnt, Peak};
 use super::node::{Raw, Record};
 use super::requests::Requests;
 use super::section::{Place, Section, Table, tag};
@@ -42,6 +44,7 @@ pub struct Base {
     ours: [Option<Place>; 0x20],
     identity: Identity,
     settings: Settings,
+    learnt: Learnt,
 }
 
 macro_rules! sections {
@@ -90,6 +93,7 @@ impl Base {
             header,
             table,
             ours,
+            learnt: Learnt::new(header.nodes),
             identity,
             settings,
             map,
@@ -223,12 +227,42 @@ impl Base {
         }
     }
 
+    /// Who is forgotten, as far as it was asked before.
+    pub(crate) fn known_forgotten(&self) -> Forgotten<'_> {
+        self.learnt.forgotten()
+    }
+
+    /// The peak of the events below `nodes` from `learnt::BLOCK` · `n` on. Their records are read the first time.
+    pub(crate) fn peak(&self, n: u64) -> Result<Peak> {
+        let from = n * learnt::BLOCK;
+        let ids = from..self.header.nodes.min(from + learnt::BLOCK);
+        self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
+    }
+
     /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
     #[inline]
     pub fn recorded(&self, id: NodeId) -> Result<Micros> {
         match self.record_bytes(id) {
             Some(bytes) => Ok(node::created_at(bytes)),
             None => Err(self.unknown(id)),
+        }
+    }
+
+    /// The records of a range of events below `nodes`, which nobody has checked.
+    pub(crate) fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
+        let count = ids.end.saturating_sub(ids.start);
+        let within = ids.end <= self.header.nodes;
+        let bytes = within
+            .then(|| {
+                self.map.slice(
+                    self.record_at(NodeId(ids.start)),
+                    count.saturating_mul(node::LEN as u64),
+                )
+            })
+            .flatten();
+        match bytes {
+            Some(bytes) => Ok(bytes.as_chunks().0),
+            None => Err(self.unknown(NodeId(ids.end))),
         }
     }
 

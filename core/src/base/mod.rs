@@ -1,6 +1,7 @@
 //! The immutable part of a brain: header, tables, content, vectors, sections.
 //!
-//! One file per part; each part is read from the mapping in place, nothing is built when a file is opened.
+//! One file per part; each part is read from the mapping in place, nothing is built when a file is opened. What
+//! queries learn of the records while they read them is kept beside (`learnt`).
 //! Layouts are tabled in docs/FORMAT.md.
 
 pub mod actors;
@@ -19,6 +20,7 @@ pub mod header;
 pub mod history;
 pub mod identity;
 pub mod kinds;
+pub(crate) mod learnt;
 pub mod node;
 pub mod requests;
 pub mod section;

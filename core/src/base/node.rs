@@ -154,7 +154,7 @@ impl<'a> Raw<'a> {
 
     #[inline]
     pub fn confidence(self) -> f32 {
-        get_f32(self.0, 24)
+        confidence(self.0)
     }
 
     #[inline]
@@ -188,6 +188,12 @@ impl<'a> Raw<'a> {
 #[inline]
 pub(super) fn flags(record: &[u8; LEN]) -> Flags {
     Flags(record[9])
+}
+
+/// The confidence in a record.
+#[inline]
+pub(crate) fn confidence(record: &[u8; LEN]) -> f32 {
+    get_f32(record, 24)
 }
 
 /// The recorded time in a record.

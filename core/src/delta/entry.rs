@@ -152,10 +152,20 @@ impl Events {
         }
     }
 
+    /// True if the journal says nothing about any base event.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// True if the journal says something about a base event.
     #[inline]
     pub fn is_touched(&self, id: NodeId) -> bool {
         self.touched.has(id)
+    }
+
+    /// Of the base events from 64 · `n` on, about which of 64 the journal says something: a bit each.
+    pub(crate) fn touched_in(&self, n: u64) -> u64 {
+        self.touched.word(n)
     }
 
     /// What the journal says about a base event.

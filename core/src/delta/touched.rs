@@ -38,6 +38,14 @@ impl Touched {
         }
     }
 
+    /// Of 64 events, the n-th such word of them, which were added: a bit each.
+    pub(super) fn word(&self, n: u64) -> u64 {
+        let block = self.blocks.get((n / WORDS as u64) as usize);
+        block.and_then(OnceLock::get).map_or(0, |words| {
+            words[(n % WORDS as u64) as usize].load(Ordering::Acquire)
+        })
+    }
+
     /// True if it was added.
     #[inline]
     pub(super) fn has(&self, id: NodeId) -> bool {
@@ -63,6 +71,8 @@ mod tests {
         touched.add(NodeId(1 << 40));
         for id in 0..200_000 {
             assert_eq!(touched.has(NodeId(id)), added.contains(&id), "{id}");
+            let bit = touched.word(id / 64) >> (id % 64) & 1;
+            assert_eq!(bit == 1, added.contains(&id), "{id}");
         }
     }
 }

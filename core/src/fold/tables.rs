@@ -9,7 +9,7 @@ use super::old::Old;
 use super::ties::{self, Ties};
 use crate::base::header::{Header, LEN, VECTORS_ALIGN};
 use crate::base::identity::DecayRun;
-use crate::base::node::{self, Record};
+use crate::base::node::{self, Raw, Record};
 use crate::base::{Base, content, edge};
 use crate::bytes::{align_up, get_u32, get_u64, put_f32, put_u64};
 use crate::error::{Error, Result};
@@ -238,8 +238,9 @@ impl Nodes<'_> {
     /// Gives a kept record the strength of a decay run.
     fn fade(&mut self, id: u64, bytes: &mut [u8], run: &DecayRun) -> Result<()> {
         if let Some(record) = bytes.first_chunk() {
-            let record = Record::decode(record, LEN as u64 + id * node::LEN as u64)?;
-            let strength = strength_after(&record, run);
+            let position = LEN as u64 + id * node::LEN as u64;
+            let record = Raw::check(record, NodeId(id), position)?;
+            let strength = strength_after(record, run.at, &run.rates);
             put_f32(bytes, 40, strength);
             self.strengths.push((id as u32, strength));
         }

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::cursor::Cursor;
 use super::driver::Driver;
+use super::fading::Fading;
 use super::happened::{self, Happened};
 use super::rank::{Axis, By, Rank};
 use super::selected::Selected;
@@ -126,6 +127,9 @@ impl Listing<'_> {
                     && selected.strength == Strength::LastRun
                     && strongest::is_ordered(view);
                 if !is_walkable || is_short(shortest, view.nodes()) {
+                    if let Some(walk) = self.fading(view, &selected, &driver) {
+                        return self.best_faded(view, &mut selected, walk, after);
+                    }
                     return self.best_of(view, &mut selected, &driver, after);
                 }
                 let mut walk = Strongest::new(view, after)?;
@@ -163,7 +167,34 @@ impl Listing<'_> {
         after: Option<Rank>,
     ) -> Result<Vec<Rank>> {
         let mut walk = driver.walk(selected.ids.clone(), false);
-        self.best(view, selected, after, || walk.next())
+        self.best(view, selected, after, |_| walk.next())
+    }
+
+    /// A walk over all events that leaves out the weaker ones, where such a walk is possible and wanted.
+    fn fading<'v>(
+        &self,
+        view: &'v View,
+        selected: &Selected<'v>,
+        driver: &Driver<'v>,
+    ) -> Option<Fading<'v>> {
+        if !self.descending || !matches!(driver, Driver::All) {
+            return None;
+        }
+        Fading::new(view, &selected.strength, selected.ids.clone())
+    }
+
+    /// Keeps the best of what may be among them.
+    fn best_faded(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        mut walk: Fading<'_>,
+        after: Option<Rank>,
+    ) -> Result<Vec<Rank>> {
+        self.best(view, selected, after, |worst| {
+            let worst = worst.map(|&place| Rank::from_turned(place, self.descending));
+            walk.next(worst.map(Rank::strength))
+        })
     }
 
     /// Reads all that happened within the window and keeps the best.
@@ -174,28 +205,31 @@ impl Listing<'_> {
         after: Option<Rank>,
     ) -> Result<Vec<Rank>> {
         let mut walk = Happened::new(view, &selected.happened, None, false)?;
-        self.best(view, selected, after, || {
+        self.best(view, selected, after, |_| {
             Ok(walk.next()?.map(|rank| rank.id))
         })
     }
 
+    /// Keeps the best of the events that come; `next` is told the place of the worst kept once no more are kept.
     fn best(
         &self,
         view: &View,
         selected: &mut Selected<'_>,
         after: Option<Rank>,
-        mut next: impl FnMut() -> Result<Option<NodeId>>,
+        mut next: impl FnMut(Option<&(i64, u64)>) -> Result<Option<NodeId>>,
     ) -> Result<Vec<Rank>> {
         let after = after.map(|after| after.turned(self.descending));
         let mut worst_first = BinaryHeap::new();
-        while let Some(id) = next()? {
+        loop {
+            let is_full = worst_first.len() == self.limit;
+            let worst = worst_first.peek().filter(|_| is_full);
+            let Some(id) = next(worst)? else { break };
             let node = view.node(id)?;
             let place = self
                 .rank(&node, &selected.strength)?
                 .turned(self.descending);
-            let is_full = worst_first.len() == self.limit;
             let is_kept = after.is_none_or(|after| place > after)
-                && (!is_full || worst_first.peek().is_some_and(|worst| place < *worst))
+                && worst.is_none_or(|worst| place < *worst)
                 && selected.admits(&node)?;
             if is_kept {
                 if is_full {

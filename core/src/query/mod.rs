@@ -38,6 +38,7 @@ pub mod walk;
 
 mod cosines;
 mod driver;
+mod fading;
 mod fusion;
 mod happened;
 mod heads;

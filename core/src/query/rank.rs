@@ -38,6 +38,11 @@ impl Rank {
         }
     }
 
+    /// The strength that it is of; a number for any key.
+    pub(crate) fn strength(self) -> f32 {
+        unordered(self.key)
+    }
+
     /// In a listing that descends, what comes later is smaller: turned round, it is greater.
     pub(crate) fn turned(self, descending: bool) -> (i64, u64) {
         if descending {
@@ -63,6 +68,12 @@ fn ordered(value: f32) -> i64 {
     (bits ^ (((bits >> 31) as u32) >> 1) as i32).into()
 }
 
+/// Undoes `ordered`.
+fn unordered(key: i64) -> f32 {
+    let bits = key as i32;
+    f32::from_bits((bits ^ (((bits >> 31) as u32) >> 1) as i32) as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +83,9 @@ mod tests {
         let ascending = [-1.0, -0.0, 0.0, f32::MIN_POSITIVE, 0.25, 0.5, 1.0, 2.0];
         let keys: Vec<_> = ascending.iter().map(|&s| ordered(s)).collect();
         assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        for (key, strength) in keys.into_iter().zip(ascending) {
+            assert_eq!(unordered(key).to_bits(), strength.to_bits());
+        }
     }
 
     #[test]

@@ -90,8 +90,18 @@ impl Sight {
     }
 
     /// How an event of a graph is seen.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+        // Without a scope, what was learnt of an event once says it all.
+        match web.known_forgotten(id).filter(|_| self.scope.is_none()) {
+            Some(true) if !self.include_forgotten => Ok(Seen::Stub),
+            Some(_) => Ok(Seen::Shown),
+            None => self.look(web, id),
+        }
+    }
+
+    #[inline(never)]
+    fn look(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
         if self.scope.is_some() {
             return self.of(&web.view().node(id)?);
         }

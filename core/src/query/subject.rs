@@ -25,6 +25,19 @@ impl Strength {
         }
     }
 
+    /// The time and the rates that make it, of an event about which the delta says nothing; none if it is not made of
+    /// those.
+    pub(crate) fn moment(&self, view: &View) -> Option<(Micros, [f32; 6])> {
+        match self {
+            Self::At(time, rates) => Some((*time, *rates)),
+            Self::LastRun if view.is_as_of() => None,
+            Self::LastRun => view
+                .decay_run()
+                .filter(|run| run.lsn > view.identity().base_lsn)
+                .map(|run| (run.at, run.rates)),
+        }
+    }
+
     #[inline]
     pub(crate) fn of(&self, node: &Node<'_>) -> f32 {
         match self {

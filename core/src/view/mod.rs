@@ -12,6 +12,7 @@ mod commits;
 mod lists;
 mod node;
 mod session_ids;
+mod strength;
 mod terms;
 mod ties;
 mod web;
@@ -20,8 +21,8 @@ pub use bound::AsOf;
 pub use commits::Committed;
 pub use lists::Ids;
 pub use node::Node;
-pub(crate) use node::strength_after;
 pub use session_ids::SessionIds;
+pub(crate) use strength::{Shares, strength_after};
 pub use ties::{Direction, Tie, Ties};
 pub(crate) use web::Web;
 

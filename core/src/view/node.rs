@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::View;
 use super::belief::{Belief, Made, Source};
+use super::strength::{decay, rate_of};
 use crate::base::identity::DecayRun;
-use crate::base::node::Record;
 use crate::delta::entry::Slot;
 use crate::error::{Error, Result};
 use crate::event::{Attributes, Event};
@@ -394,50 +394,8 @@ impl<'v> Node<'v> {
     }
 }
 
-/// Strength after a decay run of a base event about which the journal says nothing.
-pub(crate) fn strength_after(record: &Record, run: &DecayRun) -> f32 {
-    let rate = if record.lambda > 0.0 {
-        record.lambda
-    } else {
-        rate_of(&run.rates, record.event_type)
-    };
-    decay(
-        record.confidence,
-        record.flags.has(Flags::PINNED),
-        rate,
-        run.at,
-        record.last_accessed,
-        record.access_count,
-    )
-}
-
 #[cold]
 fn unknown(view: &View, id: NodeId) -> Error {
     let count = view.at.nodes;
     Error::UnknownEvent { id, count }
-}
-
-fn rate_of(rates: &[f32; 6], event_type: EventType) -> f32 {
-    rates[if event_type.is_known() {
-        usize::from(event_type.0)
-    } else {
-        0
-    }]
-}
-
-/// confidence · e^(−rate · days / (1 + log2(1 + accesses))); the paper's formula where nothing was accessed.
-pub(crate) fn decay(
-    confidence: f32,
-    pinned: bool,
-    rate: f32,
-    now: Micros,
-    last: Micros,
-    count: u32,
-) -> f32 {
-    if pinned {
-        return confidence;
-    }
-    let days = now.0.saturating_sub(last.0).max(0) as f64 / Micros::DAY as f64;
-    let slowed = 1.0 + (1.0 + f64::from(count)).log2();
-    (f64::from(confidence) * (-f64::from(rate) * days / slowed).exp()) as f32
 }

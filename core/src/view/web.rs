@@ -5,6 +5,7 @@
 use super::View;
 use super::ties::{Direction, Ties};
 use crate::base::adjacency::{Adjacency, Neighbours};
+use crate::base::learnt::Forgotten;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 
@@ -13,8 +14,13 @@ use crate::types::{Flags, NodeId};
 pub(crate) struct Web<'v> {
     view: &'v View,
     adjacency: Adjacency<'v>,
+    forgotten: Forgotten<'v>,
     base_nodes: u64,
+    /// Events of the base that are in the view.
+    based: u64,
     before_base: bool,
+    /// The journal says nothing about any event of the base.
+    is_untouched: bool,
 }
 
 impl View {
@@ -23,8 +29,11 @@ impl View {
         Ok(Web {
             view: self,
             adjacency: self.brain.base.adjacency()?,
+            forgotten: self.brain.base.known_forgotten(),
             base_nodes: self.brain.base.nodes(),
+            based: self.brain.base.nodes().min(self.at.nodes),
             before_base: self.before_base(),
+            is_untouched: self.brain.delta.events.is_untouched(),
         })
     }
 }
@@ -46,7 +55,7 @@ impl<'v> Web<'v> {
                 Direction::Incoming => self.adjacency.incoming(id)?,
             }
         };
-        if self.before_base || !self.view.is_plain(id) {
+        if self.before_base || !self.is_plain(id) {
             return self.view.ties_on(id, direction, base);
         }
         Ok(Ties::Base(base))
@@ -56,11 +65,29 @@ impl<'v> Web<'v> {
     /// can tell.
     #[inline(always)]
     pub(crate) fn plain(&self, id: NodeId, direction: Direction) -> Option<(&'v [u32], &'v [u8])> {
-        if self.before_base || !self.view.is_plain(id) {
+        if self.before_base || !self.is_plain(id) {
             return None;
         }
         let outgoing = direction == Direction::Outgoing;
         self.adjacency.lists(id, outgoing)
+    }
+
+    #[inline(always)]
+    fn is_plain(&self, id: NodeId) -> bool {
+        if self.is_untouched {
+            id.0 < self.base_nodes
+        } else {
+            self.view.is_plain(id)
+        }
+    }
+
+    /// As `is_forgotten`, of an event of which it is known already: then it costs no record.
+    #[inline(always)]
+    pub(crate) fn known_forgotten(&self, id: NodeId) -> Option<bool> {
+        if id.0 >= self.based || !(self.is_untouched || self.view.is_plain(id)) {
+            return None;
+        }
+        self.forgotten.has(id)
     }
 
     /// True if an event is hidden, as of now whatever the moment.
@@ -69,12 +96,20 @@ impl<'v> Web<'v> {
         if id.0 >= self.view.at.nodes {
             return Err(self.unknown(id));
         }
-        let flags = if id.0 < self.base_nodes && self.view.is_plain(id) {
-            self.view.brain.base.flags(id)?
-        } else {
-            self.flags_now(id)?
-        };
-        Ok(flags.has(Flags::FORGOTTEN))
+        if self.is_plain(id) {
+            return self.forgotten_in_base(id);
+        }
+        Ok(self.flags_now(id)?.has(Flags::FORGOTTEN))
+    }
+
+    /// Of an event of the base: its record is read the first time that anybody asks.
+    fn forgotten_in_base(&self, id: NodeId) -> Result<bool> {
+        if let Some(known) = self.forgotten.has(id) {
+            return Ok(known);
+        }
+        let is_forgotten = self.view.brain.base.flags(id)?.has(Flags::FORGOTTEN);
+        self.forgotten.set(id, is_forgotten);
+        Ok(is_forgotten)
     }
 
     /// The flags of an event about which the journal says something.

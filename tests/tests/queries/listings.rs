@@ -1,8 +1,8 @@
 //! Patterns and timelines.
 
 use amem_core::query::{Axis, Order, Pattern, Selection, Timeline};
-use amem_core::{EventType, NodeId, SessionId};
-use amem_tests::model::{Requests, World, list};
+use amem_core::{EventType, Micros, NodeId, SessionId};
+use amem_tests::model::{Act, Requests, World, list};
 
 use crate::{Place, in_worlds};
 
@@ -59,6 +59,48 @@ fn a_pattern_finds_the_same_among_thousands() {
             let mut expected = list(&known, &request.selection, request.order);
             expected.truncate(request.limit);
             assert_eq!(request.run(&view).unwrap().ids, expected, "{request:?}");
+        }
+    }
+}
+
+#[test]
+fn the_strongest_of_thousands_are_those_at_any_time_whatever_came_after_the_base() {
+    for seed in 0..4 {
+        let mut place = Place { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        for _ in 0..4 {
+            let count = world.random.below(500) + 100;
+            world.ingest_many(count).unwrap();
+            (0..20).for_each(|_| world.step().unwrap());
+        }
+        world.checkpoint().unwrap();
+        // On the base alone, then with a journal, decay runs, beliefs and new events in it.
+        for part in 0..3 {
+            let view = world.view();
+            let known = world.model.known(view.lsn(), world.checkpoints, None);
+            for days in [-1, 0, 1, 3, 10, 30, 100, 1_000, 30_000] {
+                place.step += 1;
+                let time = Micros(view.time().0 + days * Micros::DAY);
+                let mut request = Pattern {
+                    selection: Selection {
+                        strength_at: (days >= 0).then_some(time),
+                        ..Selection::default()
+                    },
+                    order: Order::Strongest,
+                    limit: world.random.pick(&[1, 7, 50]),
+                    cursor: None,
+                };
+                let expected = list(&known, &request.selection, request.order);
+                for page in expected.chunks(request.limit).take(3) {
+                    let found = request.run(&view).unwrap();
+                    assert_eq!(found.ids, page, "part {part}: {request:?}");
+                    request.cursor = found.next;
+                }
+            }
+            (0..30).for_each(|_| world.step().unwrap());
+            let rates = [0.3, 0.01, 0.0, 0.02, 0.5, 0.1];
+            world.commit(vec![Act::Decay(rates)]).unwrap();
+            world.ingest_many(70).unwrap();
         }
     }
 }
