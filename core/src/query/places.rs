@@ -103,12 +103,24 @@ impl Met {
         }
     }
 
+    /// True if all of them are bits by now.
+    #[inline]
+    pub(crate) fn is_bits(&self) -> bool {
+        self.table.is_none()
+    }
+
     /// True if it was not met before; an id past all events counts as met.
     #[inline]
     pub(crate) fn add(&mut self, id: NodeId) -> bool {
         if self.table.is_some() {
             return self.add_to_table(id);
         }
+        self.add_bit(id)
+    }
+
+    /// As `add`, if `is_bits`.
+    #[inline(always)]
+    pub(crate) fn add_bit(&mut self, id: NodeId) -> bool {
         let Some(word) = self.bits.get_mut((id.0 / 64) as usize) else {
             return false;
         };
@@ -128,7 +140,7 @@ impl Met {
             self.bits = vec![0; words(self.nodes)];
             if let Some(table) = self.table.take() {
                 for (key, _) in table.slots.into_iter().filter(|slot| slot.0 != EMPTY) {
-                    self.add(NodeId(key.into()));
+                    self.add_bit(NodeId(key.into()));
                 }
             }
         }

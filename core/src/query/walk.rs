@@ -93,7 +93,7 @@ pub(crate) struct Walk<'r> {
     pub(crate) limit: usize,
 }
 
-/// How many steps before its turn an event's edges are asked for, and twice that the place where they begin.
+/// How many steps before its turn an event's edges are asked for; the place where they begin is when it is met.
 const AHEAD: usize = 8;
 
 /// A walk under way.
@@ -104,6 +104,8 @@ struct Going<'w, 'v> {
     met: Met,
     steps: Vec<Step>,
     shown: usize,
+    /// Steps whose edges were asked for.
+    expected: usize,
     /// Ties looked at: hidden ones cost as much as those that are followed.
     looked: usize,
 }
@@ -119,6 +121,7 @@ impl Walk<'_> {
             met: Met::new(view.nodes()),
             steps: Vec::with_capacity(self.limit.min(512)),
             shown: 0,
+            expected: 0,
             looked: 0,
         };
         for &start in starts {
@@ -175,14 +178,16 @@ impl Going<'_, '_> {
 
     /// Has loaded what the steps behind one will need.
     #[inline]
-    fn expect(&self, parent: usize) {
-        for &direction in self.walk.follow.directions() {
-            if let Some(step) = self.steps.get(parent + 2 * AHEAD) {
-                self.web.expect(step.id, direction);
+    fn expect(&mut self, parent: usize) {
+        let until = self.steps.len().min(parent + AHEAD);
+        while let Some(step) = self.steps[..until].get(self.expected) {
+            if step.depth >= self.walk.depth {
+                return;
             }
-            if let Some(step) = self.steps.get(parent + AHEAD) {
+            for &direction in self.walk.follow.directions() {
                 self.web.expect_edges(step.id, direction);
             }
+            self.expected += 1;
         }
     }
 
@@ -201,6 +206,10 @@ impl Going<'_, '_> {
             direction,
         };
         if let Some((others, types)) = self.web.plain(id, direction) {
+            if others.len() <= self.room() && self.met.is_bits() {
+                self.along_few(others, types, depth, via)?;
+                return Ok(false);
+            }
             for (&other, &edge_type) in others.iter().zip(types) {
                 if self.meet(NodeId(other.into()), depth, via(EdgeType(edge_type)))? {
                     return Ok(true);
@@ -214,6 +223,62 @@ impl Going<'_, '_> {
             }
         }
         Ok(false)
+    }
+
+    /// How many more may be met, however they are seen.
+    #[inline]
+    fn room(&self) -> usize {
+        let shown = self.walk.limit.saturating_sub(self.shown);
+        let steps = VISITED_MAX.saturating_sub(self.steps.len());
+        shown.min(steps).min(TIES_MAX.saturating_sub(self.looked))
+    }
+
+    /// Along edges for all of which there is room: as `meet`, without a look at the limits for each.
+    #[inline(always)]
+    fn along_few(
+        &mut self,
+        others: &[u32],
+        types: &[u8],
+        depth: u32,
+        via: impl Fn(EdgeType) -> Via,
+    ) -> Result<()> {
+        let first = self.steps.len();
+        let mut stubs = 0;
+        self.looked += others.len();
+        for (&other, &edge_type) in others.iter().zip(types) {
+            let id = NodeId(other.into());
+            if !self.wanted[usize::from(edge_type)] || !self.met.add_bit(id) {
+                continue;
+            }
+            let seen = self.walk.sight.at(&self.web, id)?;
+            if seen == Seen::Outside {
+                continue;
+            }
+            let is_stub = seen == Seen::Stub;
+            stubs += usize::from(is_stub);
+            self.steps.push(Step {
+                id,
+                depth,
+                via: Some(via(EdgeType(edge_type))),
+                is_stub,
+            });
+        }
+        self.shown += self.steps.len() - first - stubs;
+        self.expect_starts(first, depth);
+        Ok(())
+    }
+
+    /// Has the places loaded where the edges begin of the steps from one on.
+    #[inline]
+    fn expect_starts(&self, first: usize, depth: u32) {
+        if depth == self.walk.depth {
+            return;
+        }
+        for &direction in self.walk.follow.directions() {
+            for step in &self.steps[first..] {
+                self.web.expect(step.id, direction);
+            }
+        }
     }
 
     /// The event at the end of an edge; true if it is one more than may be met.
