@@ -2,21 +2,30 @@
 //!
 //! Whether an event is a head, and which head is the newest above it, does not depend on where one comes from. So both
 //! are worked out once for each event, those of a circle together (Tarjan's strongly connected components), and kept.
+//!
+//! Most events that are replaced have one replacement, a newer one. Such a chain is only followed, and what is above it
+//! is kept at every `MARK`th event: what comes to the chain again comes to one of those, and no chain is walked twice.
 
 use std::collections::HashMap;
 
+use super::places::Places;
 use super::scope::{Seen, Sight};
 use crate::error::{Error, Result};
 use crate::limits::TIES_MAX;
 use crate::types::{EdgeType, NodeId};
 use crate::view::{Direction, View, Web};
 
+/// Of a chain, every so many events are kept.
+const MARK: usize = 64;
+
 /// Newest heads on a view.
 pub(crate) struct Heads<'v> {
     view: &'v View,
     web: Option<Web<'v>>,
     sight: &'v Sight,
-    known: HashMap<NodeId, Above>,
+    /// By the places of their events; none where a chain was followed, and its end says nothing.
+    known: Vec<Option<Above>>,
+    places: Places,
     /// Ties looked at.
     looked: usize,
 }
@@ -26,6 +35,16 @@ pub(crate) struct Heads<'v> {
 struct Above {
     head: Option<NodeId>,
     shown: Option<NodeId>,
+}
+
+/// What a chain does at an event.
+enum Step {
+    /// The event is replaced by this newer one alone.
+    To(NodeId),
+    /// Nothing replaces it.
+    Top,
+    /// Several may, or an older one.
+    Unclear,
 }
 
 /// An event whose replacements are being looked at.
@@ -48,26 +67,103 @@ impl<'v> Heads<'v> {
             view,
             web: None,
             sight,
-            known: HashMap::new(),
+            known: Vec::new(),
+            places: Places::new(),
             looked: 0,
         }
     }
 
     /// The newest head of an event; none if it and all that replaces it are hidden.
     pub(crate) fn newest(&mut self, event: NodeId) -> Result<Option<NodeId>> {
-        if !self.known.contains_key(&event) {
+        if self.known(event).is_none() && self.follow(event)?.is_none() {
             let web = self.web()?;
             let is_shown = self.sight.at(&web, event)? != Seen::Stub;
             self.walk(event, is_shown)?;
         }
-        let above = self.known.get(&event).copied().unwrap_or_default();
+        let above = self.known(event).unwrap_or_default();
         Ok(above.head.or(above.shown))
     }
 
     /// Events whose heads are known.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
-        self.known.len()
+        self.known.iter().flatten().count()
+    }
+
+    fn known(&self, id: NodeId) -> Option<Above> {
+        let place = self.places.get(id)?;
+        self.known.get(place as usize).copied().flatten()
+    }
+
+    fn keep(&mut self, id: NodeId, above: Option<Above>) {
+        match self.places.put(id, self.known.len() as u32) {
+            None => self.known.push(above),
+            Some(place) => self.known[place as usize] = above,
+        }
+    }
+
+    /// Goes up from an event as long as one newer event is all that replaces another; gives what is above it, and keeps
+    /// that, if it comes to a head so.
+    ///
+    /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes no
+    /// answer, neither its own nor one below.
+    fn follow(&mut self, event: NodeId) -> Result<Option<Above>> {
+        let web = self.web()?;
+        let (mut at, mut steps) = (event, 0usize);
+        let mut marks = Vec::new();
+        let above = loop {
+            if let Some(place) = self.places.get(at) {
+                break self.known[place as usize].filter(|above| above.head.is_some());
+            }
+            match self.step(&web, at)? {
+                Step::To(next) => {
+                    if steps.is_multiple_of(MARK) {
+                        marks.push(at);
+                    }
+                    (at, steps) = (next, steps + 1);
+                }
+                Step::Top if self.sight.at(&web, at)? == Seen::Shown => {
+                    marks.push(at);
+                    let found = Some(at);
+                    break Some(Above {
+                        head: found,
+                        shown: found,
+                    });
+                }
+                Step::Top | Step::Unclear => break None,
+            }
+        };
+        for id in marks {
+            self.keep(id, above);
+        }
+        Ok(above)
+    }
+
+    #[inline]
+    fn step(&mut self, web: &Web<'_>, id: NodeId) -> Result<Step> {
+        let Some((others, types)) = web.plain(id, Direction::Incoming) else {
+            return Ok(Step::Unclear);
+        };
+        self.look_at(others.len())?;
+        let mut step = Step::Top;
+        for (&other, &edge_type) in others.iter().zip(types) {
+            if EdgeType(edge_type) != EdgeType::SUPERSEDES {
+                continue;
+            }
+            let other = NodeId(other.into());
+            let is_first = matches!(step, Step::Top);
+            if !is_first || other <= id || self.sight.leaves_out(web, other)? {
+                return Ok(Step::Unclear);
+            }
+            step = Step::To(other);
+        }
+        Ok(step)
+    }
+
+    fn look_at(&mut self, ties: usize) -> Result<()> {
+        self.looked += ties;
+        let what = "the number of ties that a query looks at";
+        Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
     }
 
     fn web(&mut self) -> Result<Web<'v>> {
@@ -86,11 +182,13 @@ impl<'v> Heads<'v> {
         while let Some(top) = way.last_mut() {
             if let Some(&(id, is_shown)) = top.replacements.get(top.next) {
                 top.next += 1;
-                if let Some(known) = self.known.get(&id) {
-                    top.above.join(*known);
+                if let Some(known) = self.known(id) {
+                    top.above.join(known);
                 } else if let Some(&place) = places.get(&id) {
                     top.low = top.low.min(place);
                     top.is_circular = true;
+                } else if let Some(above) = self.follow(id)? {
+                    top.above.join(above);
                 } else {
                     places.insert(id, met);
                     circle.push((id, is_shown));
@@ -119,7 +217,7 @@ impl<'v> Heads<'v> {
             let newest = shown.map(|(id, _)| *id).max();
             done.above.shown = done.above.shown.max(newest);
             for (id, _) in members {
-                self.known.insert(id, done.above);
+                self.keep(id, Some(done.above));
             }
             if let Some(below) = way.last_mut() {
                 below.above.join(done.above);
@@ -132,9 +230,7 @@ impl<'v> Heads<'v> {
         let web = self.web()?;
         let mut replacements = Vec::new();
         for tie in web.ties(id, Direction::Incoming)?.iter() {
-            self.looked += 1;
-            let what = "the number of ties that a query looks at";
-            Error::check_limit(what, self.looked as u64, TIES_MAX as u64)?;
+            self.look_at(1)?;
             if tie.edge_type != EdgeType::SUPERSEDES {
                 continue;
             }

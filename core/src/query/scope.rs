@@ -112,6 +112,12 @@ impl Sight {
         })
     }
 
+    /// True if an event of a graph is outside; without a scope none is, and no event is looked at.
+    #[inline]
+    pub(crate) fn leaves_out(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
+        Ok(self.scope.is_some() && self.at(web, id)? == Seen::Outside)
+    }
+
     /// An event that a request names: an error if it may not be shown.
     pub fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
         let node = view.node(id)?;

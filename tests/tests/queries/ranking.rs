@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::query::{Hit, Like, Search, Selection, Similar, Text};
+use amem_core::query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
 use amem_core::view::View;
 use amem_core::{EdgeType, Error, EventType, Flags, NodeId};
 use amem_tests::model::{
@@ -275,6 +275,54 @@ fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
         .commit(vec![Act::Belief(2, 1.0, Flags::FORGOTTEN, 0.0)])
         .unwrap();
     assert_eq!(found(&world, question, facts), [(1, 1)]);
+}
+
+#[test]
+fn heads_of_long_chains_are_those_that_resolve_tells_wherever_one_comes_to_a_chain_first() {
+    let mut world = World::new(1).unwrap();
+    // How often each says the word is not in the order of the ids: the chains are met in their middles.
+    let said = (0..600u64).map(|id| fact(&"deploy ".repeat(1 + (id * 37 % 101) as usize)));
+    world.commit(said.collect()).unwrap();
+    // Three chains; the second forks, the third is joined half way by the last of the first, and its end is hidden.
+    let chain = |first: u64| (0..199).map(move |at| supersedes(3 * at + 3 + first, 3 * at + first));
+    let mut acts = Vec::from_iter((0..3).flat_map(chain));
+    acts.extend([
+        supersedes(598, 301),
+        supersedes(302, 597),
+        supersedes(599, 4),
+    ]);
+    world.commit(acts).unwrap();
+    let hidden = [599, 596, 590, 100];
+    let hide = hidden.map(|id| Act::Belief(id, 1.0, Flags::FORGOTTEN, 0.0));
+    for hides in [false, true] {
+        if hides {
+            world.commit(hide.to_vec()).unwrap();
+        }
+        for is_in_base in [false, true] {
+            if is_in_base {
+                world.checkpoint().unwrap();
+            }
+            let view = world.view();
+            let mut expected: Vec<(u64, u64)> = Vec::new();
+            let all = |search: &mut Search| search.limit = 1_000;
+            for (id, _) in found(&world, "deploy", |search| {
+                all(search);
+                search.include_superseded = true;
+            }) {
+                let event = NodeId(id);
+                let resolve = Resolve {
+                    event,
+                    ..Resolve::default()
+                };
+                let head = resolve.run(&view).unwrap().head.0;
+                if expected.iter().all(|(known, _)| *known != head) {
+                    expected.push((head, id));
+                }
+            }
+            assert!(expected.len() > 1, "{expected:?}");
+            assert_eq!(found(&world, "deploy", all), expected);
+        }
+    }
 }
 
 /// The answers of all rankings, to the bit.
