@@ -129,7 +129,7 @@ impl<'v> Cosines<'v> {
         for bound in bounds {
             let part = (*bound - self.mean) * inverse + slack;
             let (above, below) = (ORDINARY + (1.0 - ORDINARY) * part, ORDINARY / (1.0 - part));
-            let scaled = weight * if part > 0.0 { above } else { below } + BOUND_SLACK;
+            let scaled = weight * (if part > 0.0 { above } else { below } + BOUND_SLACK);
             *bound = if scaled > 0.0 { scaled } else { 0.0 };
         }
     }

@@ -21,10 +21,12 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 
 /// The last step of a search: gives its hits, the best first.
 ///
-/// Events are taken up by what they have of their own, the greatest first, each with its neighbours one and two steps
-/// away. One that was not taken up has at most as much as the next, and none of the neighbours that lend to it has more;
-/// so a hit that has more than such a one can have is the best of those that are left (after Fagin, Lotem and Naor:
-/// Optimal aggregation algorithms, 2003).
+/// Events are taken up by bounds of what they have of their own, the greatest first, each with those that it lends to, its
+/// neighbours one and two steps away. One that was not taken up has at most as much as the next, and none of the
+/// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are left
+/// (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
+///
+/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do.
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
@@ -32,10 +34,28 @@ pub(super) struct Fusion<'s, 'v> {
     lenders: Lenders<'s, 'v>,
     /// Events that were not taken up.
     rest: Rest<'s, 'v>,
-    /// The most that a wanted event has of its own, once one was taken up.
+    /// No wanted event has more of its own; known once one was taken up.
     most: Option<f32>,
     /// Hits that were not given.
-    ready: BinaryHeap<Scored>,
+    ready: BinaryHeap<Waiting>,
+}
+
+/// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    bound: Scored,
+    how: How,
+}
+
+/// How a hit that waits was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// Not at all: its bound follows from what was taken up. It may be unwanted.
+    Unseen,
+    /// Its bound follows from those of its neighbours and its session.
+    Bounded,
+    /// It has its score.
+    Exact,
 }
 
 impl<'s, 'v> Fusion<'s, 'v> {
@@ -45,7 +65,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
             view,
             search,
             own,
-            lenders: Lenders::new(view, own, selected),
+            lenders: Lenders::new(view, own, selected)?,
             rest: Rest::new(own),
             most: None,
             ready: BinaryHeap::new(),
@@ -94,21 +114,21 @@ impl<'s, 'v> Fusion<'s, 'v> {
     fn next(&mut self) -> Result<Option<Hit>> {
         loop {
             let others = self.most_of_the_rest();
-            if let Some(&best) = self.ready.peek()
-                && best.score > others
+            if let Some(&first) = self.ready.peek()
+                && first.bound.score > others
             {
                 self.ready.pop();
-                return self.hit(best.id).map(Some);
+                if first.how == How::Exact {
+                    return self.hit(first.bound.id).map(Some);
+                }
+                self.look_closer(first)?;
+                continue;
             }
-            match self.rest.pop()? {
+            match self.rest.pop() {
                 Some(next) => self.take_up(next)?,
                 None => return Ok(None),
             }
         }
-    }
-
-    fn hit(&mut self, id: u32) -> Result<Hit> {
-        hit(self.search, self.own, &mut self.lenders, id)
     }
 
     /// No event that was not taken up, and is no neighbour of one that was, has a greater score.
@@ -116,9 +136,14 @@ impl<'s, 'v> Fusion<'s, 'v> {
         let Some(next) = self.rest.most() else {
             return f32::NEG_INFINITY;
         };
-        let lent = 2.0 * self.search.neighbour_share * (1.0 + SECOND);
-        let session = self.search.session_share * self.most.unwrap_or(next);
-        (next * (1.0 + lent) + session) * ROUNDING
+        let session = self.most.unwrap_or(next);
+        self.bound(next, (2.0 * next, 2.0 * next), session)
+    }
+
+    /// No score that is made of no more than these is greater.
+    fn bound(&self, own: f32, (firsts, seconds): (f32, f32), session: f32) -> f32 {
+        let lent = self.search.neighbour_share * (firsts + SECOND * seconds);
+        (own + lent + self.search.session_share * session) * ROUNDING
     }
 
     fn take_up(&mut self, next: Scored) -> Result<()> {
@@ -126,43 +151,87 @@ impl<'s, 'v> Fusion<'s, 'v> {
             return Ok(());
         }
         self.most.get_or_insert(next.score);
-        let (search, own, ready) = (self.search, self.own, &mut self.ready);
-        let mut make = |lenders: &mut Lenders<'s, 'v>, id: u32| {
-            let score = hit(search, own, lenders, id)?.score;
-            ready.push(Scored { score, id });
+        let mut made = Vec::new();
+        let mut make = |_: &mut Lenders<'s, 'v>, id: u32| {
+            made.push(id);
             Ok(())
         };
-        match search.neighbour_share {
-            0.0 => self.lenders.once(next.id, &mut make),
-            _ => self.lenders.around(next.id, make),
+        match self.search.neighbour_share {
+            0.0 => self.lenders.once(next.id, &mut make)?,
+            _ => self.lenders.around(next, make)?,
         }
+        for id in made {
+            let score = self.unseen_bound(id);
+            self.wait(score, id, How::Unseen);
+        }
+        Ok(())
     }
-}
 
-/// The hit that a wanted event is.
-fn hit(search: &Search, own: &Own<'_>, lenders: &mut Lenders<'_, '_>, id: u32) -> Result<Hit> {
-    let (text, vector) = own.parts(id)?;
-    let neighbours = match search.neighbour_share {
-        0.0 => 0.0,
-        share => {
-            let (first, second) = lenders.near(id)?;
-            share * (first + SECOND * second)
+    fn wait(&mut self, score: f32, id: u32, how: How) {
+        self.ready.push(Waiting {
+            bound: Scored { score, id },
+            how,
+        });
+    }
+
+    /// A bound by what was taken up until now.
+    fn unseen_bound(&mut self, id: u32) -> f32 {
+        let next = self.rest.most().unwrap_or_default();
+        let near = self.lenders.near_told(id, next);
+        self.bound(self.own.upper(id), near, self.most.unwrap_or(next))
+    }
+
+    /// Puts a hit back with a lower bound or with its score, if it is one.
+    fn look_closer(&mut self, Waiting { bound, how }: Waiting) -> Result<()> {
+        let id = bound.id;
+        if how == How::Bounded {
+            let hit = self.hit(id)?;
+            if hit.text + hit.vector + hit.neighbours > 0.0 {
+                self.wait(hit.score, id, How::Exact);
+            }
+            return Ok(());
         }
-    };
-    let session = match search.session_share {
-        0.0 => 0.0,
-        share => share * lenders.session(id)?,
-    };
-    let found = NodeId(id.into());
-    Ok(Hit {
-        id: found,
-        found,
-        score: text + vector + neighbours + session,
-        text,
-        vector,
-        neighbours,
-        session,
-    })
+        let unseen = self.unseen_bound(id);
+        if unseen < bound.score {
+            self.wait(unseen, id, How::Unseen);
+        } else if self.lenders.wants(id)? {
+            let next = self.rest.most().unwrap_or_default();
+            let near = match self.search.neighbour_share {
+                0.0 => (0.0, 0.0),
+                _ => self.lenders.near_upper(id)?,
+            };
+            let session = self.lenders.session_upper(id, next)?;
+            let score = self.bound(self.own.upper(id), near, session);
+            self.wait(score, id, How::Bounded);
+        }
+        Ok(())
+    }
+
+    /// The hit that a wanted event is.
+    fn hit(&mut self, id: u32) -> Result<Hit> {
+        let (text, vector) = self.own.parts(id)?;
+        let neighbours = match self.search.neighbour_share {
+            0.0 => 0.0,
+            share => {
+                let (first, second) = self.lenders.near(id)?;
+                share * (first + SECOND * second)
+            }
+        };
+        let session = match self.search.session_share {
+            0.0 => 0.0,
+            share => share * self.lenders.session(id)?,
+        };
+        let found = NodeId(id.into());
+        Ok(Hit {
+            id: found,
+            found,
+            score: text + vector + neighbours + session,
+            text,
+            vector,
+            neighbours,
+            session,
+        })
+    }
 }
 
 #[cfg(test)]

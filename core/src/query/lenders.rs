@@ -1,18 +1,19 @@
-//! What the neighbours and the session of an event lend to its score.
+//! What the neighbours and the session of an event lend to its score, and bounds of it.
 //!
 //! Neighbours are told by temporal-next edges, one step and two steps away, each way on its own. Who lends must be
-//! wanted, and so must what stands between. What was looked up of an event or a session is kept, so that an event with
-//! a million neighbours is read once, not once for each of them.
+//! wanted, and so must what stands between; bounds ask nobody whether he is. What was looked up of an event or a session
+//! is kept, so that an event with a million neighbours is read once, not once for each of them.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::own::Own;
+use super::places::Places;
 use super::selected::Selected;
 use crate::error::{Error, Result};
 use crate::text::Scored;
 use crate::types::{EdgeType, NodeId, SessionId};
-use crate::view::{Direction, View};
+use crate::view::{Direction, View, Web};
 
 /// Both ways along temporal-next edges; what is kept of an event's neighbours is kept by the place of the way.
 const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
@@ -20,34 +21,48 @@ const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
 /// Who lends, and how much.
 pub(super) struct Lenders<'s, 'v> {
     view: &'v View,
+    web: Web<'v>,
     own: &'s Own<'v>,
     selected: Selected<'v>,
-    /// By id, one more than the place of what is known of an event; 0 if nothing is. Zeros that are not read take no
-    /// memory, and a table by hash is several times slower.
-    places: Vec<u32>,
+    places: Places,
+    /// By the places of their events.
     known: Vec<Known>,
-    /// Wanted neighbours: each event's stand together.
+    /// Neighbours: each event's stand together.
     steps: Vec<u32>,
-    /// By place, the most that a wanted event of a session has; not a number until that is known.
-    sessions: Vec<f32>,
+    sessions: Vec<Session>,
     session_places: HashMap<SessionId, u32>,
 }
 
 /// What is known of an event.
 struct Known {
     id: u32,
-    /// None if the event is not wanted.
-    session: Option<Place>,
+    standing: Option<Standing>,
     ways: [Option<Way>; 2],
+    /// What it has of its own, not a number until it was told.
+    sum: f32,
+    /// The most that those which were told lend from one step away, either way, and from two.
+    told: [Told; 2],
     is_made: bool,
     is_followed: [bool; 2],
 }
 
-/// The session of an event.
-#[derive(Clone, Copy)]
-enum Place {
+/// The most that an event which was told lends; none if none was.
+type Told = [Option<f32>; 2];
+
+/// Whether an event is wanted, and its session.
+#[derive(Clone, Copy, PartialEq)]
+enum Standing {
+    Unwanted,
     Nobodys,
     At(u32),
+}
+
+/// The best wanted event of a session. Not numbers until they are known.
+struct Session {
+    /// A bound of what it has.
+    upper: f32,
+    /// What it has.
+    most: f32,
 }
 
 /// The neighbours of an event, one way.
@@ -55,7 +70,9 @@ enum Place {
 struct Way {
     from: u32,
     until: u32,
-    /// The most that one of them has.
+    /// None of them has more.
+    upper: f32,
+    /// The most that a wanted one has; not a number until it is known.
     most: f32,
 }
 
@@ -74,114 +91,178 @@ pub(super) fn small(id: NodeId) -> Result<u32> {
 }
 
 impl<'s, 'v> Lenders<'s, 'v> {
-    pub(super) fn new(view: &'v View, own: &'s Own<'v>, selected: Selected<'v>) -> Self {
-        Self {
+    pub(super) fn new(view: &'v View, own: &'s Own<'v>, selected: Selected<'v>) -> Result<Self> {
+        Ok(Self {
             view,
+            web: view.web()?,
             own,
             selected,
-            places: vec![0; view.nodes() as usize],
+            places: Places::new(),
             known: Vec::new(),
             steps: Vec::new(),
             sessions: Vec::new(),
             session_places: HashMap::new(),
-        }
+        })
     }
 
     /// The place of what is known of an event.
-    fn place(&mut self, id: u32) -> Result<usize> {
-        let place = self.places.get(id as usize).copied().unwrap_or_default();
-        if let Some(place) = place.checked_sub(1) {
-            return Ok(place as usize);
+    fn place(&mut self, id: u32) -> usize {
+        let next = self.known.len() as u32;
+        if let Some(place) = self.places.put(NodeId(id.into()), next) {
+            return place as usize;
+        }
+        self.known.push(Known {
+            id,
+            standing: None,
+            ways: [None; 2],
+            sum: f32::NAN,
+            told: [Told::default(); 2],
+            is_made: false,
+            is_followed: [false; 2],
+        });
+        next as usize
+    }
+
+    fn standing(&mut self, place: usize) -> Result<Standing> {
+        if let Some(standing) = self.known[place].standing {
+            return Ok(standing);
         }
         // An id past all events, which a damaged file may name, ends here.
-        let node = self.view.node(NodeId(id.into()))?;
-        let session = match self.selected.admits(&node)? {
-            false => None,
-            true if node.session() == SessionId(0) => Some(Place::Nobodys),
+        let node = self.view.node(NodeId(self.known[place].id.into()))?;
+        let standing = match self.selected.admits(&node)? {
+            false => Standing::Unwanted,
+            true if node.session() == SessionId(0) => Standing::Nobodys,
             true => {
                 let next = self.sessions.len() as u32;
                 let at = *self.session_places.entry(node.session()).or_insert(next);
                 if at == next {
-                    self.sessions.push(f32::NAN);
+                    self.sessions.push(Session {
+                        upper: f32::NAN,
+                        most: f32::NAN,
+                    });
                 }
-                Some(Place::At(at))
+                Standing::At(at)
             }
         };
-        self.known.push(Known {
-            id,
-            session,
-            ways: [None; 2],
-            is_made: false,
-            is_followed: [false; 2],
-        });
-        self.places[id as usize] = self.known.len() as u32;
-        Ok(self.known.len() - 1)
+        self.known[place].standing = Some(standing);
+        Ok(standing)
     }
 
     /// True if an event may be found and may lend.
     pub(super) fn wants(&mut self, id: u32) -> Result<bool> {
-        let place = self.place(id)?;
-        Ok(self.known[place].session.is_some())
+        let place = self.place(id);
+        Ok(self.standing(place)? != Standing::Unwanted)
     }
 
-    /// Takes note that of the wanted events that were not told before, none has more than this one; gives whether it is
-    /// wanted. So the first of a session is its best.
+    /// What an event has of its own.
+    fn sum(&mut self, id: u32) -> Result<f32> {
+        let place = self.place(id);
+        let known = &mut self.known[place];
+        if known.sum.is_nan() {
+            known.sum = self.own.sum(id)?;
+        }
+        Ok(known.sum)
+    }
+
+    /// Takes note that none of the wanted events that were not told before has more than this one may have; gives whether
+    /// it is wanted.
     pub(super) fn tell(&mut self, Scored { score, id }: Scored) -> Result<bool> {
-        let place = self.place(id)?;
-        if let Some(Place::At(at)) = self.known[place].session {
-            let most = &mut self.sessions[at as usize];
-            if most.is_nan() {
-                *most = score;
+        let place = self.place(id);
+        let standing = self.standing(place)?;
+        if let Standing::At(at) = standing {
+            let session = &mut self.sessions[at as usize];
+            if session.upper.is_nan() {
+                session.upper = score;
             }
         }
-        Ok(self.known[place].session.is_some())
+        Ok(standing != Standing::Unwanted)
     }
 
-    /// The wanted neighbours of an event, one way.
+    /// The neighbours of an event, one way.
     fn way(&mut self, place: usize, way: usize) -> Result<Way> {
         if let Some(known) = self.known[place].ways[way] {
             return Ok(known);
         }
         let id = NodeId(self.known[place].id.into());
-        let from = self.steps.len() as u32;
-        let mut most = 0.0f32;
-        for tie in self.view.ties(id, WAYS[way])?.iter() {
-            let other = small(tie.other)?;
-            if tie.edge_type == EdgeType::TEMPORAL_NEXT && self.wants(other)? {
-                self.steps.push(other);
-                if self.own.upper(other) > most {
-                    most = most.max(self.own.sum(other)?);
+        let (from, mut upper) = (self.steps.len(), 0.0f32);
+        let (own, steps) = (self.own, &mut self.steps);
+        let mut step = |other: u32| {
+            steps.push(other);
+            upper = upper.max(own.upper(other));
+        };
+        match self.web.plain(id, WAYS[way]) {
+            Some((others, types)) => {
+                for (&other, &edge_type) in others.iter().zip(types) {
+                    if EdgeType(edge_type) == EdgeType::TEMPORAL_NEXT {
+                        step(other);
+                    }
+                }
+            }
+            None => {
+                for tie in self.web.ties(id, WAYS[way])?.iter() {
+                    if tie.edge_type == EdgeType::TEMPORAL_NEXT {
+                        step(small(tie.other)?);
+                    }
                 }
             }
         }
-        let until = self.steps.len() as u32;
-        let found = Way { from, until, most };
+        let found = Way {
+            from: from as u32,
+            until: self.steps.len() as u32,
+            upper,
+            most: f32::NAN,
+        };
         self.known[place].ways[way] = Some(found);
         Ok(found)
     }
 
-    /// Calls `f` with a wanted event and its wanted neighbours, one step and two steps away, each event once.
+    /// The most that a wanted neighbour has, one way.
+    fn most(&mut self, place: usize, way: usize) -> Result<f32> {
+        let mut found = self.way(place, way)?;
+        if found.most.is_nan() {
+            found.most = 0.0;
+            for at in found.steps() {
+                let id = self.steps[at];
+                if self.own.upper(id) > found.most && self.wants(id)? {
+                    found.most = found.most.max(self.sum(id)?);
+                }
+            }
+            self.known[place].ways[way] = Some(found);
+        }
+        Ok(found.most)
+    }
+
+    /// Calls `f` with an event that was told and those that it lends to, one step and two steps away, each event once.
     pub(super) fn around(
         &mut self,
-        id: u32,
+        Scored { score, id }: Scored,
         mut f: impl FnMut(&mut Self, u32) -> Result<()>,
     ) -> Result<()> {
-        self.once(id, &mut f)?;
+        let origin = self.place(id);
         for way in 0..WAYS.len() {
-            let place = self.place(id)?;
-            for at in self.way(place, way)?.steps() {
-                let first = self.steps[at];
+            for at in self.way(origin, way)?.steps() {
+                let first = self.lend(at, score, 0, way);
                 self.once(first, &mut f)?;
-                let place = self.place(first)?;
+                let place = self.place(first);
+                // Whoever was told before lends more to all who are next.
                 if std::mem::replace(&mut self.known[place].is_followed[way], true) {
                     continue;
                 }
                 for at in self.way(place, way)?.steps() {
-                    self.once(self.steps[at], &mut f)?;
+                    let second = self.lend(at, score, 1, way);
+                    self.once(second, &mut f)?;
                 }
             }
         }
-        Ok(())
+        self.once(id, &mut f)
+    }
+
+    /// Takes note that the event of a step is lent this from so many steps more than one; gives the event.
+    fn lend(&mut self, at: usize, score: f32, more: usize, way: usize) -> u32 {
+        let id = self.steps[at];
+        let place = self.place(id);
+        self.known[place].told[more][way].get_or_insert(score);
+        id
     }
 
     /// Calls `f` with an event, unless that was done.
@@ -190,61 +271,94 @@ impl<'s, 'v> Lenders<'s, 'v> {
         id: u32,
         f: &mut impl FnMut(&mut Self, u32) -> Result<()>,
     ) -> Result<()> {
-        let place = self.place(id)?;
+        let place = self.place(id);
         match std::mem::replace(&mut self.known[place].is_made, true) {
             true => Ok(()),
             false => f(self, id),
         }
     }
 
-    /// What the best wanted events one step away have, those of both ways added, and the best two steps away.
-    pub(super) fn near(&mut self, id: u32) -> Result<(f32, f32)> {
+    /// As `near`, at most, if no event has more than `next` that was not told; only what was told is looked at.
+    pub(super) fn near_told(&mut self, id: u32, next: f32) -> (f32, f32) {
+        let place = self.place(id);
+        let most = |told: Told| told.map(|told| told.unwrap_or(next)).iter().sum();
+        let [firsts, seconds] = self.known[place].told;
+        (most(firsts), most(seconds))
+    }
+
+    /// As `near`, at most; no vector is looked at.
+    pub(super) fn near_upper(&mut self, id: u32) -> Result<(f32, f32)> {
         let (mut firsts, mut seconds) = (0.0, 0.0);
-        let place = self.place(id)?;
+        let place = self.place(id);
         for way in 0..WAYS.len() {
             let nearest = self.way(place, way)?;
             let mut second = 0.0f32;
             for at in nearest.steps() {
-                let place = self.place(self.steps[at])?;
-                second = second.max(self.way(place, way)?.most);
+                let place = self.place(self.steps[at]);
+                second = second.max(self.way(place, way)?.upper);
             }
-            firsts += nearest.most;
+            firsts += nearest.upper;
             seconds += second;
         }
         Ok((firsts, seconds))
     }
 
+    /// What the best wanted events one step away have, those of both ways added, and the best two steps away.
+    pub(super) fn near(&mut self, id: u32) -> Result<(f32, f32)> {
+        let (mut firsts, mut seconds) = (0.0, 0.0);
+        let place = self.place(id);
+        for way in 0..WAYS.len() {
+            firsts += self.most(place, way)?;
+            let mut second = 0.0f32;
+            for at in self.way(place, way)?.steps() {
+                let id = self.steps[at];
+                let place = self.place(id);
+                if self.way(place, way)?.upper > second && self.wants(id)? {
+                    second = second.max(self.most(place, way)?);
+                }
+            }
+            seconds += second;
+        }
+        Ok((firsts, seconds))
+    }
+
+    /// As `session`, at most, if no event has more than `next` that was not told.
+    pub(super) fn session_upper(&mut self, id: u32, next: f32) -> Result<f32> {
+        let place = self.place(id);
+        let Standing::At(at) = self.standing(place)? else {
+            return Ok(self.own.upper(id));
+        };
+        let Session { upper, most } = self.sessions[at as usize];
+        let known = if most.is_nan() { upper } else { most };
+        Ok(if known.is_nan() { next } else { known })
+    }
+
     /// What the best wanted event of the session of a wanted event has; itself, if it is in no session.
     pub(super) fn session(&mut self, id: u32) -> Result<f32> {
-        let place = self.place(id)?;
-        let Some(Place::At(at)) = self.known[place].session else {
-            return self.own.sum(id);
+        let place = self.place(id);
+        let Standing::At(at) = self.standing(place)? else {
+            return self.sum(id);
         };
-        let known = self.sessions[at as usize];
+        let known = self.sessions[at as usize].most;
         if !known.is_nan() {
             return Ok(known);
         }
-        // A temporal-next edge led here from another session before any of this one was told.
         let session = self.view.node(NodeId(id.into()))?.session();
-        let mut members = BinaryHeap::new();
+        let mut members = Vec::new();
         for id in self.view.of_session(session)?.iter() {
             let id = small(id)?;
-            members.push(Scored {
-                score: self.own.upper(id),
-                id,
-            });
+            members.push((self.own.upper(id), id));
         }
+        // The one with the greatest bound first: after that few others can have more.
+        let greatest = (0..members.len()).max_by(|&a, &b| members[a].0.total_cmp(&members[b].0));
+        members.swap(0, greatest.unwrap_or_default());
         let mut most = 0.0f32;
-        // Those with the greatest bounds first, until no other can have more.
-        while let Some(Scored { score, id }) = members.pop()
-            && score > most
-        {
-            let score = self.own.sum(id)?;
-            if score > most && self.wants(id)? {
-                most = score;
+        for (upper, id) in members {
+            if upper > most && self.wants(id)? {
+                most = most.max(self.sum(id)?);
             }
         }
-        self.sessions[at as usize] = most;
+        self.sessions[at as usize].most = most;
         Ok(most)
     }
 }

@@ -1,7 +1,7 @@
 //! What events have of their own for a search: what their words and their vector add to a score.
 //!
-//! Of most events only a bound is known, from the codes of their vectors: `Rest` gives the events in their order and
-//! looks at a vector only when its bound comes first. What it gives, and what `sum` and `parts` say, is exact.
+//! Of most events only a bound is known, from the codes of their vectors. What `sum` and `parts` say is exact, and looks at
+//! a vector.
 
 use std::collections::HashSet;
 

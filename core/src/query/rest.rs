@@ -1,10 +1,8 @@
-//! Events by what they have of their own, the greatest first, without telling it of all.
+//! Events by bounds of what they have of their own, the greatest first, without sorting all.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::own::Own;
-use crate::error::Result;
 use crate::simd::Kernels;
 use crate::text::Scored;
 
@@ -17,34 +15,11 @@ const SAMPLE: usize = 1024;
 /// The events that were not given yet. Those with nothing are left out.
 pub(super) struct Rest<'o, 'v> {
     own: &'o Own<'v>,
-    heap: BinaryHeap<Entry>,
+    heap: BinaryHeap<Scored>,
     /// Events whose bound does not reach this are not in the heap; none are if it is 0.
     cut: f32,
     /// About as many are to be taken in next.
     next: usize,
-}
-
-/// An event by its sum, or by a bound of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    scored: Scored,
-    is_exact: bool,
-}
-
-impl Ord for Entry {
-    /// Of equals a bound comes before a sum: what is behind it may be the one to come first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let scores = self.scored.score.total_cmp(&other.scored.score);
-        scores
-            .then(other.is_exact.cmp(&self.is_exact))
-            .then(self.scored.id.cmp(&other.scored.id))
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl<'o, 'v> Rest<'o, 'v> {
@@ -58,11 +33,7 @@ impl<'o, 'v> Rest<'o, 'v> {
         };
         if own.uppers().is_none() {
             let said = own.said().filter(|&(_, score)| score > 0.0);
-            let entries = said.map(|(id, score)| Entry {
-                scored: Scored { score, id },
-                is_exact: true,
-            });
-            rest.heap = entries.collect();
+            rest.heap = said.map(|(id, score)| Scored { score, id }).collect();
             rest.cut = 0.0;
         }
         rest
@@ -71,7 +42,7 @@ impl<'o, 'v> Rest<'o, 'v> {
     /// No event that is left has more than this; `None` if none is left.
     pub(super) fn most(&mut self) -> Option<f32> {
         loop {
-            let first = self.heap.peek().map(|entry| entry.scored.score);
+            let first = self.heap.peek().map(|first| first.score);
             // Below the cut it would come before others that are not in the heap.
             if self.cut == 0.0 || first.is_some_and(|first| first >= self.cut) {
                 return first;
@@ -80,26 +51,10 @@ impl<'o, 'v> Rest<'o, 'v> {
         }
     }
 
-    /// The next event, and what it has.
-    pub(super) fn pop(&mut self) -> Result<Option<Scored>> {
-        loop {
-            if self.most().is_none() {
-                return Ok(None);
-            }
-            let Some(first) = self.heap.pop() else {
-                return Ok(None);
-            };
-            if first.is_exact {
-                return Ok(Some(first.scored));
-            }
-            let (id, score) = (first.scored.id, self.own.sum(first.scored.id)?);
-            if score > 0.0 {
-                self.heap.push(Entry {
-                    scored: Scored { score, id },
-                    is_exact: true,
-                });
-            }
-        }
+    /// The next event, and a bound of what it has.
+    pub(super) fn pop(&mut self) -> Option<Scored> {
+        self.most()?;
+        self.heap.pop()
     }
 
     /// Lowers the cut, and takes in the events that reach it now.
@@ -107,20 +62,17 @@ impl<'o, 'v> Rest<'o, 'v> {
         let uppers = self.own.uppers().unwrap_or_default();
         let cut = cut(uppers, self.next).filter(|&cut| cut < self.cut);
         let cut = cut.unwrap_or(0.0);
-        let (above, heap) = (self.cut, &mut self.heap);
+        let (above, mut found) = (self.cut, Vec::new());
         // Events with nothing are not to be found.
         Kernels::best().reaching(uppers, cut.max(f32::MIN_POSITIVE), &mut |at| {
             if uppers[at] < above {
-                let scored = Scored {
+                found.push(Scored {
                     score: uppers[at],
                     id: at as u32,
-                };
-                heap.push(Entry {
-                    scored,
-                    is_exact: false,
                 });
             }
         });
+        self.heap.extend(found);
         (self.cut, self.next) = (cut, self.next.saturating_mul(MORE));
     }
 }
