@@ -208,13 +208,13 @@ impl Base {
         Raw::check(bytes, id, at)
     }
 
-    /// The record of an event will be looked at soon.
+    /// Has the record of an event loaded.
     #[inline]
-    pub fn prefetch(&self, id: NodeId) {
+    pub(crate) fn expect(&self, id: NodeId) {
         if let Some(bytes) = self.record_bytes(id) {
             // It may stand on two lines.
             prefetch(bytes, 0);
-            prefetch(bytes, node::LEN - 1);
+            prefetch(bytes, bytes.len() - 1);
         }
     }
 

@@ -193,10 +193,10 @@ impl Events {
         self.slots.get(at).map(|(_, slot)| slot)
     }
 
-    /// What the journal says about a base event will be looked at soon.
+    /// Has the way to what the journal says about a base event loaded.
     #[inline]
-    pub fn prefetch(&self, id: NodeId) {
-        self.index.prefetch(id.0);
+    pub(crate) fn expect(&self, id: NodeId) {
+        self.index.expect(id.0);
     }
 
     /// The newest state of a slot that a bound may see.

@@ -46,9 +46,9 @@ impl Sparse {
             .checked_sub(1)
     }
 
-    /// An id will be asked for soon.
+    /// Has the value of an id loaded.
     #[inline]
-    pub fn prefetch(&self, id: u64) {
+    pub fn expect(&self, id: u64) {
         if let Some(leaf) = self.leaf(id) {
             prefetch(leaf, at(id));
         }

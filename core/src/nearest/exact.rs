@@ -62,11 +62,9 @@ struct Scan {
 
 impl Scan {
     fn all(&mut self, codes: &Codes<'_>, query: &Query, count: usize, work: &mut Work) {
-        let stride = codes.stride;
         for from in (0..count).step_by(ROWS) {
             let until = count.min(from + ROWS);
-            let rows = &codes.rows[from * stride..until * stride];
-            query.bounds(rows, &codes.scales[from..until], work);
+            query.bounds_in_turn(codes, from..until, work);
             self.raise(query, &work.lower[..until - from], from);
             self.collect(query, &work.upper[..until - from], from);
         }

@@ -13,9 +13,11 @@ pub(crate) mod spread;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use crate::base::codes::Codes;
 use crate::error::Result;
-use crate::simd::{Bounds, Coded, Kernels, Line};
+use crate::simd::{Bounds, Coded, Kernels, Line, prefetch};
 use crate::text::Top;
 
 /// Looks at the vector of an event, and pushes it if it is wanted and among the best.
@@ -47,14 +49,38 @@ impl Query {
     /// What the similarities of these rows lie between.
     #[inline]
     fn bounds(&self, rows: &[u8], scales: &[u32], work: &mut Work) {
-        let count = scales.len();
-        let sums = &mut work.sums[..count];
+        let sums = &mut work.sums[..scales.len()];
         self.kernels.code_sums(&self.coded, rows, sums);
+        self.bounds_of_sums(scales, work);
+    }
+
+    /// As `bounds`, of these rows of all; those that come after are loaded meanwhile.
+    #[inline]
+    fn bounds_in_turn(&self, codes: &Codes<'_>, rows: Range<usize>, work: &mut Work) {
+        let stride = codes.stride;
+        let each = (STRIP / stride.max(1)).max(1);
+        let strips =
+            codes.rows[rows.start * stride..rows.end * stride].chunks(each * stride.max(1));
+        let mut ahead = rows.start * stride + AHEAD;
+        for (strip, sums) in strips.zip(work.sums[..rows.len()].chunks_mut(each)) {
+            for at in (ahead..ahead + strip.len()).step_by(LINE) {
+                prefetch(codes.rows, at);
+            }
+            ahead += strip.len();
+            self.kernels.code_sums(&self.coded, strip, sums);
+        }
+        self.bounds_of_sums(&codes.scales[rows], work);
+    }
+
+    #[inline]
+    fn bounds_of_sums(&self, scales: &[u32], work: &mut Work) {
+        let count = scales.len();
         let out = Bounds {
             upper: &mut work.upper[..count],
             lower: &mut work.lower[..count],
         };
-        self.kernels.bounds(&self.line, sums, scales, out);
+        self.kernels
+            .bounds(&self.line, &work.sums[..count], scales, out);
     }
 }
 
@@ -69,6 +95,13 @@ pub(crate) fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> L
 
 /// Rows that are looked at together: what is made of them stays in the nearest cache.
 const ROWS: usize = 1024;
+
+/// Bytes of codes that are summed at a time, and how far ahead of them the next are asked for: the processor itself looks
+/// ahead within a page only, and waits at the next where the codes are not in a cache.
+const STRIP: usize = 4096;
+const AHEAD: usize = 8192;
+/// Bytes that come from memory together.
+const LINE: usize = 64;
 
 /// What is made of some rows.
 #[derive(Debug)]

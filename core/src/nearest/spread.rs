@@ -14,12 +14,10 @@ pub(crate) fn bound(
 ) -> Vec<u32> {
     let mut work = Work::of(ROWS.min(uppers.len()));
     let mut nearest = Found::default();
-    let stride = codes.stride;
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {
         let from = chunk * ROWS;
         let until = from + out.len();
-        let rows = &codes.rows[from * stride..until * stride];
-        query.bounds(rows, &codes.scales[from..until], &mut work);
+        query.bounds_in_turn(codes, from..until, &mut work);
         let (upper, lower) = (&mut work.upper[..out.len()], &mut work.lower[..out.len()]);
         for &id in &changed[changed.partition_point(|&id| (id as usize) < from)..] {
             let at = id as usize - from;

@@ -158,7 +158,11 @@ impl<'s, 'v> Fusion<'s, 'v> {
         };
         match self.search.neighbour_share {
             0.0 => self.lenders.once(next.id, &mut make)?,
-            _ => self.lenders.around(next, make)?,
+            _ => {
+                let rest = &self.rest;
+                self.lenders.expect(|after| rest.coming(after))?;
+                self.lenders.around(next, make)?;
+            }
         }
         for id in made {
             let score = self.unseen_bound(id);

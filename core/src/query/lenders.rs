@@ -18,6 +18,9 @@ use crate::view::{Direction, View, Web};
 /// Both ways along temporal-next edges; what is kept of an event's neighbours is kept by the place of the way.
 const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
 
+/// Neighbours of an event that are expected: of more, the first are no better than others.
+const STEPS_EXPECTED: usize = 8;
+
 /// Who lends, and how much.
 pub(super) struct Lenders<'s, 'v> {
     view: &'v View,
@@ -230,6 +233,37 @@ impl<'s, 'v> Lenders<'s, 'v> {
             self.known[place].ways[way] = Some(found);
         }
         Ok(found.most)
+    }
+
+    /// Has loaded what `around` will read of the events that come, each thing in time for the next that it leads to: a step
+    /// read at once is a line from memory that is waited for.
+    pub(super) fn expect(&mut self, coming: impl Fn(usize) -> Option<u32>) -> Result<()> {
+        let named = |after: usize| coming(after).map(|id| NodeId(id.into()));
+        for way in WAYS {
+            if let Some(id) = named(12) {
+                self.web.expect(id, way);
+            }
+            if let Some(id) = named(8) {
+                self.web.expect_edges(id, way);
+            }
+        }
+        if let Some(id) = named(6) {
+            self.web.expect_event(id);
+        }
+        for (after, is_expected) in [(4, false), (0, true)] {
+            let Some(id) = coming(after) else { continue };
+            let place = self.place(id);
+            for (way, direction) in WAYS.into_iter().enumerate() {
+                for at in self.way(place, way)?.steps().take(STEPS_EXPECTED) {
+                    let first = NodeId(self.steps[at].into());
+                    match is_expected {
+                        false => self.web.expect(first, direction),
+                        true => self.web.expect_edges(first, direction),
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Calls `f` with an event that was told and those that it lends to, one step and two steps away, each event once.

@@ -12,11 +12,16 @@ use crate::text::Scores;
 use crate::types::Flags;
 use crate::view::View;
 
+/// Events whose scores are looked through together.
+const BUCKET: usize = 64;
+
 /// What events have of their own.
 pub(super) struct Own<'v> {
     text_weight: f32,
     vector_weight: f32,
     scores: Scores,
+    /// Where the scores of each `BUCKET` events begin.
+    buckets: Vec<u32>,
     cosines: Option<Cosines<'v>>,
     /// By id, text and vector at most; only if vectors count, otherwise few events have anything.
     uppers: Vec<f32>,
@@ -57,6 +62,7 @@ impl<'v> Own<'v> {
         let mut own = Self {
             text_weight: part(text),
             vector_weight: part(vector),
+            buckets: buckets(&scores, view.nodes()),
             scores,
             cosines,
             uppers,
@@ -80,9 +86,19 @@ impl<'v> Own<'v> {
         }
     }
 
+    /// The score of the words of an event; 0 if it says none.
+    fn score(&self, id: u32) -> f32 {
+        let bucket = id as usize / BUCKET;
+        let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
+            return 0.0;
+        };
+        let mut within = self.scores.events[from as usize..until as usize].iter();
+        within.find(|said| said.0 == id).map_or(0.0, |said| said.1)
+    }
+
     /// Text and vector.
     pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
-        Ok((self.text(self.scores.of(id)), self.vector(id)?))
+        Ok((self.text(self.score(id)), self.vector(id)?))
     }
 
     /// Their sum.
@@ -94,7 +110,7 @@ impl<'v> Own<'v> {
     /// The sum is no greater.
     pub(super) fn upper(&self, id: u32) -> f32 {
         match self.cosines {
-            None => self.text(self.scores.of(id)),
+            None => self.text(self.score(id)),
             Some(_) => self.uppers.get(id as usize).copied().unwrap_or_default(),
         }
     }
@@ -112,6 +128,11 @@ impl<'v> Own<'v> {
             .map(|&(id, score)| (id, self.text(score)))
     }
 
+    /// The event that is so many places into those of `said`.
+    pub(super) fn said_at(&self, at: usize) -> u32 {
+        self.scores.events[at].0
+    }
+
     fn text(&self, score: f32) -> f32 {
         if self.scores.max > 0.0 {
             self.text_weight * (score / self.scores.max)
@@ -126,6 +147,22 @@ impl<'v> Own<'v> {
             Some(cosines) => Ok(self.vector_weight * cosines.scaled(id)?),
         }
     }
+}
+
+/// Where the scores of each `BUCKET` of so many events begin, and the end.
+fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
+    let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET) + 1];
+    for &(id, _) in &scores.events {
+        if let Some(start) = starts.get_mut(id as usize / BUCKET + 1) {
+            *start += 1;
+        }
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += *start;
+        *start = sum;
+    }
+    starts
 }
 
 /// Events that were erased since the last base, whose words are still in its index.

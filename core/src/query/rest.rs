@@ -1,12 +1,12 @@
 //! Events by bounds of what they have of their own, the greatest first, without sorting all.
 
-use std::collections::BinaryHeap;
+use std::borrow::Cow;
 
 use super::own::Own;
 use crate::simd::Kernels;
 use crate::text::Scored;
 
-/// Events that are taken into the heap at first, and how many times as many next.
+/// Events that are sorted at first, and how many times as many next.
 const FIRST: usize = 512;
 const MORE: usize = 8;
 /// Bounds that are looked at to guess how many reach one.
@@ -15,64 +15,73 @@ const SAMPLE: usize = 1024;
 /// The events that were not given yet. Those with nothing are left out.
 pub(super) struct Rest<'o, 'v> {
     own: &'o Own<'v>,
-    heap: BinaryHeap<Scored>,
-    /// Events whose bound does not reach this are not in the heap; none are if it is 0.
+    /// Of all events by id; if vectors don't count, of those that say a word.
+    uppers: Cow<'o, [f32]>,
+    /// In order, the greatest first; those before `at` were given.
+    sorted: Vec<Scored>,
+    at: usize,
+    /// Events whose bound does not reach this were not sorted; all were if it is 0.
     cut: f32,
-    /// About as many are to be taken in next.
+    /// About as many are to be sorted next.
     next: usize,
 }
 
 impl<'o, 'v> Rest<'o, 'v> {
     /// All events.
     pub(super) fn new(own: &'o Own<'v>) -> Self {
-        let mut rest = Self {
+        Self {
             own,
-            heap: BinaryHeap::new(),
+            uppers: match own.uppers() {
+                Some(uppers) => Cow::Borrowed(uppers),
+                None => own.said().map(|(_, text)| text).collect(),
+            },
+            sorted: Vec::new(),
+            at: 0,
             cut: f32::INFINITY,
             next: FIRST,
-        };
-        if own.uppers().is_none() {
-            let said = own.said().filter(|&(_, score)| score > 0.0);
-            rest.heap = said.map(|(id, score)| Scored { score, id }).collect();
-            rest.cut = 0.0;
         }
-        rest
     }
 
     /// No event that is left has more than this; `None` if none is left.
     pub(super) fn most(&mut self) -> Option<f32> {
-        loop {
-            let first = self.heap.peek().map(|first| first.score);
-            // Below the cut it would come before others that are not in the heap.
-            if self.cut == 0.0 || first.is_some_and(|first| first >= self.cut) {
-                return first;
-            }
-            self.take_in();
+        while self.at == self.sorted.len() && self.cut > 0.0 {
+            self.sort_more();
         }
+        self.sorted.get(self.at).map(|next| next.score)
     }
 
     /// The next event, and a bound of what it has.
     pub(super) fn pop(&mut self) -> Option<Scored> {
         self.most()?;
-        self.heap.pop()
+        self.at += 1;
+        self.sorted.get(self.at - 1).copied()
     }
 
-    /// Lowers the cut, and takes in the events that reach it now.
-    fn take_in(&mut self) {
-        let uppers = self.own.uppers().unwrap_or_default();
-        let cut = cut(uppers, self.next).filter(|&cut| cut < self.cut);
+    /// The event that comes so many after the next, if that is known.
+    pub(super) fn coming(&self, after: usize) -> Option<u32> {
+        self.sorted.get(self.at + after).map(|coming| coming.id)
+    }
+
+    /// Lowers the cut, and sorts the events that reach it now: all of them come after those before.
+    fn sort_more(&mut self) {
+        let cut = cut(&self.uppers, self.next).filter(|&cut| cut < self.cut);
         let cut = cut.unwrap_or(0.0);
-        let (above, mut found) = (self.cut, Vec::new());
+        let (above, from) = (self.cut, self.sorted.len());
+        let (uppers, sorted) = (&self.uppers, &mut self.sorted);
+        let is_by_id = self.own.uppers().is_some();
         // Events with nothing are not to be found.
         Kernels::best().reaching(uppers, cut.max(f32::MIN_POSITIVE), &mut |at| {
             if uppers[at] < above {
-                found.push(Scored {
+                sorted.push(Scored {
                     score: uppers[at],
-                    id: at as u32,
+                    id: match is_by_id {
+                        true => at as u32,
+                        false => self.own.said_at(at),
+                    },
                 });
             }
         });
-        self.heap.extend(found);
+        sorted[from..].sort_unstable_by(|a, b| b.cmp(a));
         (self.cut, self.next) = (cut, self.next.saturating_mul(MORE));
     }
 }

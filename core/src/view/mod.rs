@@ -180,11 +180,11 @@ impl View {
         Ok(None)
     }
 
-    /// An event will be asked for soon; it need not be there.
+    /// Has what is known of an event loaded; it need not be there.
     #[inline]
-    pub fn prefetch(&self, id: NodeId) {
-        self.brain.base.prefetch(id);
-        self.brain.delta.events.prefetch(id);
+    pub fn expect(&self, id: NodeId) {
+        self.brain.base.expect(id);
+        self.brain.delta.events.expect(id);
     }
 
     /// An event of the moment asked about, hidden or not.

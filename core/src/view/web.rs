@@ -127,6 +127,12 @@ impl<'v> Web<'v> {
         Ok(state.map_or(initial, |state| state.flags))
     }
 
+    /// Has the event itself loaded, likewise.
+    #[inline]
+    pub(crate) fn expect_event(&self, id: NodeId) {
+        self.view.brain.base.expect(id);
+    }
+
     /// Has the places of an event's edges loaded: for an event that the walk comes to in a while.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId, direction: Direction) {

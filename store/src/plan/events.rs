@@ -30,7 +30,7 @@ impl Planning<'_> {
             .links
             .iter()
             .take(AHEAD)
-            .for_each(|link| self.prefetch(link));
+            .for_each(|link| self.expect(link));
         let mut vectors = Vec::with_capacity(ingest.events.len());
         for event in &ingest.events {
             vectors.push(self.event(event)?);
@@ -43,7 +43,7 @@ impl Planning<'_> {
         }
         for (at, link) in ingest.links.iter().enumerate() {
             if let Some(later) = ingest.links.get(at + AHEAD) {
-                self.prefetch(later);
+                self.expect(later);
             }
             let end = |end: End| match end {
                 End::Event(id) => Ok(id),
@@ -63,12 +63,12 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// The ends of an edge will be looked at soon: they are anywhere in the brain, and each that is not asked for before
-    /// is waited for.
-    fn prefetch(&self, link: &NewLink) {
+    /// Has the ends of an edge loaded: they are anywhere in the brain, and each that is not asked for before is waited
+    /// for.
+    fn expect(&self, link: &NewLink) {
         for end in [link.source, link.target] {
             if let End::Event(id) = end {
-                self.view.prefetch(id);
+                self.view.expect(id);
             }
         }
     }
