@@ -28,7 +28,7 @@ const SHARE: u64 = 100;
 /// Seconds an event may cost beside its bytes.
 const AN_EVENT: f64 = 0.5e-6;
 /// Checkpoints beside a writer.
-const BESIDE: u64 = 5;
+const BESIDE: u64 = 20;
 
 /// The checkpoint.
 pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
@@ -109,13 +109,17 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
             .map_err(|_| "building a checkpoint panicked")??;
         // Whoever commits while the new file is put in place waits for that as well.
         let began = Instant::now();
-        store.install(checkpoint)?;
+        let retired = store.install(checkpoint)?;
+        // As the daemon does: nobody waits until what is left of the old generation is gone.
+        let gone = thread::spawn(move || drop(retired));
         store.execute(
             ready
                 .next()
                 .ok_or("a checkpoint took longer than there were commits")?,
         )?;
         commits.record(began.elapsed().as_nanos() as u64)?;
+        gone.join()
+            .map_err(|_| "letting go of a generation panicked")?;
     }
     let seconds = |times: &Histogram<u64>| times.value_at_quantile(0.999) as f64 / 1e9;
     findings.add(Found {
