@@ -98,9 +98,10 @@ pub(super) const SIZE: &str = "file size, bytes an event";
 pub(super) const MEMORY: &str = "daemon's memory beyond the mapping, MiB";
 pub(super) const GET_ONE: &str = "gRPC GetNode over the Unix socket: one caller";
 pub(super) const GET_MANY: &str = "gRPC GetNode over the Unix socket: 64 in flight";
+pub(super) const GET_BESIDE: &str = "gRPC GetNode, one caller: p99 while similar runs in a loop";
 
-/// All of them, in the order of the page.
-pub(super) const ROWS: [Row; 42] = [
+/// All of them, in the order of the page, and one that the page only asks to be seen.
+pub(super) const ROWS: [Row; 43] = [
     time(READ, &[Reference(10.0), Limit(1.5)]),
     time(READ_RECORD, &[Limit(1.5)]),
     time(READ_WRITER, &[Limit(1.3)]),
@@ -146,4 +147,5 @@ pub(super) const ROWS: [Row; 42] = [
     number(MEMORY, &[AtMost(25.0)]),
     time(GET_ONE, &[Limit(1.5)]),
     rate(GET_MANY, &[Limit(0.5)]),
+    time(GET_BESIDE, &[]),
 ];

@@ -29,6 +29,8 @@ const BRAIN: &str = "served";
 const MANY: usize = 64;
 /// Calls of a turn: of one caller, and of many.
 const CALLS: (usize, usize) = (1_000, 20_000);
+/// Calls of a turn beside another caller.
+const BESIDE_CALLS: usize = 4_000;
 /// Ingests of a turn.
 const INGESTS: usize = 64 * 40;
 /// Batches of a turn.
@@ -68,6 +70,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         corpus,
     };
     served.get(findings)?;
+    served.beside_similar(findings)?;
     served.memory(findings)?;
     served.ingest(findings)?;
     served.bulk(RawLog::new(world.path())?, findings)
@@ -115,6 +118,41 @@ impl Served {
                 ..Found::default()
             });
         }
+        Ok(())
+    }
+
+    /// The slowest calls of one caller while another one has all vectors compared, again and again.
+    fn beside_similar(&self, findings: &mut Findings) -> Outcome<()> {
+        let nodes = self.corpus.nodes;
+        let client = self.client.clone();
+        let call = move |n: u64| {
+            let (client, id) = (client.clone(), 7_919 * n % nodes);
+            async move { client.queries().get_events(get(id)).await.map(drop) }
+        };
+        let p99 = |call| -> Outcome<f64> {
+            let calls = latency::measure(1, BESIDE_CALLS, call);
+            let (times, _) = self.runtime.block_on(calls)?;
+            Ok(times.value_at_quantile(0.99) as f64 / 1e9)
+        };
+        let medians = Contest::new()
+            .turn("alone", || p99(call.clone()))
+            .turn("beside", || {
+                let heavy = self.runtime.spawn(compare(self.client.clone(), nodes));
+                let measured = p99(call.clone());
+                heavy.abort();
+                match self.runtime.block_on(heavy) {
+                    Ok(ended) => Err(format!("similar ended: {ended:?}").into()),
+                    Err(_) => measured,
+                }
+            })
+            .run()?;
+        findings.add(Found {
+            row: list::GET_BESIDE,
+            ours: medians.of("beside"),
+            limit: medians.of("alone"),
+            note: "the limit is the p99 without another caller, in the same rounds".into(),
+            ..Found::default()
+        });
         Ok(())
     }
 
@@ -278,6 +316,21 @@ impl Served {
         let brain = brains.iter().find(|brain| brain.brain == BRAIN);
         Ok(brain.ok_or("the daemon has closed the brain")?.events)
     }
+}
+
+/// Asks for what is similar to one event after the other, and ends only if it is refused.
+async fn compare(client: Client, nodes: u64) -> tonic::Status {
+    for n in 0.. {
+        let request = v1::SimilarRequest {
+            brain: BRAIN.into(),
+            like: Some(v1::similar_request::Like::EventId(7_919 * n % nodes)),
+            ..Default::default()
+        };
+        if let Err(refusal) = client.queries().similar(request).await {
+            return refusal;
+        }
+    }
+    tonic::Status::unknown("no call is left")
 }
 
 fn get(id: u64) -> v1::GetEventsRequest {

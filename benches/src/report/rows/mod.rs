@@ -167,6 +167,7 @@ pub(super) const FAMILIES: [Family; 23] = [
         rows: &[
             list::GET_ONE,
             list::GET_MANY,
+            list::GET_BESIDE,
             list::MEMORY,
             list::INGEST_GRPC,
             list::BULK_GRPC,
