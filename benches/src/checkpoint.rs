@@ -13,8 +13,8 @@ use amem_store::disk::os::OsDisk;
 use amem_store::mutation::Mutation;
 use amem_store::{Checkpoint, Create, Folder, Request, Store, create};
 
+use crate::batch::batch;
 use crate::data::Random;
-use crate::scale::batch;
 
 /// Events in one request.
 const BATCH: u64 = 1_000;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod batch;
 mod checkpoint;
 mod data;
 mod latency;

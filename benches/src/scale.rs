@@ -10,11 +10,12 @@ use amem_core::query::{
 };
 use amem_core::reader::Reader;
 use amem_core::view::{AsOf, View};
-use amem_core::{EdgeType, EventType, Lsn, NodeId};
+use amem_core::{EventType, Lsn, NodeId};
 use amem_store::disk::os::OsDisk;
-use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
+use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
 
+use crate::batch::batch;
 use crate::data::{self, Question, Random};
 
 /// Events in one request.
@@ -309,39 +310,4 @@ fn step<T, E>(name: &str, run: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let out = run()?;
     println!("{name}: {:.3} ms", started.elapsed().as_secs_f64() * 1e3);
     Ok(out)
-}
-
-pub(crate) fn batch(random: &mut Random, first: u64, count: u64) -> Ingest {
-    let events = (0..count)
-        .map(|_| NewEvent {
-            confidence: random.unit(),
-            vector: Some(data::vector(random)),
-            ..NewEvent::new(EventType(random.below(6) as u8), data::text(random))
-        })
-        .collect();
-    let mut links = Vec::new();
-    for i in 0..count {
-        for _ in 0..3 {
-            let target = random.below(first + count);
-            if target == first + i {
-                continue;
-            }
-            links.push(NewLink {
-                source: End::New(i as usize),
-                target: if target < first {
-                    End::Event(NodeId(target))
-                } else {
-                    End::New((target - first) as usize)
-                },
-                // Not supersedes: its targets would lose their confidence.
-                edge_type: [0, 1, 2, 4, 5, 6].map(EdgeType)[random.below(6) as usize],
-                weight: random.unit(),
-            });
-        }
-    }
-    Ingest {
-        events,
-        links,
-        ..Ingest::default()
-    }
 }

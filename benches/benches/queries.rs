@@ -1,0 +1,101 @@
+//! How long does each query take on a folded brain of 20,000 events? `cargo bench -p amem-benches --bench queries`
+//!
+//! For finding out what a change did; what a query is to reach stands in `report`, beside others.
+
+#![forbid(unsafe_code)]
+
+#[path = "../src/batch.rs"]
+mod batch;
+mod brain;
+#[path = "../src/data.rs"]
+#[allow(dead_code, reason = "not everything is asked here")]
+mod data;
+
+use std::hint::black_box;
+
+use amem_core::query::{
+    Follow, Get, Like, Order, Pattern, Resolve, Search, Selection, Similar, Text, Traverse, Why,
+};
+use amem_core::view::View;
+use amem_core::{EventType, NodeId};
+use brain::Brain;
+use criterion::{Criterion, criterion_group, criterion_main};
+use data::Question;
+
+fn queries(criterion: &mut Criterion) {
+    let mut brain = Brain::new().expect("a brain can be made here");
+    let question = Question::of(&mut brain.random);
+    let view = brain.store.view();
+    let start = NodeId(view.nodes() / 3);
+    let mut query = |name: &str, run: &dyn Fn(&View) -> amem_core::Result<usize>| {
+        criterion.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(run(&view)).expect("the query is right"));
+        });
+    };
+    query("get", &|view| {
+        let get = Get {
+            event: start,
+            ..Get::default()
+        };
+        get.run(view).map(|_| 1)
+    });
+    for (name, follow) in [
+        ("traverse depth 5, outgoing", Follow::Outgoing),
+        ("traverse depth 5, both", Follow::Both),
+    ] {
+        let traverse = Traverse {
+            start,
+            depth: 5,
+            follow,
+            ..Traverse::default()
+        };
+        query(name, &|view| Ok(traverse.run(view)?.steps.len()));
+    }
+    let why = Why {
+        event: start,
+        ..Why::default()
+    };
+    query("why", &|view| Ok(why.run(view)?.steps.len()));
+    for (name, order) in [
+        ("pattern: newest 50 facts", Order::default()),
+        ("pattern: strongest 50 facts", Order::Strongest),
+    ] {
+        let pattern = Pattern {
+            selection: Selection {
+                types: vec![EventType::FACT],
+                ..Selection::default()
+            },
+            order,
+            limit: 50,
+            ..Pattern::default()
+        };
+        query(name, &|view| Ok(pattern.run(view)?.ids.len()));
+    }
+    for (name, approximate) in [("similar, exact", false), ("similar, approximate", true)] {
+        let similar = Similar {
+            like: Like::Vector(question.vector.clone()),
+            approximate,
+            ..Similar::default()
+        };
+        query(name, &|view| Ok(similar.run(view)?.hits.len()));
+    }
+    let text = Text {
+        question: question.text.clone(),
+        ..Text::default()
+    };
+    query("text, 3 words", &|view| Ok(text.run(view)?.hits.len()));
+    let search = Search {
+        question: question.text.clone(),
+        vector: question.vector.clone(),
+        ..Search::default()
+    };
+    query("search", &|view| Ok(search.run(view)?.hits.len()));
+    let resolve = Resolve {
+        event: start,
+        ..Resolve::default()
+    };
+    query("resolve", &|view| Ok(resolve.run(view)?.chain.len()));
+}
+
+criterion_group!(benches, queries);
+criterion_main!(benches);
