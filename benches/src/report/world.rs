@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use agentic_memory::{MemoryGraph, MmapReader};
 use amem_core::NodeId;
@@ -39,7 +40,7 @@ pub(super) struct World {
     forgetful: OnceCell<Held>,
     written: OnceCell<Held>,
     graph: OnceCell<MemoryGraph>,
-    file: OnceCell<MmapReader>,
+    file: OnceCell<(MmapReader, f64)>,
     sqlite: OnceCell<Sqlite>,
 }
 
@@ -119,10 +120,21 @@ impl World {
 
     /// Its file, as its mapped reader sees it.
     pub(super) fn file(&self) -> Outcome<&MmapReader> {
+        Ok(&self.written_file()?.0)
+    }
+
+    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events.
+    pub(super) fn file_writing(&self) -> Outcome<f64> {
+        Ok(self.written_file()?.1)
+    }
+
+    fn written_file(&self) -> Outcome<&(MmapReader, f64)> {
         made(&self.file, || {
-            let path = self.reference_path();
-            reference::write(self.graph()?, &path)?;
-            Ok(MmapReader::open(&path)?)
+            let (path, graph) = (self.reference_path(), self.graph()?);
+            let began = Instant::now();
+            reference::write(graph, &path)?;
+            let took = began.elapsed().as_secs_f64();
+            Ok((MmapReader::open(&path)?, took))
         })
     }
 

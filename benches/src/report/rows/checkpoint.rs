@@ -16,7 +16,6 @@ use hdrhistogram::Histogram;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::reference;
 use super::super::table::{Findings, Found};
 use super::super::world::World;
 use super::ingest::{Numbers, requests};
@@ -67,15 +66,11 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             Ok(took)
         })
         .run()?;
-    let graph = world.graph()?;
-    let began = Instant::now();
-    reference::write(graph, &world.path().join("unsynced.amem"))?;
-    let theirs = began.elapsed().as_secs_f64();
     let written = medians.of("raw").unwrap_or_default();
     findings.add(Found {
         row: list::CHECKPOINT,
         ours: medians.of("ours"),
-        reference: Some(theirs),
+        reference: Some(world.file_writing()?),
         limit: Some(2.0 * written + AN_EVENT * nodes as f64),
         note: format!(
             "a write and sync of the same bytes: {written:.3} s; the reference once, unsynced"
