@@ -1,8 +1,8 @@
 //! What was learnt of a base by reading its records, so that they need not be read again.
 //!
-//! A record is 72 bytes, and a walk wants one bit of it, a ranking a bound. The bits and bounds of all events are so
-//! few that they stay in the cache, where the records would be a miss each. Nothing is learnt ahead: who asks first
-//! reads the record. A base never changes, so what was learnt of it holds as long as it does.
+//! Of a record's 72 bytes a walk wants one bit, a ranking a bound. The bits and bounds of all events are so few that
+//! they stay in the cache, where the records would be a miss each. Nothing is learnt ahead: who asks first reads the
+//! record. A base never changes, so what was learnt of it holds as long as it does.
 //!
 //! Promises: an event costs a quarter of a byte once a graph was walked, and a byte at most.
 //! Not here: what the journal says since; a base that is opened anew knows nothing.
