@@ -52,6 +52,10 @@ pub const DEPTH_MAX: u32 = 1_000_000;
 pub const FILTER_VALUES_MAX: usize = 10_000;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 64 << 10;
+/// Values of which a wanted event must have one, as far as an index is asked; more are looked for in every event.
+pub const NEEDED_VALUES_MAX: usize = 1_024;
+/// Values of one event's attributes that an index tells of; an event with more is always proposed.
+pub const INDEXED_VALUES_MAX: usize = 256;
 /// Nesting and leaves of a filter.
 pub const FILTER_NODES_MAX: usize = 256;
 /// Sources of one pipeline.

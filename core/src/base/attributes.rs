@@ -79,12 +79,13 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     ids.binary_search(&id).ok()
 }
 
-/// Writes the section: the objects of an older base, and events (ascending) with others, or with none.
+/// Writes the section: the objects of an older base, and events (ascending) with others, or with none. Returns the number
+/// of events that have one.
 pub fn write(
     body: &mut Body<'_>,
     older: Option<Attributes<'_>>,
     newer: &[(u32, Option<Cow<'_, str>>)],
-) -> Result<()> {
+) -> Result<u64> {
     let known = older.map_or(&[][..], |o| o.ids);
     let mut pieces = Vec::new();
     let mut from = 0;
@@ -121,5 +122,5 @@ pub fn write(
             body.bytes(json.as_bytes())?;
         }
     }
-    Ok(())
+    Ok(ids.len() as u64)
 }

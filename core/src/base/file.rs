@@ -24,6 +24,7 @@ use super::section::{Place, Section, Table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
 use super::terms::Terms;
+use super::values::Values;
 use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
@@ -190,6 +191,14 @@ impl Base {
         terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
         /// Checksums of all that stands before them.
         checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
+    }
+
+    /// Who has which value among attributes; `None` if no event has attributes, or another version made the file.
+    pub fn values(&self) -> Result<Option<Values<'_>>> {
+        match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
+            Some(_) => Values::read(self.section(tag::VALUES)?),
+            None => Ok(None),
+        }
     }
 
     /// The record of an event below `nodes`.

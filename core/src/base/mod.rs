@@ -28,6 +28,7 @@ pub mod sessions;
 pub mod settings;
 pub mod strengths;
 pub mod terms;
+pub mod values;
 pub mod vectors;
 
 pub use file::Base;

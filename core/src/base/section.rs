@@ -38,6 +38,7 @@ pub mod tag {
     pub const VECTORS: u8 = 0x4F;
     pub const STRENGTHS: u8 = 0x50;
     pub const CONFLICTS: u8 = 0x51;
+    pub const VALUES: u8 = 0x52;
     pub const CHECKSUMS: u8 = 0x5F;
     pub const JOURNAL: u8 = 0x7F;
 }
@@ -64,6 +65,7 @@ pub fn name(tag: u8) -> &'static str {
         tag::VECTORS => "vector lengths",
         tag::STRENGTHS => "strengths",
         tag::CONFLICTS => "conflicts",
+        tag::VALUES => "attribute values",
         tag::CHECKSUMS => "checksums",
         tag::JOURNAL => "journal",
         _ => "unknown section",

@@ -332,7 +332,7 @@ impl Brain {
         (state.lsn, state.time, state.actor) = (cx.commit.lsn, cx.commit.time, cx.commit.actor);
         state.previous = previous;
         edit(&mut state, cx.commit.lsn);
-        slot.state.set(self.delta.events.states.push(state));
+        self.delta.events.push_state(slot, state);
         Ok(())
     }
 

@@ -134,6 +134,8 @@ pub struct Events {
     /// New events without one, ascending ids.
     pub untimed: AppendVec<u32>,
     kinds: Box<[AppendVec<u32>]>,
+    /// Events that have, or had, other attributes than they were created with, in the order of that.
+    pub described: AppendVec<u32>,
 }
 
 impl Events {
@@ -149,6 +151,7 @@ impl Events {
             happened: SkipList::default(),
             untimed: AppendVec::new(),
             kinds: (0..=255).map(|_| AppendVec::new()).collect(),
+            described: AppendVec::new(),
         }
     }
 
@@ -228,6 +231,17 @@ impl Events {
     /// New events of a type, ascending ids.
     pub fn of_kind(&self, event_type: EventType) -> &AppendVec<u32> {
         &self.kinds[usize::from(event_type.0)]
+    }
+
+    /// Adds a version of an event's state.
+    pub(super) fn push_state(&self, slot: &Slot, state: State) {
+        let before = self.states.get(slot.state.get());
+        let was_initial = before.is_none_or(|before| before.attributes == Held::Initial);
+        if was_initial && state.attributes != Held::Initial {
+            // Ids fit 32 bits: NODES_MAX.
+            self.described.push(state.node.0 as u32);
+        }
+        slot.state.set(self.states.push(state));
     }
 
     pub(super) fn push(&self, node: Node, id: u32) {

@@ -21,6 +21,7 @@ pub(crate) mod merge;
 mod old;
 mod tables;
 mod ties;
+mod values;
 mod workers;
 
 use crate::base::adjacency;
@@ -32,7 +33,7 @@ use crate::base::sessions::Session;
 use crate::base::settings::Settings;
 use crate::base::{
     actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, strengths, terms, vectors,
+    requests, sessions, strengths, terms, values as base_values, vectors,
 };
 use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
@@ -158,8 +159,10 @@ fn write_front(
     for &id in kept.attributes.iter().chain(&tables.with_attributes) {
         changed.push((id, view.node(NodeId(id.into()))?.attributes_json()?));
     }
+    let mut with_attributes = 0;
     out.write(tag::ATTRIBUTES, |body| {
-        attributes::write(body, older, &changed)
+        with_attributes = attributes::write(body, older, &changed)?;
+        Ok(())
     })?;
     let older = kept.base().map(|base| base.event_times()).transpose()?;
     let newer = event_times::Newer {
@@ -215,6 +218,11 @@ fn write_front(
             strength,
         )
     })?;
+    if with_attributes > 0 {
+        let (older, edits) = values::edits(kept, &changed)?;
+        out.write(tag::VALUES, |body| base_values::write(body, older, edits))?;
+    }
+    drop(changed);
     let codes = codes::make(kept)?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
@@ -270,7 +278,9 @@ pub fn empty(
     })?;
     out.write(tag::SESSIONS, |body| sessions::write(body, &[], None, &[]))?;
     out.write(tag::ACTORS, |body| actors::write(body, &[]))?;
-    out.write(tag::ATTRIBUTES, |body| attributes::write(body, None, &[]))?;
+    out.write(tag::ATTRIBUTES, |body| {
+        attributes::write(body, None, &[]).map(drop)
+    })?;
     out.write(tag::EVENT_TIMES, |body| {
         event_times::write(body, None, |_| Ok(0), event_times::Newer::default())
     })?;

@@ -4,6 +4,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::keyword::TermIds;
+use super::values::ValueIds;
 use crate::error::Result;
 use crate::types::NodeId;
 use crate::view::Ids;
@@ -17,6 +18,8 @@ pub(crate) enum Driver<'v> {
     Lists(Vec<Ids<'v>>),
     /// Those that say a word.
     Term(Box<TermIds<'v>>),
+    /// Those whose attributes may meet a filter.
+    Values(Box<ValueIds<'v>>),
 }
 
 impl<'v> Driver<'v> {
@@ -33,6 +36,7 @@ impl<'v> Driver<'v> {
                 })
                 .sum(),
             Self::Term(ids) => ids.len().min(width),
+            Self::Values(ids) => ids.len().min(width),
         }
     }
 
@@ -57,6 +61,7 @@ impl<'v> Driver<'v> {
                 At::Lists(heads.collect(), cursors)
             }
             Self::Term(ids) => At::Term(ids.clone()),
+            Self::Values(ids) => At::Values(ids.clone()),
         };
         Walk {
             within,
@@ -81,6 +86,7 @@ enum At<'d, 'v> {
     /// The next of each list, soonest on top.
     Lists(BinaryHeap<(u64, usize)>, Vec<ListCursor<'d, 'v>>),
     Term(Box<TermIds<'v>>),
+    Values(Box<ValueIds<'v>>),
 }
 
 #[derive(Debug)]
@@ -127,6 +133,8 @@ impl Walk<'_, '_> {
             }),
             At::Term(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
             At::Term(ids) => ids.first_from(within.start as u32)?.map(u64::from),
+            At::Values(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
+            At::Values(ids) => ids.first_from(within.start as u32)?.map(u64::from),
         };
         let Some(id) = found.filter(|id| within.contains(id)) else {
             return Ok(None);

@@ -22,10 +22,11 @@
 //!
 //! Promises: a filter has at most `limits::FILTER_NODES_MAX` parts, and matching costs in proportion to
 //! the filter and the event; text and attributes are read once, and only if a condition asks.
-//! Not here: choosing an index by a filter (each query).
+//! Not here: choosing an index by a filter (each query); what an index can tell of a filter is `needs`.
 
 mod case;
 mod condition;
+mod needs;
 mod parse;
 mod scalar;
 
@@ -41,6 +42,7 @@ use crate::query::place::Place;
 use crate::types::{EventType, Micros, NodeId, SessionId};
 
 pub use self::condition::Condition;
+pub(crate) use self::needs::values_of;
 
 /// Which events a query wants.
 #[derive(Debug, Clone, PartialEq)]

@@ -51,6 +51,7 @@ mod rest;
 mod selected;
 mod strongest;
 mod subject;
+mod values;
 pub(crate) mod vectors;
 
 pub use answer::Answered;

@@ -9,10 +9,15 @@ use super::happened;
 use super::keyword::TermIds;
 use super::selection::{Selection, Window};
 use super::subject::{Candidate, Strength};
+use super::values::ValueIds;
 use crate::error::{Error, Result};
 use crate::text::TextQuery;
 use crate::types::{EventType, NodeId, SessionId};
 use crate::view::{Node, View};
+
+/// A list of who may meet the filter is walked if it leaves out all but one in so many events. Where it has more, walks in
+/// the wanted order meet them soon, and pass over those that are not in it.
+const FILTERED_SHARE: u64 = 4;
 
 /// A selection on a view.
 #[derive(Debug)]
@@ -24,6 +29,8 @@ pub(crate) struct Selected<'v> {
     filter: Option<Cow<'v, Filter>>,
     /// The keyword's words, the rarest first.
     terms: Vec<TermIds<'v>>,
+    /// Who may meet the filter, if an index tells.
+    values: Option<ValueIds<'v>>,
     /// Every wanted event is within.
     pub(crate) ids: Range<u64>,
     /// When a wanted event happened; open if `ids` says it all.
@@ -68,9 +75,14 @@ impl<'v> Selected<'v> {
             }
             terms.sort_by_key(TermIds::len);
         }
+        let values = match &filter {
+            Some(filter) => ValueIds::new(view, filter)?,
+            None => None,
+        };
         Ok(Self {
             view,
             selection,
+            values,
             types: sorted(&selection.types),
             sessions: sorted(&selection.sessions),
             filter,
@@ -94,6 +106,11 @@ impl<'v> Selected<'v> {
         }
         if let Some(rarest) = self.terms.first() {
             drivers.push(Driver::Term(Box::new(rarest.clone())));
+        }
+        if let Some(values) = &self.values
+            && values.len() < self.view.nodes() / FILTERED_SHARE
+        {
+            drivers.push(Driver::Values(Box::new(values.clone())));
         }
         let counted = drivers.into_iter().map(|driver| {
             let count = driver.count(&self.ids);
@@ -132,6 +149,11 @@ impl<'v> Selected<'v> {
                     return Ok(false);
                 }
             }
+        }
+        if let Some(values) = &mut self.values
+            && !values.contains(node.id())?
+        {
+            return Ok(false);
         }
         match &self.filter {
             None => Ok(true),

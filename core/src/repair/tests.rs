@@ -81,6 +81,7 @@ fn a_damaged_index_costs_nothing_but_the_index() {
         tag::STRENGTHS,
         tag::CONFLICTS,
         tag::VECTORS,
+        tag::VALUES,
     ] {
         let mut bad = bytes.clone();
         bad[place(&bytes, tag)].fill(0xA5);
@@ -94,7 +95,7 @@ fn a_damaged_index_costs_nothing_but_the_index() {
 fn lost_section_headers_are_found_again() {
     let bytes = brain();
     let mut bad = bytes.clone();
-    for tag in [tag::IDENTITY, tag::HISTORY, tag::TERMS] {
+    for tag in [tag::IDENTITY, tag::HISTORY, tag::TERMS, tag::VALUES] {
         let start = place(&bytes, tag).start;
         bad[start - 9..start].fill(0);
     }

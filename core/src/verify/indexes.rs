@@ -3,6 +3,7 @@
 use super::codes;
 use super::finding::Findings;
 use super::tables::type_of;
+use super::values;
 use crate::base::Base;
 use crate::base::section::{Section, tag};
 use crate::error::{Error, Result};
@@ -22,6 +23,7 @@ pub(super) fn check(base: &Base, findings: &mut Findings) {
     findings.take(vector_lengths(base));
     findings.take(codes::check(base));
     findings.take(terms(base));
+    findings.take(values::check(base));
 }
 
 pub(super) fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {

@@ -17,6 +17,7 @@ mod indexes;
 mod journal;
 pub(crate) mod log;
 mod tables;
+mod values;
 
 pub use finding::{FINDINGS_MAX, Finding};
 pub use foreign::is_cut;

@@ -180,6 +180,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
         (tag::VECTORS, 8, "vector lengths"),
         (tag::CODES, 64, "codes"),
         (tag::TERMS, 64, "term index"),
+        (tag::VALUES, 16, "attribute values"),
         (tag::HISTORY, 16, "history"),
         (tag::CLOCK, 8, "clock"),
     ];

@@ -3,6 +3,7 @@
 //!
 //! `World` makes random commits and does each in both, in the model and in a journal in memory.
 
+mod described;
 mod graph;
 mod history;
 mod listing;

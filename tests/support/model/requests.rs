@@ -5,6 +5,7 @@ use amem_core::query::{Axis, Bounds, Follow, Order, Scope, Selection, Window};
 use amem_core::{EdgeType, EventType, Micros, SessionId};
 use serde_json::json;
 
+use super::described;
 use super::world::World;
 
 /// Makes requests.
@@ -100,17 +101,26 @@ impl Requests<'_> {
             ];
             selection.keyword = Some(self.0.random.pick(&words).to_owned());
         }
-        if self.chance(5) {
+        if self.chance(3) {
+            let described = described::filter(&mut self.0.random);
             let filters = [
                 json!({"n": {"gte": 5}}),
                 json!({"tags": "x", "text": {"contains": "r"}}),
                 json!({"or": [{"strength": {"lt": 0.5}}, {"type": "decision"}]}),
+                json!({"and": [described.clone(), {"confidence": {"gte": 0.5}}]}),
+                described,
             ];
-            let filter = &filters[self.0.random.below(3) as usize];
+            let filter = &filters[self.0.random.below(10).min(4) as usize];
             let filter = Filter::parse(filter).unwrap_or_else(|e| panic!("{filter}: {e}"));
             selection.filter = Some(filter);
         }
         selection
+    }
+
+    /// A filter about attributes.
+    pub fn filter(&mut self) -> Filter {
+        let filter = described::filter(&mut self.0.random);
+        Filter::parse(&filter).unwrap_or_else(|e| panic!("{filter}: {e}"))
     }
 
     /// An order.

@@ -6,6 +6,7 @@ use amem_core::view::View;
 use amem_core::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, Result, SessionId};
 use serde_json::json;
 
+use super::described;
 use super::history::Model;
 use super::state::{Act, NewEvent, State};
 use super::written::Written;
@@ -210,17 +211,9 @@ impl World {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    fn attributes(&mut self) -> Option<Attributes> {
-        let json = match self.random.below(4) {
-            0 => return None,
-            1 => json!({"n": self.random.below(10)}),
-            _ => json!({
-                "amem.user": format!("u{}", self.random.below(2)),
-                "amem.agent": format!("a{}", self.random.below(2)),
-                "tags": ["x", self.random.below(3)],
-            }),
-        };
-        json.as_object().cloned()
+    /// Attributes of an event, or none.
+    pub fn attributes(&mut self) -> Option<Attributes> {
+        described::attributes(&mut self.random)
     }
 
     /// A vector, now and then one of zeros, or none.

@@ -91,7 +91,14 @@ impl Written {
 
     /// A view of a copy of the file, opened anew.
     pub fn copy(&self) -> Result<View> {
-        let copy = Self::open(self.bytes.clone())?;
+        self.copy_with(&|_| ())
+    }
+
+    /// A view of a copy of which some bytes are others.
+    pub fn copy_with(&self, edit: &dyn Fn(&mut [u8])) -> Result<View> {
+        let mut bytes = self.bytes.clone();
+        edit(&mut bytes);
+        let copy = Self::open(bytes)?;
         copy.brain.replay(copy.position, u64::MAX)?;
         Ok(copy.view())
     }

@@ -11,6 +11,7 @@
 
 mod context;
 mod events;
+mod filters;
 mod graph;
 mod listings;
 mod pages;

@@ -1,6 +1,8 @@
 //! A base that takes over what did not change is, byte for byte, one that is made from scratch.
 
+use amem_core::base::section::tag;
 use amem_core::base::settings::Settings;
+use amem_core::base::values::VALUES_VERSION;
 use amem_core::event::Attributes;
 use amem_core::fold::{How, Inline, Options, fold_with, journal};
 use amem_core::limits::RECENT_COMMITS_BYTES_MIN;
@@ -10,8 +12,10 @@ use amem_core::view::View;
 use amem_core::{EdgeType, EventType, Flags, Micros, NodeId};
 use amem_store::mutation::{End, Ingest, NewEdge, NewEvent, NewLink};
 use amem_store::{Mutation, Request, Store};
+use amem_tests::model::{Act, World};
 use amem_tests::random::Random;
 use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{correction, open, run};
 
@@ -66,6 +70,13 @@ fn event(random: &mut Random, sessions: &[amem_core::SessionId]) -> NewEvent {
 fn attributes(random: &mut Random) -> Attributes {
     let mut all = Attributes::new();
     all.insert("n".into(), random.below(1000).into());
+    match random.below(6) {
+        // More values than the index tells of.
+        0 if random.below(4) == 0 => all.insert("n".into(), (0..300).collect()),
+        0 => all.insert("n".into(), serde_json::json!([{"b": random.below(3)}, 7.0])),
+        1..=3 => all.insert("project".into(), format!("x{}", random.below(4)).into()),
+        _ => None,
+    };
     all
 }
 
@@ -269,13 +280,82 @@ fn damage_of_a_table_is_carried_along_as_damage_and_that_of_an_index_is_healed()
             "{part}: {report:?}"
         );
     }
-    for tag in [0x4C, 0x4E, 0x50] {
+    for tag in [0x4C, 0x4E, 0x50, 0x52] {
         // In the arrays, behind what says how long they are.
         let at = place(tag) + 1_200;
         let again = folded(&with_flip(&bytes, at), false);
         let report = native(std::sync::Arc::new(Map::owned(&again)), None).unwrap();
         assert!(report.findings.is_empty(), "{tag:#x}: {report:?}");
     }
+}
+
+/// Has the checksums that stand at a place agree with the bytes.
+fn seal(bytes: &mut [u8], at: usize, len: usize) {
+    let own = at + len - 8;
+    let number = |bytes: &[u8], at: usize| {
+        let raw = bytes[at..at + 8].try_into().unwrap();
+        u64::from_le_bytes(raw) as usize
+    };
+    for range in (at + 8..own).step_by(24) {
+        let (offset, len) = (number(bytes, range), number(bytes, range + 8));
+        let sum = xxh3_64(&bytes[offset..offset + len]);
+        bytes[range + 16..range + 24].copy_from_slice(&sum.to_le_bytes());
+    }
+    let sum = xxh3_64(&bytes[at..own]);
+    bytes[own..own + 8].copy_from_slice(&sum.to_le_bytes());
+}
+
+#[test]
+fn an_index_of_attributes_that_an_older_version_left_out_is_made_of_what_is_kept() {
+    let mut world = World::new(8).unwrap();
+    world.ingest_many(400).unwrap();
+    world.checkpoint().unwrap();
+    for id in 0..40 {
+        let attributes = world.attributes();
+        let act = match id % 8 {
+            0 => Act::Erase(id),
+            _ => Act::Attributes(id, attributes),
+        };
+        world.commit(vec![act]).unwrap();
+    }
+    world.ingest_many(20).unwrap();
+    let view = world.view();
+    let find = |tag| view.brain().base().table().find(tag).unwrap();
+    let (index, sums) = (find(tag::VALUES), find(tag::CHECKSUMS));
+    let of_another = |bytes: &mut [u8]| {
+        let at = index.offset as usize;
+        bytes[at..at + 4].copy_from_slice(&(VALUES_VERSION + 1).to_le_bytes());
+        seal(bytes, sums.offset as usize, sums.len as usize);
+    };
+    let older = world.written.copy_with(&of_another).unwrap();
+    let base = older.brain().base();
+    let report = native(base.map().clone(), None).unwrap();
+    assert!(report.findings.is_empty(), "{report:?}");
+    assert!(base.values().unwrap().is_none());
+    let anew = folded(&view, true);
+    assert!(folded(&older, false) == anew && folded(&view, false) == anew);
+}
+
+#[test]
+fn a_brain_without_attributes_has_no_index_of_them() {
+    let (_disk, mut store) = open(9);
+    let without = vec![crate::fact("nothing is said beside the text")];
+    run(&mut store, crate::ingest(without)).unwrap();
+    store.checkpoint().unwrap();
+    let index = |store: &Store| store.brain().base().table().find(tag::VALUES);
+    assert_eq!(index(&store), None);
+    let set = |attributes| Mutation::SetAttributes {
+        target: NodeId(0),
+        attributes,
+    };
+    let some = attributes(&mut Random::new(1));
+    run(&mut store, set(Some(some))).unwrap();
+    store.checkpoint().unwrap();
+    assert!(index(&store).is_some());
+    run(&mut store, set(None)).unwrap();
+    compare(&store, 9);
+    store.checkpoint().unwrap();
+    assert_eq!(index(&store), None);
 }
 
 #[test]

@@ -61,6 +61,26 @@ impl Number {
         }
     }
 
+    /// The same bytes for numbers that are equal, others for others.
+    pub(super) fn canonical(self) -> [u8; 17] {
+        let mut bytes = [0; 17];
+        let whole = match self.as_integer() {
+            Ok(n) => Some(n),
+            // Beyond these no integer is equal, and below them the cast is exact.
+            Err(f) if f.fract() == 0.0 && f.abs() < 1e30 => Some(f as i128),
+            Err(_) => None,
+        };
+        match (whole, self) {
+            (Some(n), _) => bytes[1..].copy_from_slice(&n.to_le_bytes()),
+            (None, Self::Float(f)) => {
+                bytes[0] = 1;
+                bytes[1..9].copy_from_slice(&f.to_le_bytes());
+            }
+            (None, _) => {}
+        }
+        bytes
+    }
+
     fn as_f32(self) -> f32 {
         match self {
             Self::Unsigned(n) => n as f32,
@@ -209,6 +229,8 @@ mod tests {
         for (i, a) in ascending.iter().enumerate() {
             for (j, b) in ascending.iter().enumerate() {
                 assert_eq!(number(a).order(number(b)), i.cmp(&j), "{a} {b}");
+                let is_one = number(a).canonical() == number(b).canonical();
+                assert_eq!(is_one, i == j, "{a} {b}");
             }
         }
     }
@@ -226,6 +248,7 @@ mod tests {
             ),
         ] {
             assert_eq!(number(&a).order(number(&b)), Ordering::Equal, "{a} {b}");
+            assert_eq!(number(&a).canonical(), number(&b).canonical(), "{a} {b}");
         }
     }
 
@@ -246,6 +269,8 @@ mod tests {
         #[test]
         fn an_integer_and_a_float_near_it_compare_exactly(integer: i64, by in -3_i64..3) {
             let float = integer.wrapping_add(by) as f64;
+            let (a, b) = (Number::Signed(integer), Number::Float(float));
+            prop_assert_eq!(a.canonical() == b.canonical(), a.order(b).is_eq());
             prop_assert_eq!(
                 Number::Signed(integer).order(Number::Float(float)),
                 i128::from(integer).cmp(&(float as i128))

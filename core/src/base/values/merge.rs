@@ -1,0 +1,116 @@
+//! Writing the section: lists of an older base as they stand, but for those that gain or lose events.
+//!
+//! Promises: the bytes are a function of what each event has; from an older section or from nothing, they are the same.
+
+use std::ops::Range;
+
+use super::list::encode;
+use super::{VALUES_VERSION, Values};
+use crate::error::{Error, Result};
+use crate::fold::image::Body;
+use crate::fold::merge::edited;
+
+/// What is other than in an older section: pairs of a hash and an event, in any order, none twice.
+#[derive(Debug, Default)]
+pub struct Edits {
+    /// What events no longer have.
+    pub gone: Vec<(u64, u32)>,
+    /// What events have now.
+    pub newer: Vec<(u64, u32)>,
+    /// Events that no list told of, and that now have other values, or none.
+    pub told: Vec<u32>,
+    /// Events that no list tells of now.
+    pub untold: Vec<u32>,
+}
+
+/// Lists in their order: some of the older section, or one that was made.
+enum Piece {
+    Older(Range<usize>),
+    Made(u64, Range<usize>),
+}
+
+/// Writes the section: that of an older base, and what is other than there.
+pub fn write(body: &mut Body<'_>, older: Option<Values<'_>>, mut edits: Edits) -> Result<()> {
+    edits.gone.sort_unstable();
+    edits.newer.sort_unstable();
+    edits.told.sort_unstable();
+    edits.untold.sort_unstable();
+    let untold = edited(
+        older.map_or(&[][..], |o| o.untold()),
+        &edits.told,
+        &edits.untold,
+    );
+    let (pieces, made) = pieces(older, &edits)?;
+    let (mut hashes, mut starts, mut end) = (Vec::new(), vec![0u64], 0u64);
+    for piece in &pieces {
+        match (piece, older) {
+            (Piece::Older(places), Some(older)) => {
+                hashes.extend_from_slice(&older.hashes()[places.clone()]);
+                let moved = older.starts(places.clone())?;
+                let first = moved[0];
+                let moved = moved[1..].iter();
+                starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
+            }
+            (Piece::Older(_), None) => {}
+            (Piece::Made(hash, bytes), _) => {
+                hashes.push(*hash);
+                starts.push(end + bytes.len() as u64);
+            }
+        }
+        end = starts[starts.len() - 1];
+    }
+    Error::check_limit("events", untold.len() as u64, u64::from(u32::MAX))?;
+    body.u32(VALUES_VERSION)?;
+    body.u32(untold.len() as u32)?;
+    body.u64(hashes.len() as u64)?;
+    body.array(&hashes)?;
+    body.array(&starts)?;
+    body.array(&untold)?;
+    for piece in &pieces {
+        match (piece, older) {
+            (Piece::Older(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
+            (Piece::Older(_), None) => {}
+            (Piece::Made(_, bytes), _) => body.bytes(&made[bytes.clone()])?,
+        }
+    }
+    Ok(())
+}
+
+/// The lists in order of hash, and the bytes of those that are made.
+fn pieces(older: Option<Values<'_>>, edits: &Edits) -> Result<(Vec<Piece>, Vec<u8>)> {
+    let known = older.map_or(&[][..], |o| o.hashes());
+    let (mut pieces, mut made) = (Vec::new(), Vec::new());
+    let (mut gone, mut newer) = (&edits.gone[..], &edits.newer[..]);
+    let (mut from, mut ids) = (0, Vec::new());
+    while let Some(hash) = [gone.first(), newer.first()].into_iter().flatten().min() {
+        let hash = hash.0;
+        let to = from + known[from..].partition_point(|&known| known < hash);
+        if from < to {
+            pieces.push(Piece::Older(from..to));
+        }
+        from = to;
+        ids.clear();
+        if let Some(older) = older.filter(|_| known.get(to) == Some(&hash)) {
+            older.append_all(&older.list(to)?, &mut ids)?;
+            from += 1;
+        }
+        let left = edited(&ids, &taken(&mut gone, hash), &taken(&mut newer, hash));
+        if !left.is_empty() {
+            let start = made.len();
+            encode(&left, &mut made);
+            pieces.push(Piece::Made(hash, start..made.len()));
+        }
+    }
+    if from < known.len() {
+        pieces.push(Piece::Older(from..known.len()));
+    }
+    Ok((pieces, made))
+}
+
+/// The events of a hash, which stands first, if anywhere, in the pairs that are left.
+fn taken(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
+    let count = pairs.iter().take_while(|(of, _)| *of == hash).count();
+    let (these, rest) = pairs.split_at(count);
+    *pairs = rest;
+    these.iter().map(|(_, id)| *id).collect()
+}

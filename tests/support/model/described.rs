@@ -1,0 +1,120 @@
+//! Random attributes in every form that JSON has, and filters of every form about them.
+//!
+//! Both draw on few names and few values, so that filters find something, and what is nearly equal occurs: 1 and 1.0
+//! and "1", words in another case, one path written in two ways.
+
+use amem_core::event::Attributes;
+use serde_json::{Value, json};
+
+use crate::random::Random;
+
+/// More values than an index tells of.
+const TOO_MANY: u64 = 300;
+
+/// Attributes of an event, or none.
+pub(super) fn attributes(random: &mut Random) -> Option<Attributes> {
+    let json = match random.below(12) {
+        0 | 1 => return None,
+        2 | 3 => json!({"n": random.below(10)}),
+        4..=6 => json!({
+            "amem.user": format!("u{}", random.below(2)),
+            "amem.agent": format!("a{}", random.below(2)),
+            "tags": ["x", random.below(3)],
+        }),
+        7 if random.below(10) == 0 => json!({"n": (0..TOO_MANY).collect::<Vec<_>>()}),
+        7 => json!({}),
+        _ => {
+            let count = 1 + random.below(4);
+            let all = (0..count).map(|_| (name(random).to_owned(), value(random, 3)));
+            Value::Object(all.collect())
+        }
+    };
+    json.as_object().cloned()
+}
+
+fn name(random: &mut Random) -> &'static str {
+    random.pick(&["n", "a", "a.b", "b", "place", "tags", "type", ""])
+}
+
+/// A name as a filter has it: a path, perhaps to what no event has.
+fn path(random: &mut Random) -> &'static str {
+    random.pick(&[
+        "n",
+        "a",
+        "a.b",
+        "a.b.n",
+        "a.",
+        "b",
+        "place",
+        "tags",
+        "tags.n",
+        "attributes.type",
+        "nowhere",
+    ])
+}
+
+fn scalar(random: &mut Random) -> Value {
+    match random.below(12) {
+        0 => Value::Null,
+        1 => random.pick(&[true, false]).into(),
+        2 => "1".into(),
+        3 => random.pick(&["Berlin", "berlin", "BERLIN", ""]).into(),
+        4 => random.pick(&["x", "größe", "GRÖSSE"]).into(),
+        5 => (random.below(3) as f64).into(),
+        6 => (random.below(3) as f64 / 2.0).into(),
+        7 => random.pick(&[u64::MAX, 1 << 63, (1 << 53) + 1]).into(),
+        8 => random.pick(&[9_223_372_036_854_775_808.0, -0.0]).into(),
+        9 => (-(random.below(3) as i64)).into(),
+        _ => random.below(10).into(),
+    }
+}
+
+fn value(random: &mut Random, depth: u64) -> Value {
+    match random.below(8) {
+        0 if depth > 0 => {
+            let count = random.below(4);
+            (0..count).map(|_| value(random, depth - 1)).collect()
+        }
+        1 | 2 if depth > 0 => {
+            let count = random.below(3);
+            let all = (0..count).map(|_| (name(random).to_owned(), value(random, depth - 1)));
+            Value::Object(all.collect())
+        }
+        _ => scalar(random),
+    }
+}
+
+/// A filter about attributes, mostly of one condition.
+pub(super) fn filter(random: &mut Random) -> Value {
+    nested(random, 2)
+}
+
+fn nested(random: &mut Random, depth: u64) -> Value {
+    let few = |random: &mut Random| -> Value {
+        let count = random.below(4);
+        (0..count).map(|_| nested(random, depth - 1)).collect()
+    };
+    match random.below(10) {
+        0 | 1 if depth > 0 => json!({"and": few(random)}),
+        2 | 3 if depth > 0 => json!({"or": few(random)}),
+        4 if depth > 0 => json!({"not": nested(random, depth - 1)}),
+        5 => json!({"session": random.below(4)}),
+        _ => condition(random),
+    }
+}
+
+fn condition(random: &mut Random) -> Value {
+    let path = path(random);
+    let list = |random: &mut Random| -> Value {
+        let count = random.below(4);
+        (0..count).map(|_| scalar(random)).collect()
+    };
+    match random.below(12) {
+        0 => json!({path: {"ne": scalar(random)}}),
+        1..=3 => json!({path: {"in": list(random)}}),
+        4 => json!({path: {"nin": list(random)}}),
+        5 => json!({path: {"icontains": "berlin"}}),
+        6 => json!({path: {"gte": random.below(5)}}),
+        _ => json!({path: scalar(random)}),
+    }
+}
