@@ -8,7 +8,7 @@
 mod batch;
 mod brain;
 #[path = "../src/data.rs"]
-#[allow(dead_code, reason = "not everything is asked here")]
+#[expect(dead_code, reason = "not everything is asked here")]
 mod data;
 
 use std::hint::black_box;

@@ -8,7 +8,7 @@
 mod batch;
 mod brain;
 #[path = "../src/data.rs"]
-#[allow(dead_code, reason = "questions are asked elsewhere")]
+#[expect(dead_code, reason = "questions are asked elsewhere")]
 mod data;
 
 use std::time::Duration;
