@@ -10,6 +10,8 @@ mod brain;
 #[path = "../src/data.rs"]
 #[expect(dead_code, reason = "not everything is asked here")]
 mod data;
+#[path = "../src/empty.rs"]
+mod empty;
 
 use std::hint::black_box;
 

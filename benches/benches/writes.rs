@@ -10,6 +10,8 @@ mod brain;
 #[path = "../src/data.rs"]
 #[expect(dead_code, reason = "questions are asked elsewhere")]
 mod data;
+#[path = "../src/empty.rs"]
+mod empty;
 
 use std::time::Duration;
 

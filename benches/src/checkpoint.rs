@@ -3,18 +3,17 @@
 
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use amem_core::NodeId;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
-use amem_store::disk::os::OsDisk;
 use amem_store::mutation::Mutation;
-use amem_store::{Checkpoint, Create, Folder, Request, Store, create};
+use amem_store::{Checkpoint, Request, Store};
 
 use crate::batch::batch;
 use crate::data::Random;
+use crate::empty;
 
 /// Events in one request.
 const BATCH: u64 = 1_000;
@@ -28,15 +27,7 @@ pub(crate) fn run(
     folder: &Path,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir_in(folder)?;
-    let disk = Arc::new(OsDisk::new(dir.path())?);
-    let own = Folder::open(disk, "a measurement")?;
-    let mut options = Create {
-        space: uuid::Uuid::from_u128(1),
-        ..Create::default()
-    };
-    options.settings.embed = false;
-    create(&own, "b", &options)?;
-    let mut store = Store::open(&own, "b")?;
+    let (_, mut store) = empty::brain(dir.path())?;
     let mut random = Random::new(1);
     ingest(&mut store, &mut random, nodes)?;
     let mut goals = Vec::new();

@@ -12,6 +12,7 @@ mod ask;
 mod batch;
 mod checkpoint;
 mod data;
+mod empty;
 mod latency;
 mod report;
 mod scale;

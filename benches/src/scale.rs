@@ -1,7 +1,6 @@
 //! How a brain behaves at a size: every step once, with its time.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use amem_core::query::{
@@ -11,12 +10,12 @@ use amem_core::query::{
 use amem_core::reader::Reader;
 use amem_core::view::{AsOf, View};
 use amem_core::{EventType, Lsn, NodeId};
-use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
 
 use crate::batch::batch;
 use crate::data::{self, Question, Random};
+use crate::empty;
 
 /// Events in one request.
 const BATCH: u64 = 1_000;
@@ -26,15 +25,7 @@ const JOURNAL_MAX: u64 = 1 << 30;
 /// Makes a brain of `nodes` events below `folder` and measures.
 pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir_in(folder)?;
-    let disk = Arc::new(OsDisk::new(dir.path())?);
-    let own = Folder::open(disk, "a measurement")?;
-    let mut options = Create {
-        space: uuid::Uuid::from_u128(1),
-        ..Create::default()
-    };
-    options.settings.embed = false;
-    create(&own, "b", &options)?;
-    let mut store = Store::open(&own, "b")?;
+    let (own, mut store) = empty::brain(dir.path())?;
     let mut random = Random::new(1);
 
     let started = Instant::now();

@@ -1,14 +1,13 @@
 //! A brain to be measured, in a folder of its own that goes with it.
 
 use std::error::Error;
-use std::sync::Arc;
 
-use amem_store::disk::os::OsDisk;
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Mutation, Request, Store};
 use tempfile::TempDir;
 
 use crate::batch::batch;
 use crate::data::Random;
+use crate::empty;
 
 /// Events of a brain at first.
 pub(crate) const EVENTS: u64 = 20_000;
@@ -25,14 +24,7 @@ impl Brain {
     pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
         // Beside what is compiled: the system's folder for temporary files may be in memory.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-        let own = Folder::open(Arc::new(OsDisk::new(folder.path())?), "a measurement")?;
-        let mut options = Create {
-            space: uuid::Uuid::from_u128(1),
-            ..Create::default()
-        };
-        options.settings.embed = false;
-        create(&own, "b", &options)?;
-        let mut store = Store::open(&own, "b")?;
+        let (_, mut store) = empty::brain(folder.path())?;
         let mut random = Random::new(1);
         for first in (0..EVENTS).step_by(1_000) {
             let ingest = batch(&mut random, first, 1_000);

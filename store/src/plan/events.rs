@@ -1,12 +1,13 @@
 //! New events: ingest, correct, compress.
 
+use std::borrow::Cow;
+
 use amem_core::embed::Embedder;
 use amem_core::event::Attributes;
 use amem_core::journal::op::{NewNode, Op};
 use amem_core::query::attributes;
 use amem_core::view::Direction;
 use amem_core::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
-use std::borrow::Cow;
 use uuid::Uuid;
 
 use super::Planning;
