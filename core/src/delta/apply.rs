@@ -2,10 +2,9 @@
 //!
 //! The same code serves the writer and every reader, so they arrive at the same graph. Operations are
 //! checked against what is there: a journal whose checksums hold may still be hostile.
+//! Not here: edges (`link`).
 
-use super::append::Link;
 use super::entry::{Access, END, Held, Node, Slot, Span, State};
-use super::graph::{EdgeSlot, EdgeVersion};
 use super::log::{Entry, Request, SessionVersion};
 use crate::base::identity::DecayRun;
 use crate::brain::Brain;
@@ -14,25 +13,20 @@ use crate::event::Edge;
 use crate::journal::frame::Frame;
 use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
-use crate::types::{EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
-
-/// An edge: where it starts, where it ends, what it means.
-type Key = (NodeId, NodeId, EdgeType);
-/// Weight and recorded time of an edge, if it is there.
-type Value = Option<(f32, Micros)>;
+use crate::types::{Flags, Lsn, Micros, NodeId, SessionId};
 
 /// What is common to the operations of one commit.
-struct Context<'a> {
-    commit: Commit,
+pub(super) struct Context<'a> {
+    pub(super) commit: Commit,
     /// Position of the frame's payload, and the payload: to find where a borrowed value stands.
     payload_position: u64,
     payload: &'a [u8],
     /// Live edges so far.
-    edges: u64,
+    pub(super) edges: u64,
 }
 
 impl Context<'_> {
-    fn bad(&self, why: impl Into<String>) -> Error {
+    pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         Error::corrupt("operation", self.payload_position, why)
     }
 
@@ -305,7 +299,7 @@ impl Brain {
     }
 
     /// What the journal says of an event that is there; made if it is not.
-    fn slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
+    pub(super) fn slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
         let slot = match id.0.checked_sub(self.base.nodes()) {
             None => self.delta.events.base_slot_or_new(id),
             Some(at) => u32::try_from(at)
@@ -395,95 +389,6 @@ impl Brain {
         };
         slot.access.set(self.delta.events.accesses.push(access));
         Ok(())
-    }
-
-    fn apply_link(&self, cx: &mut Context<'_>, edge: Edge) -> Result<()> {
-        if edge.source == edge.target {
-            return Err(cx.bad(format!("event {} is tied to itself", edge.source)));
-        }
-        let ends = (self.slot(cx, edge.source)?, self.slot(cx, edge.target)?);
-        let key = (edge.source, edge.target, edge.edge_type);
-        let known = self.delta.edges.find(ends.0.outgoing.get(), key);
-        let before = self.edge_now(known, key)?;
-        // Another weight leaves the edge as old as it was.
-        let created_at = before.map_or(edge.created_at, |(_, created_at)| created_at);
-        if before.is_none() {
-            cx.edges += 1;
-            Error::check_limit("the number of edges", cx.edges, limits::EDGES_MAX)?;
-        }
-        let value = Some((edge.weight, created_at));
-        self.push_edge(cx, ends, (key, known), (value, before));
-        Ok(())
-    }
-
-    fn apply_unlink(
-        &self,
-        cx: &mut Context<'_>,
-        source: NodeId,
-        target: NodeId,
-        edge_type: EdgeType,
-    ) -> Result<()> {
-        let ends = (self.slot(cx, source)?, self.slot(cx, target)?);
-        let key = (source, target, edge_type);
-        let known = self.delta.edges.find(ends.0.outgoing.get(), key);
-        let before = self.edge_now(known, key)?;
-        if before.is_none() {
-            return Err(cx.bad(format!("there is no edge {source} {edge_type} {target}")));
-        }
-        cx.edges = cx
-            .edges
-            .checked_sub(1)
-            .ok_or_else(|| cx.bad("more edges retracted than there are"))?;
-        self.push_edge(cx, ends, (key, known), (None, before));
-        Ok(())
-    }
-
-    /// Weight and recorded time of an edge, with all that is applied; `known` is its slot.
-    fn edge_now(&self, known: Option<u32>, (source, target, edge_type): Key) -> Result<Value> {
-        let edges = &self.delta.edges;
-        if let Some(slot) = known.and_then(|at| edges.slots.get(at))
-            && let Some(value) = edges.value(slot, Lsn(u64::MAX))
-        {
-            return Ok(value);
-        }
-        Ok(self
-            .base_edge(source, target, edge_type)?
-            .map(|e| (e.weight, e.created_at)))
-    }
-
-    fn push_edge(
-        &self,
-        cx: &Context<'_>,
-        ends: (&Slot, &Slot),
-        (key, known): (Key, Option<u32>),
-        (value, before): (Value, Value),
-    ) {
-        let edges = &self.delta.edges;
-        let known = known.and_then(|at| Some((at, edges.slots.get(at)?)));
-        let version = edges.versions.push(EdgeVersion {
-            lsn: cx.commit.lsn,
-            time: cx.commit.time,
-            actor: cx.commit.actor,
-            slot: known.map_or(edges.slots.len(), |(at, _)| at),
-            value,
-            before,
-            previous: known.map_or(END, |(_, slot)| slot.version.get()),
-        });
-        if let Some((_, slot)) = known {
-            return slot.version.set(version);
-        }
-        let (source, target, edge_type) = key;
-        let slot = EdgeSlot {
-            source,
-            target,
-            edge_type,
-            in_base: before.is_some(),
-            version: Link::to(version),
-            before: 0,
-            next_outgoing: END,
-            next_incoming: END,
-        };
-        edges.push(ends, slot);
     }
 
     fn push_session(

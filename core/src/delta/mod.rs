@@ -11,6 +11,7 @@ pub mod append;
 pub mod apply;
 pub mod entry;
 pub mod graph;
+mod link;
 pub mod log;
 pub mod skiplist;
 pub mod sparse;
