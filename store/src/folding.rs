@@ -27,8 +27,9 @@ pub(crate) fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> amem_
     fold_with(view, options, how, sink)
 }
 
-/// One of two on a thread of its own.
-struct SideBySide;
+/// One of two pieces of work on a thread of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct SideBySide;
 
 impl Workers for SideBySide {
     fn join<'w>(&self, beside: Box<dyn FnOnce() + Send + 'w>, here: Box<dyn FnOnce() + 'w>) {

@@ -30,6 +30,7 @@ pub use checkpoint::{Checkpoint, Retired};
 pub use create::{Create, create, import};
 pub use error::{Error, Result};
 pub use folder::Folder;
+pub use folding::SideBySide;
 pub use incoming::{Imported, Incoming};
 pub use mutation::{Answer, Mutation, Request};
 pub use store::Store;

@@ -4,12 +4,12 @@
 //! a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is approximate;
 //! the recall is measured on what came of it, with vectors of the brain as questions.
 
-use super::codes::off;
+use super::closest::{Directions, Groups, Nearest, Rows, to_length_1};
+use super::workers::{Inline, Workers, both};
 use crate::base::codes::{Made, Measured};
 use crate::error::Result;
-use crate::nearest::{Query, exact, line, probe};
+use crate::nearest::{Query, Rate, exact, probe};
 use crate::query::vectors::{Direction, SAFE, Vectors};
-use crate::simd::{Bounds, Coded, Kernels};
 use crate::text::{Scored, Top};
 
 /// Vectors below which looking at all codes takes no longer than choosing among clusters.
@@ -21,8 +21,13 @@ const CLUSTERS_PER_ROOT: f64 = 3.2;
 /// Vectors of the sample for each cluster, and bytes of the sample at most.
 const SAMPLE: u64 = 32;
 const SAMPLE_BYTES_MAX: u64 = 256 << 20;
-/// Rounds of k-means.
+/// Rounds of k-means, and of that on clusters, to group them.
 const ROUNDS: usize = 6;
+const GROUP_ROUNDS: usize = 3;
+/// Groups for the square root of the number of clusters.
+const GROUPS_PER_ROOT: f64 = 1.5;
+/// Clusters from which on they are grouped.
+const CLUSTERS_MIN: usize = 512;
 /// Vectors that are asked for to measure the recall, and their neighbours.
 const QUESTIONS: u64 = 100;
 const NEIGHBOURS: usize = 10;
@@ -39,74 +44,13 @@ pub(super) fn are_worth_it(vectors: u64) -> bool {
     vectors >= VECTORS_MIN
 }
 
-/// Scales and codes of the clusters' directions.
-type Rows = (Vec<u32>, Vec<u8>);
-
-/// Codes of directions, one after the other.
-fn code(directions: &[f32], centre: &[f32]) -> Rows {
-    let (kernels, stride) = (Kernels::best(), Coded::stride_of(centre.len()));
-    let (mut scales, mut rows, mut work) = (Vec::new(), Vec::new(), Vec::new());
-    for direction in directions.chunks_exact(centre.len()) {
-        let at = rows.len();
-        rows.resize(at + stride, 0);
-        scales.push(kernels.quantise(off(direction, 1.0, centre, &mut work), &mut rows[at..]));
-    }
-    (scales, rows)
-}
-
-/// Tells whom vectors are nearest to.
-pub(super) struct Nearest<'a> {
-    centre: &'a [f32],
-    reach: f32,
-    rows: &'a Rows,
-    coded: Coded,
-    unit: Vec<f32>,
-    sums: Vec<i32>,
-    upper: Vec<f32>,
-    lower: Vec<f32>,
-}
-
-impl<'a> Nearest<'a> {
-    pub(super) fn new(centre: &'a [f32], reach: f32, rows: &'a Rows) -> Self {
-        let k = rows.0.len();
-        Self {
-            centre,
-            reach,
-            rows,
-            coded: Coded::sized(centre.len()),
-            unit: Vec::new(),
-            sums: vec![0; k],
-            upper: vec![0.0; k],
-            lower: vec![0.0; k],
-        }
-    }
-
-    /// The cluster of a vector of length 1 / `inverse`; the first, if that can't be told.
-    pub(super) fn of(&mut self, vector: &[f32], inverse: f32) -> u32 {
-        if !SAFE.contains(&inverse) {
-            return 0;
-        }
-        self.unit.clear();
-        self.unit.extend(vector.iter().map(|x| x * inverse));
-        let unit = std::mem::take(&mut self.unit);
-        let nearest = self.of_unit(&unit);
-        self.unit = unit;
-        nearest
-    }
-
-    fn of_unit(&mut self, unit: &[f32]) -> u32 {
-        let kernels = Kernels::best();
-        self.coded.set(unit);
-        kernels.code_sums(&self.coded, &self.rows.1, &mut self.sums);
-        let line = line(&self.coded, unit, self.centre, self.reach);
-        let (upper, lower) = (&mut self.upper, &mut self.lower);
-        kernels.bounds(&line, &self.sums, &self.rows.0, Bounds { upper, lower });
-        kernels.greatest(lower) as u32
-    }
-}
-
 /// Finds clusters of `count` vectors.
-pub(super) fn train(vectors: &Vectors<'_>, centre: &[f32], count: u64) -> Result<Rows> {
+pub(super) fn train(
+    vectors: &Vectors<'_>,
+    centre: &[f32],
+    count: u64,
+    workers: &dyn Workers,
+) -> Result<Rows> {
     let dimension = centre.len();
     let k = ((count as f64).sqrt() * CLUSTERS_PER_ROOT) as u64;
     let k = k.clamp(1, CLUSTERS_MAX) as usize;
@@ -115,6 +59,18 @@ pub(super) fn train(vectors: &Vectors<'_>, centre: &[f32], count: u64) -> Result
         .min(SAMPLE_BYTES_MAX / bytes)
         .max(k as u64);
     let sample = sample(vectors, count, wanted)?;
+    lloyd(&sample, k, ROUNDS, centre, workers)
+}
+
+/// The rows of `k` clusters of vectors of length 1.
+fn lloyd(
+    sample: &[f32],
+    k: usize,
+    rounds: usize,
+    centre: &[f32],
+    workers: &dyn Workers,
+) -> Result<Rows> {
+    let dimension = centre.len();
     let sampled = sample.len() / dimension;
     // The first ones: spread over the sample, and so over time.
     let spread = (0..k).map(|i| i * sampled / k);
@@ -122,17 +78,50 @@ pub(super) fn train(vectors: &Vectors<'_>, centre: &[f32], count: u64) -> Result
         .flat_map(|at| &sample[at * dimension..(at + 1) * dimension])
         .copied()
         .collect();
-    let mut rows = code(&directions, centre);
-    for _ in 0..ROUNDS {
-        let mut nearest = Nearest::new(centre, 2.0, &rows);
-        let of: Vec<u32> = sample
-            .chunks_exact(dimension)
-            .map(|unit| nearest.of_unit(unit))
-            .collect();
-        move_to_means(&mut directions, &sample, &of, dimension);
-        rows = code(&directions, centre);
+    let mut rows = Rows::of(&directions, centre);
+    for _ in 0..rounds {
+        let of = nearest_of(sample, &grouped(&rows, centre)?, workers)?;
+        move_to_means(&mut directions, sample, &of, dimension);
+        rows = Rows::of(&directions, centre);
     }
     Ok(rows)
+}
+
+/// Whom each of these vectors of length 1 is nearest to.
+fn nearest_of(units: &[f32], among: &Directions<'_>, workers: &dyn Workers) -> Result<Vec<u32>> {
+    let dimension = among.dimension;
+    let find = |units: &[f32]| -> Vec<u32> {
+        let mut nearest = Nearest::new(among);
+        let units = units.chunks_exact(dimension);
+        units.map(|unit| nearest.of_unit(unit)).collect()
+    };
+    let (first, rest) = units.split_at(units.len() / dimension / 2 * dimension);
+    let (rest, mut of) = both(workers, || find(rest), || find(first))?;
+    of.extend(rest);
+    Ok(of)
+}
+
+/// Clusters, grouped where there are so many clusters that looking at a few groups takes less than looking at all.
+pub(super) fn grouped<'r>(rows: &'r Rows, centre: &[f32]) -> Result<Directions<'r>> {
+    let (k, dimension) = (rows.len(), centre.len());
+    let mut all = Directions {
+        rows,
+        groups: None,
+        dimension,
+    };
+    if k >= CLUSTERS_MIN {
+        let directions = rows.directions(centre);
+        let count = (GROUPS_PER_ROOT * (k as f64).sqrt()) as usize;
+        let leaders = lloyd(&directions, count, GROUP_ROUNDS, centre, &Inline)?;
+        let among = Directions {
+            rows: &leaders,
+            groups: None,
+            dimension,
+        };
+        let of = nearest_of(&directions, &among, &Inline)?;
+        all.groups = Some(Groups::new(leaders, rows, &of));
+    }
+    Ok(all)
 }
 
 /// About `wanted` of `count` vectors, evenly spread, each of length 1.
@@ -176,12 +165,7 @@ fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: 
             directions[at * dimension..(at + 1) * dimension].copy_from_slice(given);
         }
     }
-    for direction in directions.chunks_exact_mut(dimension) {
-        let length = direction.iter().map(|x| x * x).sum::<f32>().sqrt();
-        if length > 0.0 {
-            direction.iter_mut().for_each(|x| *x /= length);
-        }
-    }
+    directions.chunks_exact_mut(dimension).for_each(to_length_1);
 }
 
 /// Looks for the neighbours of some of the vectors, and says how far one has to look to find them.
@@ -249,6 +233,31 @@ struct Question {
     neighbours: Vec<u32>,
 }
 
+/// All events but the one that is asked for.
+struct Others<'m, 'v> {
+    vectors: &'m Vectors<'v>,
+    direction: Direction,
+    asked: u32,
+}
+
+impl Rate for Others<'_, '_> {
+    fn expect(&self, id: u32) {
+        self.vectors.expect(id);
+    }
+
+    fn rate(&mut self, id: u32, top: &mut Top) -> Result<()> {
+        let (asked, direction) = (self.asked, &self.direction);
+        self.vectors.look_at(id, &mut |id, vector, inverse| {
+            if id != asked
+                && let Some(score) = direction.cosine(vector, inverse)?
+            {
+                top.push(Scored { score, id });
+            }
+            Ok(())
+        })
+    }
+}
+
 struct Measure<'m, 'v> {
     made: &'m Made,
     vectors: &'m Vectors<'v>,
@@ -268,16 +277,12 @@ impl Measure<'_, '_> {
         let mut top = Top::new(NEIGHBOURS);
         let vectors = self.vectors;
         let count = self.cluster_of.len();
-        exact::best(&codes, &query, count, -1.0, &mut top, &mut |id, top| {
-            vectors.look_at(id, &mut |id, vector, inverse| {
-                if id != asked
-                    && let Some(score) = direction.cosine(vector, inverse)?
-                {
-                    top.push(Scored { score, id });
-                }
-                Ok(())
-            })
-        })?;
+        let mut others = Others {
+            vectors,
+            direction,
+            asked,
+        };
+        exact::best(&codes, &query, count, -1.0, &mut top, &mut others)?;
         let order = probe::clusters(&codes, &query, codes.clusters());
         let mut rank_of = vec![0; codes.clusters()];
         for (rank, &cluster) in order.iter().enumerate() {
@@ -302,7 +307,7 @@ impl Measure<'_, '_> {
             // The one that is asked for is found as well, and takes no place of a neighbour.
             let found = probe::members(&codes, &question.query, &clusters, u32::MAX, most)?;
             for id in &question.neighbours {
-                match found.iter().position(|other| other == id) {
+                match found.iter().position(|other| other.id() == *id) {
                     Some(rank) => ranks.push(rank),
                     None => lost += 1,
                 }
@@ -317,5 +322,97 @@ impl Measure<'_, '_> {
             .filter(|&&rank| rank < refine * NEIGHBOURS)
             .count();
         Ok((refine, kept as f64 / all.max(1.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIMENSION: usize = 48;
+
+    /// Directions of length 1 around so many centres.
+    fn around(centres: usize, count: usize, spread: f32) -> Vec<f32> {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let middles: Vec<f32> = (0..centres * DIMENSION).map(|_| next()).collect();
+        let mut all = Vec::new();
+        for at in 0..count {
+            let middle = &middles[at % centres * DIMENSION..][..DIMENSION];
+            let from = all.len();
+            all.extend(middle.iter().map(|x| x + spread * next()));
+            to_length_1(&mut all[from..]);
+        }
+        all
+    }
+
+    fn flat(rows: &Rows) -> Directions<'_> {
+        Directions {
+            rows,
+            groups: None,
+            dimension: DIMENSION,
+        }
+    }
+
+    #[test]
+    fn a_row_stands_for_a_direction_near_that_which_it_was_made_of() {
+        let centre = vec![0.01; DIMENSION];
+        let directions = around(5, 20, 0.3);
+        let decoded = Rows::of(&directions, &centre).directions(&centre);
+        assert_eq!(decoded.len(), directions.len());
+        let pairs = directions.chunks(DIMENSION).zip(decoded.chunks(DIMENSION));
+        for (direction, decoded) in pairs {
+            let dot: f32 = direction.iter().zip(decoded).map(|(a, b)| a * b).sum();
+            assert!(dot > 0.99, "{dot}");
+        }
+    }
+
+    #[test]
+    fn looking_into_a_few_groups_finds_nearly_always_whom_looking_at_all_finds() {
+        let centre = vec![0.0; DIMENSION];
+        let clusters = Rows::of(&around(60, 2 * CLUSTERS_MIN, 0.4), &centre);
+        let all = grouped(&clusters, &centre).unwrap();
+        assert!(all.groups.is_some());
+        let asked = around(60, 3_000, 0.4);
+        let found = nearest_of(&asked, &all, &Inline).unwrap();
+        let expected = nearest_of(&asked, &flat(&clusters), &Inline).unwrap();
+        let same = found.iter().zip(&expected).filter(|(a, b)| a == b).count();
+        assert!(same >= 2_850, "{same} of 3000");
+    }
+
+    #[test]
+    fn few_clusters_are_not_grouped_and_equal_ones_do_no_harm() {
+        let centre = vec![0.0; DIMENSION];
+        let few = Rows::of(&around(3, CLUSTERS_MIN - 1, 0.1), &centre);
+        assert!(grouped(&few, &centre).unwrap().groups.is_none());
+        let equal = Rows::of(&around(1, 2 * CLUSTERS_MIN, 0.0), &centre);
+        let all = grouped(&equal, &centre).unwrap();
+        let found = nearest_of(&around(1, 10, 0.0), &all, &Inline).unwrap();
+        assert!(found.iter().all(|&at| (at as usize) < equal.len()));
+    }
+
+    #[test]
+    fn who_works_beside_changes_nothing() {
+        struct Last;
+        impl Workers for Last {
+            fn join<'w>(
+                &self,
+                beside: Box<dyn FnOnce() + Send + 'w>,
+                here: Box<dyn FnOnce() + 'w>,
+            ) {
+                beside();
+                here();
+            }
+        }
+        let centre = vec![0.0; DIMENSION];
+        let sample = around(40, 4_000, 0.3);
+        let one = lloyd(&sample, CLUSTERS_MIN, 2, &centre, &Inline).unwrap();
+        let two = lloyd(&sample, CLUSTERS_MIN, 2, &centre, &Last).unwrap();
+        assert_eq!((one.scales, one.codes), (two.scales, two.codes));
     }
 }

@@ -3,9 +3,13 @@
 //! The centre is the mean of all vectors, each divided by its length. It and the clusters stay from base to base until
 //! there are twice as many vectors as when they were made, or until a text was erased, as they come from all of them.
 
+use std::ops::Range;
+
+use super::closest::{Directions, Nearest, Rows};
 use super::clusters;
 use super::embeddings::inverse_length;
 use super::kept::Kept;
+use super::workers::{Workers, both};
 use crate::base::codes::{Codes, Made, Measured};
 use crate::error::Result;
 use crate::query::vectors::{SAFE, Vectors};
@@ -33,7 +37,7 @@ pub(crate) fn off<'o>(
 }
 
 /// The codes of the view's vectors, around the centre and the clusters of the base; `None` if there are none.
-pub(super) fn make(kept: &Kept<'_>) -> Result<Option<Made>> {
+pub(super) fn make(kept: &Kept<'_>, workers: &dyn Workers) -> Result<Option<Made>> {
     let view = kept.view;
     let vectors = Vectors::new(view)?;
     let old = match kept.is_whole && !erases(view) {
@@ -45,16 +49,16 @@ pub(super) fn make(kept: &Kept<'_>) -> Result<Option<Made>> {
         None => None,
     };
     if made.is_none() {
-        made = Maker::anew(view, &vectors)?;
+        made = Maker::anew(view, &vectors, workers)?;
     }
     made.map(Maker::finish).transpose()
 }
 
 /// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True if
 /// there are any.
-pub fn of(view: &View) -> Result<bool> {
+pub fn of(view: &View, workers: &dyn Workers) -> Result<bool> {
     let vectors = Vectors::new(view)?;
-    let made = Maker::anew(view, &vectors)?
+    let made = Maker::anew(view, &vectors, workers)?
         .map(Maker::finish)
         .transpose()?;
     Ok(made.is_some())
@@ -73,7 +77,7 @@ struct Maker<'a, 'v> {
     kernels: Kernels,
     made: Made,
     /// Rows of events, in order of id; rows of clusters come behind them.
-    of_clusters: (Vec<u32>, Vec<u8>),
+    of_clusters: Rows,
     /// The cluster of each event, if there are any.
     cluster_of: Vec<u32>,
     /// Vectors with a direction.
@@ -112,7 +116,7 @@ impl<'a, 'v> Maker<'a, 'v> {
     }
 
     /// Everything made anew; `None` if no event has a vector.
-    fn anew(view: &View, vectors: &'a Vectors<'v>) -> Result<Option<Self>> {
+    fn anew(view: &View, vectors: &'a Vectors<'v>, workers: &dyn Workers) -> Result<Option<Self>> {
         let Some((centre, count)) = centre(view, vectors)? else {
             return Ok(None);
         };
@@ -126,7 +130,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         })?;
         maker.fill(view.nodes() as u32);
         maker.made.measured.trained = count;
-        maker.make_clusters()?;
+        maker.make_clusters(workers)?;
         Ok(Some(maker))
     }
 
@@ -144,7 +148,10 @@ impl<'a, 'v> Maker<'a, 'v> {
             .rows
             .extend_from_slice(&old.rows[..nodes * old.stride]);
         let (scales, rows) = old.of_clusters();
-        maker.of_clusters = (scales.to_vec(), rows.to_vec());
+        maker.of_clusters = Rows {
+            scales: scales.to_vec(),
+            codes: rows.to_vec(),
+        };
         if old.clusters() > 0 {
             maker.cluster_of = vec![NONE; nodes];
             for cluster in 0..old.clusters() {
@@ -244,29 +251,48 @@ impl<'a, 'v> Maker<'a, 'v> {
         }
     }
 
-    fn make_clusters(&mut self) -> Result<()> {
+    fn make_clusters(&mut self, workers: &dyn Workers) -> Result<()> {
         if !clusters::are_worth_it(self.count) {
             return Ok(());
         }
-        self.of_clusters = clusters::train(self.vectors, &self.made.centre, self.count)?;
-        let nearest = clusters::Nearest::new(&self.made.centre, self.made.reach, &self.of_clusters);
-        self.cluster_of = vec![NONE; self.made.scales.len()];
-        let (cluster_of, mut nearest) = (&mut self.cluster_of, nearest);
-        self.vectors.for_each(|id, vector, inverse| {
-            if inverse != 0.0 {
-                cluster_of[id as usize] = nearest.of(vector, inverse);
-            }
-            Ok(())
-        })
+        let (vectors, centre) = (self.vectors, &self.made.centre);
+        self.of_clusters = clusters::train(vectors, centre, self.count, workers)?;
+        let among = clusters::grouped(&self.of_clusters, centre)?;
+        let find = |ids: Range<u32>| {
+            let mut nearest = Nearest::new(&among);
+            let mut of = vec![NONE; ids.len()];
+            let first = ids.start;
+            vectors.for_each_of(ids, |id, vector, inverse| {
+                if inverse != 0.0 {
+                    of[(id - first) as usize] = nearest.of(vector, inverse);
+                }
+                Ok(())
+            })?;
+            Result::Ok(of)
+        };
+        let nodes = self.made.scales.len() as u32;
+        let (rest, first) = both(workers, || find(nodes / 2..nodes), || find(0..nodes / 2))?;
+        self.cluster_of = first?;
+        self.cluster_of.extend(rest?);
+        Ok(())
     }
 
     /// Finds the clusters of these events.
     fn assign_rest(&mut self, others: &[u32]) -> Result<()> {
-        if self.of_clusters.0.is_empty() {
+        let (centre, rows) = (&self.made.centre, &self.of_clusters);
+        if rows.len() == 0 {
             return Ok(());
         }
-        let mut nearest =
-            clusters::Nearest::new(&self.made.centre, self.made.reach, &self.of_clusters);
+        // Making groups takes as long as finding the clusters of some.
+        let among = match others.len() > rows.len() {
+            true => clusters::grouped(rows, centre)?,
+            false => Directions {
+                rows,
+                groups: None,
+                dimension: centre.len(),
+            },
+        };
+        let mut nearest = Nearest::new(&among);
         let (cluster_of, vectors) = (&mut self.cluster_of, self.vectors);
         cluster_of.resize(self.made.scales.len(), NONE);
         for &id in others {
@@ -283,12 +309,12 @@ impl<'a, 'v> Maker<'a, 'v> {
     /// Lists the events by cluster, puts the clusters' rows behind those of the events, and measures the recall if
     /// that is due.
     fn finish(mut self) -> Result<Made> {
-        let k = self.of_clusters.0.len();
+        let k = self.of_clusters.len();
         if k > 0 {
             (self.made.starts, self.made.listed) = by_cluster(&self.cluster_of, k);
         }
-        self.made.scales.append(&mut self.of_clusters.0);
-        self.made.rows.append(&mut self.of_clusters.1);
+        self.made.scales.append(&mut self.of_clusters.scales);
+        self.made.rows.append(&mut self.of_clusters.codes);
         let measured = self.made.measured.measured;
         if k > 0 && self.count > measured + measured / 10 {
             self.made.measured = clusters::measure(&self.made, self.vectors, self.count)?;

@@ -11,6 +11,7 @@
 
 pub mod build;
 mod changes;
+mod closest;
 mod clusters;
 pub(crate) mod codes;
 pub(crate) mod embeddings;
@@ -43,6 +44,7 @@ pub use changes::of as changes_of;
 pub use codes::of as codes_of;
 use image::{Sections, Sink};
 use kept::Kept;
+use workers::both;
 pub use workers::{Inline, Workers};
 
 pub(crate) use embeddings::inverse_length;
@@ -103,16 +105,12 @@ pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Si
         ));
     }
     let kept = Kept::of(view, how.from_scratch)?;
-    let mut planned = None;
-    let mut written = None;
-    how.workers.join(
-        Box::new(|| planned = Some(plan_terms(&kept))),
-        Box::new(|| written = Some(write_front(&kept, options, sink))),
-    );
-    let (terms, front) = match (planned, written) {
-        (Some(terms), Some(front)) => (terms?, front?),
-        _ => return Err(Error::invalid("workers", "they left work undone")),
-    };
+    let (terms, front) = both(
+        how.workers,
+        || plan_terms(&kept),
+        || write_front(&kept, options, how.workers, sink),
+    )?;
+    let (terms, front) = (terms?, front?);
     let mut out = Sections::at(front.0, front.1, sink);
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
@@ -132,6 +130,7 @@ fn plan_terms<'v>(kept: &Kept<'v>) -> Result<terms::Merge<'v>> {
 fn write_front(
     kept: &Kept<'_>,
     options: &Options,
+    workers: &dyn Workers,
     sink: &mut dyn Sink,
 ) -> Result<(u64, Vec<image::Chunk>)> {
     let view = kept.view;
@@ -223,7 +222,7 @@ fn write_front(
         out.write(tag::VALUES, |body| base_values::write(body, older, edits))?;
     }
     drop(changed);
-    let codes = codes::make(kept)?;
+    let codes = codes::make(kept, workers)?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
     })?;

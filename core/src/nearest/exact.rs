@@ -5,7 +5,7 @@
 //! greatest upper bound first, until none that is left can enter. If the caller did not admit some of them, what was
 //! left out may enter after all: then that is looked at as well.
 
-use super::{Query, ROWS, Rate, Work};
+use super::{Query, ROWS, Rate, Work, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
 use crate::text::{Scored, Top};
@@ -17,7 +17,7 @@ pub(crate) fn best(
     count: usize,
     least: f32,
     top: &mut Top,
-    rate: &mut Rate<'_>,
+    rate: &mut dyn Rate,
 ) -> Result<()> {
     let mut work = Work::of(ROWS.min(count));
     let mut ceiling = None;
@@ -35,12 +35,7 @@ pub(crate) fn best(
         let reached = scan.floor;
         scan.found.retain(|found| found.score >= reached);
         scan.found.sort_unstable_by(|a, b| b.cmp(a));
-        for found in &scan.found {
-            if found.score < top.threshold() {
-                break;
-            }
-            rate(found.id, top)?;
-        }
+        look_at(&scan.found, top, rate)?;
         // Who is below what was reached can't be wanted, or can't enter.
         let enough = least.max(top.threshold());
         if reached <= enough {

@@ -17,11 +17,38 @@ use std::ops::Range;
 
 use crate::base::codes::Codes;
 use crate::error::Result;
-use crate::simd::{Bounds, Coded, Kernels, Line, prefetch};
-use crate::text::Top;
+use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
+use crate::text::{Scored, Top};
 
-/// Looks at the vector of an event, and pushes it if it is wanted and among the best.
-pub(crate) type Rate<'a> = dyn FnMut(u32, &mut Top) -> Result<()> + 'a;
+/// Who says how near events are, to the bit, and which are wanted.
+pub(crate) trait Rate {
+    /// The event may soon be looked at: what that takes is asked of memory.
+    fn expect(&self, id: u32);
+
+    /// Looks at the vector of an event, and pushes it if it is wanted and among the best.
+    fn rate(&mut self, id: u32, top: &mut Top) -> Result<()>;
+}
+
+/// Events whose vectors are on their way from memory while one is looked at.
+const EXPECTED: usize = 4;
+
+/// Looks at these events, each with an upper bound of its score, but for those that can't enter any more.
+fn look_at(found: &[Scored], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
+    let may_enter = |found: &&Scored, top: &Top| found.score >= top.threshold();
+    for next in found.iter().take(EXPECTED) {
+        rate.expect(next.id);
+    }
+    for (at, one) in found.iter().enumerate() {
+        let next = found.get(at + EXPECTED);
+        if let Some(next) = next.filter(|next| may_enter(next, top)) {
+            rate.expect(next.id);
+        }
+        if may_enter(&one, top) {
+            rate.rate(one.id, top)?;
+        }
+    }
+    Ok(())
+}
 
 /// Lengths to which directions and vectors are rounded when they are divided by theirs: more than that.
 const UNIT: f32 = 1.0 + 1e-5;
@@ -100,8 +127,6 @@ const ROWS: usize = 1024;
 /// ahead within a page only, and waits at the next where the codes are not in a cache.
 const STRIP: usize = 4096;
 const AHEAD: usize = 8192;
-/// Bytes that come from memory together.
-const LINE: usize = 64;
 
 /// What is made of some rows.
 #[derive(Debug)]

@@ -1,23 +1,86 @@
 //! The nearest, approximately: the codes of the clusters nearest to the query, then the vectors of the best of those.
 
-use super::{Query, ROWS, Rate, Work};
+use std::cmp::Reverse;
+
+use super::{Query, ROWS, Rate, Work, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
+use crate::simd::{Kernels, LINE, prefetch};
 use crate::text::{Scored, Top};
 
-/// What is in the middle between the bounds, the best estimate: a score for each place, the greatest kept.
-fn keep(work: &Work, count: usize, best: &mut Top, id: impl Fn(usize) -> u32) {
-    let bounds = work.upper[..count].iter().zip(&work.lower[..count]);
-    for (at, (upper, lower)) in bounds.enumerate() {
-        // Infinite bounds have no middle: such an event is always looked at.
-        let score = if upper.is_infinite() {
-            f32::INFINITY
-        } else {
-            0.5 * (upper + lower)
-        };
-        if score >= best.threshold() {
-            best.push(Scored { score, id: id(at) });
+/// A row that may be among the best.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    /// What its codes say: the middle between its bounds.
+    estimate: Scored,
+    upper: f32,
+}
+
+impl Candidate {
+    /// The event, or the cluster.
+    pub(crate) fn id(&self) -> u32 {
+        self.estimate.id
+    }
+}
+
+/// The best rows by their estimates, in no order until they are asked for.
+struct Best {
+    count: usize,
+    kept: Vec<Candidate>,
+    /// No estimate below this is among the best.
+    floor: f32,
+    estimates: Vec<f32>,
+}
+
+impl Best {
+    fn new(count: usize) -> Self {
+        Self {
+            count,
+            kept: Vec::new(),
+            floor: f32::NEG_INFINITY,
+            estimates: Vec::new(),
         }
+    }
+
+    /// Takes up the first `rows` of what was made.
+    fn add(&mut self, kernels: Kernels, work: &Work, rows: usize, id: impl Fn(usize) -> u32) {
+        let mut estimates = std::mem::take(&mut self.estimates);
+        let bounds = work.upper[..rows].iter().zip(&work.lower[..rows]);
+        estimates.clear();
+        // Infinite bounds have no middle: such an event is always looked at.
+        estimates.extend(bounds.map(|(&upper, &lower)| match upper.is_infinite() {
+            true => f32::INFINITY,
+            false => 0.5 * (upper + lower),
+        }));
+        kernels.reaching(&estimates, self.floor, &mut |at| {
+            let (score, id) = (estimates[at], id(at));
+            if score >= self.floor {
+                let (estimate, upper) = (Scored { score, id }, work.upper[at]);
+                self.kept.push(Candidate { estimate, upper });
+                if self.kept.len() >= self.count.saturating_mul(2) {
+                    self.cut();
+                }
+            }
+        });
+        self.estimates = estimates;
+    }
+
+    /// Lets go of all but the best.
+    fn cut(&mut self) {
+        if self.kept.len() > self.count {
+            let best_first = |a: &Candidate, b: &Candidate| b.estimate.cmp(&a.estimate);
+            let (_, next, _) = self.kept.select_nth_unstable_by(self.count, best_first);
+            self.floor = next.estimate.score;
+            self.kept.truncate(self.count);
+        }
+    }
+
+    /// The best, best first.
+    fn into_sorted(mut self) -> Vec<Candidate> {
+        self.cut();
+        self.kept
+            .sort_unstable_by_key(|candidate| Reverse(candidate.estimate));
+        self.kept
     }
 }
 
@@ -26,10 +89,13 @@ pub(crate) fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u3
     let (scales, rows) = codes.of_clusters();
     let mut work = Work::of(scales.len());
     query.bounds(rows, scales, &mut work);
-    let mut best = Top::new(count);
-    keep(&work, scales.len(), &mut best, |at| at as u32);
-    best.into_sorted().map(|(cluster, _)| cluster).collect()
+    let mut best = Best::new(count);
+    best.add(query.kernels, &work, scales.len(), |at| at as u32);
+    best.into_sorted().iter().map(Candidate::id).collect()
 }
+
+/// Events whose rows are on their way from memory while one is copied: they lie anywhere.
+const AHEAD: usize = 24;
 
 /// The `count` best events by their codes that are below `nodes` and in these clusters, the best first.
 pub(crate) fn members(
@@ -38,27 +104,41 @@ pub(crate) fn members(
     clusters: &[u32],
     nodes: u32,
     count: usize,
-) -> Result<Vec<u32>> {
+) -> Result<Vec<Candidate>> {
     let stride = codes.stride;
     let mut work = Work::of(ROWS);
     let (mut rows, mut scales) = (Vec::with_capacity(ROWS * stride), Vec::with_capacity(ROWS));
-    let mut best = Top::new(count);
+    let mut best = Best::new(count);
     for &cluster in clusters {
         let members = codes.members(cluster as usize)?;
         let members = &members[..members.partition_point(|&id| id < nodes)];
-        for members in members.chunks(ROWS) {
+        members.iter().take(AHEAD).for_each(|&id| expect(codes, id));
+        for (chunk, members_of) in members.chunks(ROWS).enumerate() {
             rows.clear();
             scales.clear();
-            for &id in members {
+            for (at, &id) in (chunk * ROWS..).zip(members_of) {
+                if let Some(&next) = members.get(at + AHEAD) {
+                    expect(codes, next);
+                }
                 let at = codes.place(id)?;
                 rows.extend_from_slice(&codes.rows[at * stride..(at + 1) * stride]);
                 scales.push(codes.scales[at]);
             }
             query.bounds(&rows, &scales, &mut work);
-            keep(&work, members.len(), &mut best, |at| members[at]);
+            best.add(query.kernels, &work, members_of.len(), |at| members_of[at]);
         }
     }
-    Ok(best.into_sorted().map(|(id, _)| id).collect())
+    Ok(best.into_sorted())
+}
+
+/// Has a row loaded; damage is found where it is read.
+#[inline]
+fn expect(codes: &Codes<'_>, id: u32) {
+    let at = id as usize;
+    prefetch(codes.scales, at);
+    for line in (0..codes.stride).step_by(LINE) {
+        prefetch(codes.rows, at * codes.stride + line);
+    }
 }
 
 /// Puts what it finds of the first `nodes` events into `top`. False if fewer than `limit` were admitted: then it is not
@@ -69,12 +149,18 @@ pub(crate) fn best(
     nodes: u32,
     limit: usize,
     top: &mut Top,
-    rate: &mut Rate<'_>,
+    rate: &mut dyn Rate,
 ) -> Result<bool> {
     let clusters = clusters(codes, query, codes.measured.probes as usize);
     let refine = limit.saturating_mul(codes.measured.refine as usize);
-    for id in members(codes, query, &clusters, nodes, refine)? {
-        rate(id, top)?;
-    }
+    let found = members(codes, query, &clusters, nodes, refine)?;
+    let found: Vec<Scored> = found
+        .iter()
+        .map(|candidate| Scored {
+            score: candidate.upper,
+            id: candidate.id(),
+        })
+        .collect();
+    look_at(&found, top, rate)?;
     Ok(top.is_full())
 }

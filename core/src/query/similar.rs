@@ -9,7 +9,7 @@ use super::selected::Selected;
 use super::selection::Selection;
 use super::vectors::{self, Direction, Vectors};
 use crate::error::{Error, Result};
-use crate::nearest::{Query, exact, probe};
+use crate::nearest::{Query, Rate, exact, probe};
 use crate::text::{Scored, Top};
 use crate::types::NodeId;
 use crate::view::View;
@@ -74,7 +74,7 @@ struct Asked<'a, 'v> {
 
 impl Asked<'_, '_> {
     /// Keeps an event if it is among the best and wanted. Most are not among the best, so that is asked first.
-    fn rate(&mut self, id: u32, vector: &[f32], inverse: f32, top: &mut Top) -> Result<()> {
+    fn compare(&mut self, id: u32, vector: &[f32], inverse: f32, top: &mut Top) -> Result<()> {
         let Some(score) = self.direction.cosine(vector, inverse)? else {
             return Ok(());
         };
@@ -87,6 +87,19 @@ impl Asked<'_, '_> {
             top.push(scored);
         }
         Ok(())
+    }
+}
+
+impl Rate for Asked<'_, '_> {
+    fn expect(&self, id: u32) {
+        self.vectors.expect(id);
+    }
+
+    fn rate(&mut self, id: u32, top: &mut Top) -> Result<()> {
+        match self.vectors.placed(id) {
+            Some((vector, inverse)) => self.compare(id, vector, inverse, top),
+            None => Ok(()),
+        }
     }
 }
 
@@ -117,12 +130,13 @@ impl Similar {
             let mut walk = driver.walk(asked.selected.ids.clone(), false);
             while let Some(id) = walk.next()? {
                 vectors.look_at(id.0 as u32, &mut |id, vector, inverse| {
-                    asked.rate(id, vector, inverse, &mut top)
+                    asked.compare(id, vector, inverse, &mut top)
                 })?;
             }
         } else {
-            vectors
-                .for_each_moved(|id, vector, inverse| asked.rate(id, vector, inverse, &mut top))?;
+            vectors.for_each_moved(|id, vector, inverse| {
+                asked.compare(id, vector, inverse, &mut top)
+            })?;
             is_exact = self.in_place(view, &mut asked, &mut top)?;
         }
         Ok(Alike {
@@ -137,25 +151,21 @@ impl Similar {
 
     /// The best of the events that are read in place. True if they are the best for certain.
     fn in_place(&self, view: &View, asked: &mut Asked<'_, '_>, top: &mut Top) -> Result<bool> {
-        let (vectors, count) = (asked.vectors, asked.vectors.in_place());
+        let count = asked.vectors.in_place();
         let base = view.brain().base();
         let Some(codes) = base.codes()?.filter(|_| count > 0) else {
             return Ok(true);
         };
         let query = Query::new(asked.direction.unit(), &codes);
         let least = asked.least;
-        let mut rate = |id: u32, top: &mut Top| match vectors.placed(id) {
-            Some((vector, inverse)) => asked.rate(id, vector, inverse, top),
-            _ => Ok(()),
-        };
         if self.approximate && codes.measured.probes > 0 {
             let before = top.clone();
-            if probe::best(&codes, &query, count, self.limit, top, &mut rate)? {
+            if probe::best(&codes, &query, count, self.limit, top, asked)? {
                 return Ok(false);
             }
             *top = before;
         }
-        exact::best(&codes, &query, count as usize, least, top, &mut rate)?;
+        exact::best(&codes, &query, count as usize, least, top, asked)?;
         Ok(true)
     }
 

@@ -4,11 +4,13 @@
 //! there. Sums are made in a fixed order, so that a vector has the same similarity, to the bit, in base and
 //! delta, on every machine.
 
+use std::ops::Range;
+
 use crate::base::history::Before;
 use crate::delta::entry::Held;
 use crate::error::{Error, Result};
 use crate::fold::inverse_length;
-use crate::simd::Kernels;
+use crate::simd::{Kernels, LINE, prefetch};
 use crate::types::NodeId;
 use crate::view::View;
 
@@ -138,13 +140,26 @@ impl<'v> Vectors<'v> {
     }
 
     /// Calls `f` with every event that has a vector, in order of id; 1 / length is 0 for a vector of zeros.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(u32, &[f32], f32) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, f: impl FnMut(u32, &[f32], f32) -> Result<()>) -> Result<()> {
+        self.for_each_of(0..self.view.nodes() as u32, f)
+    }
+
+    /// As `for_each`, of these events.
+    pub(crate) fn for_each_of(
+        &self,
+        ids: Range<u32>,
+        mut f: impl FnMut(u32, &[f32], f32) -> Result<()>,
+    ) -> Result<()> {
         if self.dimension == 0 {
             return Ok(());
         }
-        let mut changed = self.changed.iter().copied().peekable();
-        let vectors = self.base.chunks_exact(self.dimension);
-        let in_place = (0..self.in_place).zip(vectors.zip(self.inverse_lengths));
+        let before = self.changed.partition_point(|&id| id < ids.start);
+        let mut changed = self.changed[before..].iter().copied().peekable();
+        let (from, to) = (ids.start as usize, ids.end.min(self.in_place) as usize);
+        let range = from.min(to)..to;
+        let numbers = range.start * self.dimension..range.end * self.dimension;
+        let vectors = self.base[numbers].chunks_exact(self.dimension);
+        let in_place = (ids.start..).zip(vectors.zip(&self.inverse_lengths[range]));
         for (id, (vector, &inverse)) in in_place {
             if changed.next_if_eq(&id).is_some() || inverse == 0.0 {
                 self.look_at(id, &mut f)?;
@@ -152,7 +167,7 @@ impl<'v> Vectors<'v> {
                 f(id, vector, inverse)?;
             }
         }
-        (self.in_place..self.view.nodes() as u32).try_for_each(|id| self.look_at(id, &mut f))
+        (self.in_place.max(ids.start)..ids.end).try_for_each(|id| self.look_at(id, &mut f))
     }
 
     /// Calls `f` with the events that are not read in place: base events whose vector changed, and newer ones.
@@ -194,6 +209,17 @@ impl<'v> Vectors<'v> {
             .base
             .get(at * self.dimension..(at + 1) * self.dimension)?;
         Some((vector, *self.inverse_lengths.get(at)?))
+    }
+
+    /// Has the vector of an event loaded, if it is one that is read in place.
+    #[inline]
+    pub(crate) fn expect(&self, id: u32) {
+        let at = id as usize;
+        prefetch(self.inverse_lengths, at);
+        let numbers = at * self.dimension..(at + 1) * self.dimension;
+        for line in numbers.step_by(LINE / size_of::<f32>()) {
+            prefetch(self.base, line);
+        }
     }
 
     /// As `for_each`, of one event.

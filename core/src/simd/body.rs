@@ -207,6 +207,16 @@ pub(crate) fn unpack(packed: u32) -> (f32, f32) {
     )
 }
 
+/// What the codes of a row stand for off the centre, up to the end of its padding.
+pub(crate) fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
+    let (scale, _) = unpack(packed);
+    let codes = row.chunks(GROUP_BYTES).flat_map(|group| {
+        let low = group.iter().map(|byte| byte & 15);
+        low.chain(group.iter().map(|byte| byte >> 4))
+    });
+    codes.map(move |code| scale * (f32::from(code) - MIDDLE))
+}
+
 #[inline(always)]
 pub(super) fn bounds(line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
     let rows = sums.iter().zip(scales);

@@ -8,6 +8,9 @@
     )
 )]
 
+/// Bytes that come from memory together.
+pub(crate) const LINE: usize = 64;
+
 /// Asks for the line of an element to be loaded; an element that is not there is left out.
 #[inline]
 pub(crate) fn prefetch<T>(slice: &[T], at: usize) {

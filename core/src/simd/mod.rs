@@ -21,8 +21,8 @@ mod tests;
 
 use std::sync::OnceLock;
 
-pub(crate) use body::{Bounds, Coded, Line, unpack};
-pub(crate) use hint::{prefetch, ticks};
+pub(crate) use body::{Bounds, Coded, Line, decode, unpack};
+pub(crate) use hint::{LINE, prefetch, ticks};
 
 /// A set of instructions that this processor has.
 #[derive(Debug, Clone, Copy)]

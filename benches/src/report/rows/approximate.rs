@@ -4,13 +4,14 @@
 //! ten best by the exact answer are found, which must be 99 of 100; that uniform vectors, where clusters can't keep that,
 //! are answered exactly; and the peer, hnsw_rs, is given the smallest breadth of search at which it finds as many. The
 //! peer is left out from a million events on, where building it takes longer than the rest of the report. The build is
-//! that of codes and clusters from scratch, and of measuring them.
+//! that of codes and clusters from scratch on two threads, and of measuring them.
 
 use std::time::Instant;
 
 use amem_core::query::Similar;
 use amem_core::query::similar::{Alike, Like};
 use amem_core::view::View;
+use amem_store::SideBySide;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 
 use super::super::list;
@@ -126,7 +127,7 @@ fn recall(view: &View, questions: &[Vec<f32>]) -> Outcome<f64> {
 /// Seconds that codes and clusters of all vectors take, made from scratch.
 fn built(view: &View) -> Outcome<f64> {
     let began = Instant::now();
-    let made = amem_core::fold::codes_of(view)?;
+    let made = amem_core::fold::codes_of(view, &SideBySide)?;
     let took = began.elapsed().as_secs_f64();
     same("codes were made", &made, &true)?;
     Ok(took)
