@@ -360,6 +360,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|_| defect())
 }
 
-fn defect() -> Refusal {
+/// A defect of ours.
+pub(crate) fn defect() -> Refusal {
     Refusal::internal("a defect stopped this call; the daemon's log tells more")
 }

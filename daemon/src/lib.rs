@@ -27,6 +27,7 @@ mod door;
 mod file_system;
 mod folder;
 mod health;
+mod heavy;
 mod http2;
 mod jobs;
 mod latency;

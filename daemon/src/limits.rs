@@ -18,7 +18,11 @@ pub const QUEUE_BYTES_MAX: usize = 64 << 20;
 pub const GROUP_REQUESTS_MAX: usize = 512;
 /// Bytes of requests after which a group takes no further one.
 pub const GROUP_BYTES_MAX: usize = 8 << 20;
-/// Reads that run at the same time.
+/// Heavy questions that are worked on at the same time, for each processor, but at least and at most so many.
+pub const READS_PER_CPU: usize = 2;
+/// See `READS_PER_CPU`.
+pub const READS_MIN: usize = 4;
+/// See `READS_PER_CPU`.
 pub const READS_MAX: usize = 64;
 /// Brains in one page of a list.
 pub const LIST_PAGE_MAX: usize = 1000;

@@ -61,13 +61,14 @@ pub async fn run(
     if !recover(&brains, shutdown.as_mut()).await {
         return Ok(());
     }
-    let daemon = Arc::new(Daemon::new(
+    let daemon = Daemon::new(
         brains,
         config.socket.clone(),
         stopping.clone(),
         latencies.clone(),
         control.clone(),
-    ));
+    );
+    let daemon = Arc::new(daemon.map_err(Error::Threads)?);
     let service = Service(daemon.clone());
     macro_rules! limited {
         ($server:ident, $bytes:expr) => {

@@ -13,7 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
-use super::{Service, aside, caller, page_size, status, transfer};
+use super::{Service, caller, page_size, status, transfer};
 use crate::access::Role;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
@@ -180,7 +180,7 @@ impl BrainService for Service {
         let job = self.0.brains.jobs().begin(JobKind::Verify, &brain.name);
         // All that is in this view is committed, and so looked at.
         let (view, path) = (brain.view(), brain.path.clone());
-        let report = match aside(&self.0.scans, move || Ok(verify::file(path)?)).await {
+        let report = match self.0.scans.run(move || Ok(verify::file(path)?)).await {
             Ok(report) => report,
             Err(refusal) => {
                 job.failed(&refusal.message);

@@ -15,14 +15,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use amem_proto::answer::Question;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, watch};
 use tonic::Request;
 
 use crate::access::{Caller, Role};
-use crate::brains::{Brains, blocking};
+use crate::brains::Brains;
 use crate::control::Control;
+use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
-use crate::limits::{EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, SCANS_MAX};
+use crate::limits::{
+    EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 
 /// What all calls have in common.
@@ -33,10 +36,10 @@ pub(crate) struct Daemon {
     /// Reloads the configuration, and ends the daemon.
     pub(crate) control: Control,
     started: Instant,
-    /// Turns of heavy questions.
-    reads: Arc<Semaphore>,
-    /// Turns of work that goes through a whole file.
-    scans: Arc<Semaphore>,
+    /// Heavy questions.
+    reads: Heavy,
+    /// Work that goes through a whole file.
+    scans: Heavy,
     /// Turns of exports.
     exports: Arc<Semaphore>,
     /// Turns of streams of batches.
@@ -53,19 +56,22 @@ impl Daemon {
         stop: watch::Receiver<bool>,
         latencies: Latencies,
         control: Control,
-    ) -> Self {
-        Self {
+    ) -> std::io::Result<Self> {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
+        let threads = Arc::new(Threads::new(reads + SCANS_MAX)?);
+        Ok(Self {
             brains,
             socket,
             control,
             started: Instant::now(),
-            reads: Arc::new(Semaphore::new(READS_MAX)),
-            scans: Arc::new(Semaphore::new(SCANS_MAX)),
+            reads: Heavy::new(&threads, reads),
+            scans: Heavy::new(&threads, SCANS_MAX),
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
             stop,
             latencies,
-        }
+        })
     }
 
     /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the
@@ -76,7 +82,8 @@ impl Daemon {
         let brain = self.brains.get(question.brain()).await?;
         let answered = if question.is_heavy() {
             let brain = brain.clone();
-            aside(&self.reads, move || Ok(question.ask(&brain.view())?)).await?
+            let answer = move || Ok(question.ask(&brain.view())?);
+            self.reads.run(answer).await?
         } else {
             question.ask(&brain.view())?
         };
@@ -85,26 +92,6 @@ impl Daemon {
         }
         Ok(answered.answer)
     }
-}
-
-/// Does work on a thread that may be kept busy, when it is its turn; not at all if the caller has given up by then.
-async fn aside<T: Send + 'static>(
-    turns: &Arc<Semaphore>,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    // The turn ends with the work, not with the caller's patience: so many run, and no more.
-    let turn = turns.clone().acquire_owned().await;
-    let (wanted, mut gone) = oneshot::channel::<()>();
-    let done = blocking(move || {
-        let _turn = turn;
-        match gone.try_recv() {
-            Err(oneshot::error::TryRecvError::Closed) => Err(Refusal::cancelled()),
-            _ => work(),
-        }
-    })
-    .await?;
-    drop(wanted);
-    done
 }
 
 /// How many a page of a list has, of those asked for.

@@ -15,15 +15,15 @@ use amem_proto::v1;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;
 use amem_store::{Imported, Incoming};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
+use super::Daemon;
 use super::sending::Outgoing;
-use super::{Daemon, aside};
 use crate::brains::{blocking, to_its_end};
 use crate::convert::moment;
+use crate::heavy::Heavy;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -50,7 +50,7 @@ pub(super) async fn import(
     };
     // From here on it is done whether or not the caller waits.
     let done = to_its_end(async move {
-        let imported = aside(&daemon.scans, move || Ok(incoming.finish(embed)?)).await;
+        let imported = daemon.scans.run(move || Ok(incoming.finish(embed)?)).await;
         let done = match imported {
             Ok(imported) => daemon
                 .brains
@@ -181,12 +181,7 @@ async fn send_native(view: View, to: &Parts) -> Result<u64> {
 
 /// A file that the reference implementation opens; made in an unnamed file first, because its tables come before what
 /// they count.
-async fn send_compatible(
-    view: View,
-    beside: &Path,
-    scans: &Arc<Semaphore>,
-    to: &Parts,
-) -> Result<u64> {
+async fn send_compatible(view: View, beside: &Path, scans: &Heavy, to: &Parts) -> Result<u64> {
     let path = beside.to_owned();
     let failed = move |e| Refusal::from(amem_core::Error::io("write a copy beside", &path, e));
     let folder = beside
@@ -194,15 +189,16 @@ async fn send_compatible(
         .unwrap_or(beside)
         .join(amem_store::folder::TMP);
     let (of, wrong) = (view.clone(), failed.clone());
-    let (copy, bytes) = aside(scans, move || {
-        let mut copy = tempfile::tempfile_in(folder).map_err(&wrong)?;
-        let mut out = BufWriter::new(&mut copy);
-        let report = write_compatible(&of as &dyn Graph, CompatOptions::default(), &mut out)?;
-        drop(out);
-        copy.rewind().map_err(&wrong)?;
-        Ok((copy, report.bytes))
-    })
-    .await?;
+    let (copy, bytes) = scans
+        .run(move || {
+            let mut copy = tempfile::tempfile_in(folder).map_err(&wrong)?;
+            let mut out = BufWriter::new(&mut copy);
+            let report = write_compatible(&of as &dyn Graph, CompatOptions::default(), &mut out)?;
+            drop(out);
+            copy.rewind().map_err(&wrong)?;
+            Ok((copy, report.bytes))
+        })
+        .await?;
     let copy = Arc::new(Mutex::new(copy));
     let mut sender = Sender::new(&view, bytes, to);
     loop {

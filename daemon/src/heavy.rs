@@ -1,0 +1,128 @@
+//! Threads for work that may take its time: heavy questions, and whoever goes through a whole file.
+//!
+//! They are few, so that what each keeps of its memory is bounded, and the system lets calls go before them: a light
+//! call that comes in while all processors compare vectors does not wait until one of them is done.
+//!
+//! Promises: so much of one kind runs at the same time and no more, whoever loses patience; a panic ends one call.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::brains::defect;
+use crate::refusal::{Refusal, Result};
+
+/// How nice these threads are to others; 19 would be the most.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
+/// The threads. What runs when this is dropped goes on until the process ends.
+#[derive(Debug)]
+pub(crate) struct Threads(Option<Runtime>);
+
+/// Work of one kind, on threads that may be those of other kinds as well.
+#[derive(Debug, Clone)]
+pub(crate) struct Heavy {
+    threads: Arc<Threads>,
+    turns: Arc<Semaphore>,
+}
+
+impl Heavy {
+    /// So much of it at the same time.
+    pub(crate) fn new(threads: &Arc<Threads>, at_once: usize) -> Self {
+        Self {
+            threads: threads.clone(),
+            turns: Arc::new(Semaphore::new(at_once)),
+        }
+    }
+
+    /// Does work when it is its turn; not at all if the caller has given up by then.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        // The turn ends with the work, not with the caller's patience: so many run, and no more.
+        let turn = self.turns.clone().acquire_owned().await;
+        let (wanted, mut gone) = oneshot::channel::<()>();
+        let work = move || {
+            let _turn = turn;
+            match gone.try_recv() {
+                Err(oneshot::error::TryRecvError::Closed) => Err(Refusal::cancelled()),
+                _ => work(),
+            }
+        };
+        let done = self.threads.run(work).await?;
+        drop(wanted);
+        done
+    }
+}
+
+impl Threads {
+    /// At most `count` of them, each started when it is first needed.
+    pub(crate) fn new(count: usize) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .max_blocking_threads(count)
+            .thread_name("heavy")
+            .on_thread_start(be_nice)
+            .build()?;
+        Ok(Self(Some(runtime)))
+    }
+
+    /// Does work on one of them; a panic there is a defect of ours and nobody else's trouble.
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let runtime = self.0.as_ref().ok_or_else(defect)?;
+        let done = runtime.spawn_blocking(work).await;
+        done.map_err(|_| defect())
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Lets others go first. Where that can't be had, work is done as it would have been.
+fn be_nice() {
+    // Linux knows how nice a thread is; elsewhere the same call is about the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(e) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(error = %e, "a thread for heavy work is no nicer than others");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn heavy_work_lets_others_go_first_and_only_it_does() {
+        let nice = || rustix::process::getpriority_process(None).unwrap();
+        let before = nice();
+        let threads = Threads::new(1).unwrap();
+        assert_eq!(threads.run(nice).await.unwrap(), before.max(0) + NICE);
+        assert_eq!(nice(), before);
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_one_call_and_not_the_thread_of_others() {
+        let threads = Threads::new(1).unwrap();
+        let refused = threads.run(|| panic!("on purpose")).await;
+        assert!(refused.map(|()| 0).is_err());
+        assert_eq!(threads.run(|| 7).await.unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn they_are_let_go_of_while_one_works() {
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let threads = Threads::new(1).unwrap();
+        drop(Box::pin(threads.run(move || held.recv())));
+        drop(threads);
+        drop(release);
+    }
+}
