@@ -41,7 +41,8 @@ impl Touches {
     pub(crate) fn take(&self) -> Vec<(NodeId, u32)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         self.some.store(false, Ordering::Release);
-        let mut taken: Vec<_> = waiting.drain().collect();
+        // The table is let go of as well: it may have had room for very many.
+        let mut taken: Vec<_> = std::mem::take(&mut *waiting).into_iter().collect();
         taken.sort_unstable();
         taken
     }

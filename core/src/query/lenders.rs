@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::own::Own;
+use super::paged::Paged;
 use super::places::Places;
 use super::selected::Selected;
 use crate::error::{Error, Result};
@@ -29,18 +30,19 @@ pub(super) struct Lenders<'s, 'v> {
     selected: Selected<'v>,
     places: Places,
     /// By the places of their events.
-    known: Vec<Known>,
+    known: Paged<Known>,
     /// Neighbours: each event's stand together.
     steps: Vec<u32>,
     sessions: Vec<Session>,
     session_places: HashMap<SessionId, u32>,
 }
 
-/// What is known of an event.
+/// What is known of an event: a line of memory, as a question may come to know every event of a brain.
 struct Known {
     id: u32,
-    standing: Option<Standing>,
-    ways: [Option<Way>; 2],
+    /// A `Standing`, or that it is not known.
+    standing: u32,
+    ways: [Way; 2],
     /// What it has of its own, not a number until it was told.
     sum: f32,
     /// The most that those which were told lend from one step away, either way, and from two.
@@ -49,8 +51,10 @@ struct Known {
     is_followed: [bool; 2],
 }
 
-/// The most that an event which was told lends; none if none was.
-type Told = [Option<f32>; 2];
+const _: () = assert!(size_of::<Known>() == 64);
+
+/// The most that an event which was told lends; not a number if none was.
+type Told = [f32; 2];
 
 /// Whether an event is wanted, and its session.
 #[derive(Clone, Copy, PartialEq)]
@@ -58,6 +62,28 @@ enum Standing {
     Unwanted,
     Nobodys,
     At(u32),
+}
+
+impl Standing {
+    /// What stands for one that is not known: no place of a session is as great, as there are fewer sessions than events.
+    const UNKNOWN: u32 = u32::MAX;
+
+    fn packed(self) -> u32 {
+        match self {
+            Self::Unwanted => u32::MAX - 1,
+            Self::Nobodys => u32::MAX - 2,
+            Self::At(at) => at,
+        }
+    }
+
+    fn unpacked(packed: u32) -> Option<Self> {
+        match packed {
+            Self::UNKNOWN => None,
+            packed if packed == Self::Unwanted.packed() => Some(Self::Unwanted),
+            packed if packed == Self::Nobodys.packed() => Some(Self::Nobodys),
+            at => Some(Self::At(at)),
+        }
+    }
 }
 
 /// The best wanted event of a session. Not numbers until they are known.
@@ -80,6 +106,17 @@ struct Way {
 }
 
 impl Way {
+    const UNKNOWN: Self = Self {
+        from: u32::MAX,
+        until: u32::MAX,
+        upper: 0.0,
+        most: f32::NAN,
+    };
+
+    fn is_known(self) -> bool {
+        self.from != Self::UNKNOWN.from
+    }
+
     fn steps(self) -> Range<usize> {
         self.from as usize..self.until as usize
     }
@@ -101,7 +138,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
             own,
             selected,
             places: Places::new(),
-            known: Vec::new(),
+            known: Paged::new(),
             steps: Vec::new(),
             sessions: Vec::new(),
             session_places: HashMap::new(),
@@ -116,10 +153,10 @@ impl<'s, 'v> Lenders<'s, 'v> {
         }
         self.known.push(Known {
             id,
-            standing: None,
-            ways: [None; 2],
+            standing: Standing::UNKNOWN,
+            ways: [Way::UNKNOWN; 2],
             sum: f32::NAN,
-            told: [Told::default(); 2],
+            told: [[f32::NAN; 2]; 2],
             is_made: false,
             is_followed: [false; 2],
         });
@@ -127,7 +164,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     }
 
     fn standing(&mut self, place: usize) -> Result<Standing> {
-        if let Some(standing) = self.known[place].standing {
+        if let Some(standing) = Standing::unpacked(self.known[place].standing) {
             return Ok(standing);
         }
         // An id past all events, which a damaged file may name, ends here.
@@ -147,7 +184,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
                 Standing::At(at)
             }
         };
-        self.known[place].standing = Some(standing);
+        self.known[place].standing = standing.packed();
         Ok(standing)
     }
 
@@ -183,7 +220,8 @@ impl<'s, 'v> Lenders<'s, 'v> {
 
     /// The neighbours of an event, one way.
     fn way(&mut self, place: usize, way: usize) -> Result<Way> {
-        if let Some(known) = self.known[place].ways[way] {
+        let known = self.known[place].ways[way];
+        if known.is_known() {
             return Ok(known);
         }
         let id = NodeId(self.known[place].id.into());
@@ -215,7 +253,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
             upper,
             most: f32::NAN,
         };
-        self.known[place].ways[way] = Some(found);
+        self.known[place].ways[way] = found;
         Ok(found)
     }
 
@@ -230,7 +268,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
                     found.most = found.most.max(self.sum(id)?);
                 }
             }
-            self.known[place].ways[way] = Some(found);
+            self.known[place].ways[way] = found;
         }
         Ok(found.most)
     }
@@ -295,7 +333,10 @@ impl<'s, 'v> Lenders<'s, 'v> {
     fn lend(&mut self, at: usize, score: f32, more: usize, way: usize) -> u32 {
         let id = self.steps[at];
         let place = self.place(id);
-        self.known[place].told[more][way].get_or_insert(score);
+        let told = &mut self.known[place].told[more][way];
+        if told.is_nan() {
+            *told = score;
+        }
         id
     }
 
@@ -315,7 +356,8 @@ impl<'s, 'v> Lenders<'s, 'v> {
     /// As `near`, at most, if no event has more than `next` that was not told; only what was told is looked at.
     pub(super) fn near_told(&mut self, id: u32, next: f32) -> (f32, f32) {
         let place = self.place(id);
-        let most = |told: Told| told.map(|told| told.unwrap_or(next)).iter().sum();
+        let or_next = |told: f32| if told.is_nan() { next } else { told };
+        let most = |told: Told| told.map(or_next).iter().sum();
         let [firsts, seconds] = self.known[place].told;
         (most(firsts), most(seconds))
     }

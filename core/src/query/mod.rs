@@ -11,6 +11,7 @@
 pub mod conflicts;
 pub mod get;
 pub mod impact;
+mod paged;
 pub mod path;
 pub mod pattern;
 pub mod resolve;

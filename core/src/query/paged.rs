@@ -1,0 +1,82 @@
+//! A list that grows page by page.
+//!
+//! What a question gathers may be a row for every event, or for ten. A list that doubles copies what it has, and leaves
+//! the allocator with holes of all sizes; pages stay where they are and go back one by one.
+
+use std::ops::{Index, IndexMut};
+
+/// Elements of a page: some dozen kilobytes, which allocators don't take from the system on their own.
+const PAGE: usize = 1024;
+
+/// The list.
+#[derive(Debug)]
+pub(super) struct Paged<T> {
+    pages: Vec<Vec<T>>,
+    len: usize,
+}
+
+impl<T> Paged<T> {
+    /// Empty.
+    pub(super) fn new() -> Self {
+        Self {
+            pages: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// The number of elements.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds an element behind all others.
+    #[inline]
+    pub(super) fn push(&mut self, element: T) {
+        match self.pages.last_mut() {
+            Some(page) if page.len() < PAGE => page.push(element),
+            // The first page grows: most lists are short.
+            None => self.pages.push(vec![element]),
+            Some(_) => {
+                let mut page = Vec::with_capacity(PAGE);
+                page.push(element);
+                self.pages.push(page);
+            }
+        }
+        self.len += 1;
+    }
+}
+
+impl<T> Index<usize> for Paged<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, at: usize) -> &T {
+        &self.pages[at / PAGE][at % PAGE]
+    }
+}
+
+impl<T> IndexMut<usize> for Paged<T> {
+    #[inline]
+    fn index_mut(&mut self, at: usize) -> &mut T {
+        &mut self.pages[at / PAGE][at % PAGE]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_where_they_were_put_on_every_page() {
+        let mut list = Paged::new();
+        for at in 0..3 * PAGE + 7 {
+            assert_eq!(list.len(), at);
+            list.push(at);
+        }
+        for at in 0..list.len() {
+            list[at] += 1_000_000;
+        }
+        assert!((0..list.len()).all(|at| list[at] == at + 1_000_000));
+    }
+}
