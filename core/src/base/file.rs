@@ -19,6 +19,7 @@ use super::identity::Identity;
 use super::kinds::Kinds;
 use super::learnt::{self, Forgotten, Learnt, Peak};
 use super::node::{Raw, Record};
+use super::replaced::{Replaced, Replacements};
 use super::requests::Requests;
 use super::section::{Place, Section, Table, tag};
 use super::sessions::Sessions;
@@ -46,6 +47,7 @@ pub struct Base {
     identity: Identity,
     settings: Settings,
     learnt: Learnt,
+    replaced: Replaced,
 }
 
 macro_rules! sections {
@@ -95,6 +97,7 @@ impl Base {
             table,
             ours,
             learnt: Learnt::new(header.nodes),
+            replaced: Replaced::new(header.nodes),
             identity,
             settings,
             map,
@@ -239,6 +242,11 @@ impl Base {
     /// Who is forgotten, as far as it was asked before.
     pub(crate) fn known_forgotten(&self) -> Forgotten<'_> {
         self.learnt.forgotten()
+    }
+
+    /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
+    pub(crate) fn replacements(&self, changes: u32) -> Replacements<'_> {
+        self.replaced.after(changes)
     }
 
     /// The peak of the events below `nodes` from `learnt::BLOCK` · `n` on. Their records are read the first time.

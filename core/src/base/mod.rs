@@ -1,7 +1,7 @@
 //! The immutable part of a brain: header, tables, content, vectors, sections.
 //!
 //! One file per part; each part is read from the mapping in place, nothing is built when a file is opened. What
-//! queries learn of the records while they read them is kept beside (`learnt`).
+//! queries learn of the records while they read them is kept beside (`learnt`, `replaced`).
 //! Layouts are tabled in docs/FORMAT.md.
 
 pub mod actors;
@@ -22,6 +22,7 @@ pub mod identity;
 pub mod kinds;
 pub(crate) mod learnt;
 pub mod node;
+pub(crate) mod replaced;
 pub mod requests;
 pub mod section;
 pub mod sessions;

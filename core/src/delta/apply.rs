@@ -298,8 +298,15 @@ impl Brain {
         }
     }
 
-    /// What the journal says of an event that is there; made if it is not.
+    /// What the journal says of an event that is there, whose state or edges are to change; made if it is not.
     pub(super) fn slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
+        let slot = self.slot_of_used(cx, id)?;
+        self.delta.events.changes(id);
+        Ok(slot)
+    }
+
+    /// As `slot`, of an event that was only used.
+    fn slot_of_used(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
         let slot = match id.0.checked_sub(self.base.nodes()) {
             None => self.delta.events.base_slot_or_new(id),
             Some(at) => u32::try_from(at)
@@ -325,9 +332,22 @@ impl Brain {
         };
         (state.lsn, state.time, state.actor) = (cx.commit.lsn, cx.commit.time, cx.commit.actor);
         state.previous = previous;
+        let was_forgotten = state.flags.has(Flags::FORGOTTEN);
         edit(&mut state, cx.commit.lsn);
+        if state.flags.has(Flags::FORGOTTEN) != was_forgotten {
+            self.replaces_otherwise(cx);
+        }
         self.delta.events.push_state(slot, state);
         Ok(())
+    }
+
+    /// From this commit on something else may be what replaces an event.
+    pub(super) fn replaces_otherwise(&self, cx: &Context<'_>) {
+        let changes = &self.delta.replacements;
+        let last = changes.get(changes.len().wrapping_sub(1));
+        if last != Some(&cx.commit.lsn) {
+            changes.push(cx.commit.lsn);
+        }
     }
 
     /// An event's state before the delta said anything about it.
@@ -364,7 +384,7 @@ impl Brain {
     }
 
     fn apply_touch(&self, cx: &Context<'_>, id: NodeId, times: u32, at: Micros) -> Result<()> {
-        let slot = self.slot(cx, id)?;
+        let slot = self.slot_of_used(cx, id)?;
         let previous = slot.access.get();
         let (count, last) = match self.delta.events.accesses.get(previous) {
             Some(access) => (access.count, access.last),

@@ -1,5 +1,7 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::append::{AppendVec, Link, NONE};
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
@@ -129,6 +131,9 @@ pub struct Events {
     slots: AppendVec<(NodeId, Slot)>,
     index: Sparse,
     touched: Touched,
+    /// Those of them about which it says more than that they were used.
+    changed: Touched,
+    some_changed: AtomicBool,
     /// New events with a time of their own, by (happened, id).
     pub happened: SkipList<(i64, u32)>,
     /// New events without one, ascending ids.
@@ -143,6 +148,8 @@ impl Events {
     pub(super) fn new(base_nodes: u64) -> Self {
         Self {
             touched: Touched::new(base_nodes),
+            changed: Touched::new(base_nodes),
+            some_changed: AtomicBool::new(false),
             nodes: AppendVec::new(),
             states: AppendVec::new(),
             accesses: AppendVec::new(),
@@ -155,9 +162,21 @@ impl Events {
         }
     }
 
-    /// True if the journal says nothing about any base event.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.slots.is_empty()
+    /// True if the journal says nothing of any base event but that it was used.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        !self.some_changed.load(Ordering::Acquire)
+    }
+
+    /// True if the journal says something of the state or the edges of a base event.
+    #[inline]
+    pub(crate) fn is_changed(&self, id: NodeId) -> bool {
+        self.changed.has(id)
+    }
+
+    /// The state or the edges of an event change; one of the delta is left out.
+    pub(super) fn changes(&self, id: NodeId) {
+        self.changed.add(id);
+        self.some_changed.store(true, Ordering::Release);
     }
 
     /// True if the journal says something about a base event.

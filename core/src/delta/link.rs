@@ -81,6 +81,9 @@ impl Brain {
         (value, before): (Value, Value),
     ) {
         let edges = &self.delta.edges;
+        if key.2 == EdgeType::SUPERSEDES {
+            self.replaces_otherwise(cx);
+        }
         let known = known.and_then(|at| Some((at, edges.slots.get(at)?)));
         let version = edges.versions.push(EdgeVersion {
             lsn: cx.commit.lsn,

@@ -29,6 +29,8 @@ pub struct Delta {
     pub events: entry::Events,
     /// Edges and their versions.
     pub edges: graph::Edges,
+    /// Commits after which something else may be what replaces an event: edges that replace, and events hidden or shown.
+    pub replacements: AppendVec<crate::types::Lsn>,
     /// Sessions.
     pub sessions: log::Sessions,
     /// Names of actors, numbered on from the base's.
@@ -52,6 +54,7 @@ impl Delta {
             log: Default::default(),
             events: entry::Events::new(base_nodes),
             edges: Default::default(),
+            replacements: AppendVec::new(),
             sessions: Default::default(),
             actors: AppendVec::new(),
             requests: AppendVec::new(),

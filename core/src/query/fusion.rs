@@ -2,6 +2,7 @@
 
 use std::collections::{BinaryHeap, HashSet};
 
+use super::everyone;
 use super::heads::Heads;
 use super::lenders::{Lenders, small};
 use super::own::Own;
@@ -26,7 +27,8 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 /// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are left
 /// (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
 ///
-/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do.
+/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do. Where
+/// that comes to a good part of the brain, bounds of all scores are made in one go, and events are rated by those.
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
@@ -38,7 +40,16 @@ pub(super) struct Fusion<'s, 'v> {
     most: Option<f32>,
     /// Hits that were not given.
     ready: BinaryHeap<Waiting>,
+    /// Hits that were given.
+    given: Vec<u32>,
+    /// `rest` is of all events, by bounds of their scores.
+    is_of_all: bool,
 }
+
+/// Events to follow one after the other before all are looked at, and the share of all that may be as well. The first is
+/// small so that a small brain takes either way.
+const FOLLOWED: u64 = 64;
+const FOLLOWED_ONE_IN: u64 = 32;
 
 /// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +80,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
             rest: Rest::new(own),
             most: None,
             ready: BinaryHeap::new(),
+            given: Vec::new(),
+            is_of_all: false,
         })
     }
 
@@ -119,12 +132,15 @@ impl<'s, 'v> Fusion<'s, 'v> {
             {
                 self.ready.pop();
                 if first.how == How::Exact {
+                    self.given.push(first.bound.id);
                     return self.hit(first.bound.id).map(Some);
                 }
                 self.look_closer(first)?;
                 continue;
             }
             match self.rest.pop() {
+                Some(next) if self.is_of_all => self.rate(next)?,
+                Some(_) if self.are_many() => self.look_at_all()?,
                 Some(next) => self.take_up(next)?,
                 None => return Ok(None),
             }
@@ -136,6 +152,9 @@ impl<'s, 'v> Fusion<'s, 'v> {
         let Some(next) = self.rest.most() else {
             return f32::NEG_INFINITY;
         };
+        if self.is_of_all {
+            return next;
+        }
         let session = self.most.unwrap_or(next);
         self.bound(next, (2.0 * next, 2.0 * next), session)
     }
@@ -144,6 +163,39 @@ impl<'s, 'v> Fusion<'s, 'v> {
     fn bound(&self, own: f32, (firsts, seconds): (f32, f32), session: f32) -> f32 {
         let lent = self.search.neighbour_share * (firsts + SECOND * seconds);
         (own + lent + self.search.session_share * session) * ROUNDING
+    }
+
+    /// True if following one event after the other has come to so many that looking at all takes less.
+    fn are_many(&self) -> bool {
+        let few = FOLLOWED + self.view.nodes() / FOLLOWED_ONE_IN;
+        self.lenders.known() as u64 > few
+    }
+
+    /// Goes on with bounds of all scores.
+    fn look_at_all(&mut self) -> Result<()> {
+        let share = self.search.neighbour_share;
+        let neighbours = (share, share * SECOND);
+        let session = self.search.session_share;
+        let mut bounds = everyone::bounds(self.view, self.own, neighbours, session)?;
+        for &id in &self.given {
+            bounds[id as usize] = 0.0;
+        }
+        bounds.iter_mut().for_each(|bound| *bound *= ROUNDING);
+        self.rest = Rest::of(bounds);
+        self.ready.clear();
+        self.is_of_all = true;
+        Ok(())
+    }
+
+    /// Has an event wait by its score, if it is a hit.
+    fn rate(&mut self, Scored { id, .. }: Scored) -> Result<()> {
+        if self.lenders.wants(id)? {
+            let hit = self.hit(id)?;
+            if hit.text + hit.vector + hit.neighbours > 0.0 {
+                self.wait(hit.score, id, How::Exact);
+            }
+        }
+        Ok(())
     }
 
     fn take_up(&mut self, next: Scored) -> Result<()> {
@@ -189,11 +241,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
     fn look_closer(&mut self, Waiting { bound, how }: Waiting) -> Result<()> {
         let id = bound.id;
         if how == How::Bounded {
-            let hit = self.hit(id)?;
-            if hit.text + hit.vector + hit.neighbours > 0.0 {
-                self.wait(hit.score, id, How::Exact);
-            }
-            return Ok(());
+            return self.rate(bound);
         }
         let unseen = self.unseen_bound(id);
         if unseen < bound.score {

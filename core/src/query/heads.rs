@@ -5,11 +5,14 @@
 //!
 //! Most events that are replaced have one replacement, a newer one. Such a chain is only followed, and what is above it
 //! is kept at every `MARK`th event: what comes to the chain again comes to one of those, and no chain is walked twice.
+//!
+//! What was walked is kept with the base as well, for questions to come (`base::replaced`).
 
 use std::collections::HashMap;
 
 use super::places::Places;
 use super::scope::{Seen, Sight};
+use crate::base::replaced::Replacements;
 use crate::error::{Error, Result};
 use crate::limits::TIES_MAX;
 use crate::types::{EdgeType, NodeId};
@@ -23,6 +26,8 @@ pub(crate) struct Heads<'v> {
     view: &'v View,
     web: Option<Web<'v>>,
     sight: &'v Sight,
+    /// What others worked out, who saw the same.
+    worked_out: Option<Replacements<'v>>,
     /// By the places of their events; none where a chain was followed, and its end says nothing.
     known: Vec<Option<Above>>,
     places: Places,
@@ -67,6 +72,7 @@ impl<'v> Heads<'v> {
             view,
             web: None,
             sight,
+            worked_out: view.replacements().filter(|_| sight.is_plain()),
             known: Vec::new(),
             places: Places::new(),
             looked: 0,
@@ -91,8 +97,12 @@ impl<'v> Heads<'v> {
     }
 
     fn known(&self, id: NodeId) -> Option<Above> {
-        let place = self.places.get(id)?;
-        self.known.get(place as usize).copied().flatten()
+        let place = self.places.get(id);
+        let known = place.and_then(|place| self.known.get(place as usize).copied().flatten());
+        known.or_else(|| {
+            let (head, shown) = self.worked_out?.get(id)?;
+            Some(Above { head, shown })
+        })
     }
 
     fn keep(&mut self, id: NodeId, above: Option<Above>) {
@@ -218,6 +228,9 @@ impl<'v> Heads<'v> {
             done.above.shown = done.above.shown.max(newest);
             for (id, _) in members {
                 self.keep(id, Some(done.above));
+                if let Some(worked_out) = self.worked_out {
+                    worked_out.set(id, done.above.head, done.above.shown);
+                }
             }
             if let Some(below) = way.last_mut() {
                 below.above.join(done.above);

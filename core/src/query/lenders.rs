@@ -17,7 +17,7 @@ use crate::types::{EdgeType, NodeId, SessionId};
 use crate::view::{Direction, View, Web};
 
 /// Both ways along temporal-next edges; what is kept of an event's neighbours is kept by the place of the way.
-const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
+pub(super) const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
 
 /// Neighbours of an event that are expected: of more, the first are no better than others.
 const STEPS_EXPECTED: usize = 8;
@@ -143,6 +143,11 @@ impl<'s, 'v> Lenders<'s, 'v> {
             sessions: Vec::new(),
             session_places: HashMap::new(),
         })
+    }
+
+    /// Of how many events something is known.
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
     }
 
     /// The place of what is known of an event.

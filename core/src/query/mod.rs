@@ -39,6 +39,7 @@ pub mod walk;
 
 mod cosines;
 mod driver;
+mod everyone;
 mod fading;
 mod fusion;
 mod happened;

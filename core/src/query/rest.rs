@@ -1,4 +1,4 @@
-//! Events by bounds of what they have of their own, the greatest first, without sorting all.
+//! Events by bounds of what they have, the greatest first, without sorting all.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ const SAMPLE: usize = 1024;
 
 /// The events that were not given yet. Those with nothing are left out.
 pub(super) struct Rest<'o, 'v> {
-    own: &'o Own<'v>,
-    /// Of all events by id; if vectors don't count, of those that say a word.
+    /// By whom events are told if `uppers` are of those that say a word, in the order of that; all by id otherwise.
+    said: Option<&'o Own<'v>>,
     uppers: Cow<'o, [f32]>,
     /// In order, the greatest first; those before `at` were given.
     sorted: Vec<Scored>,
@@ -27,14 +27,23 @@ pub(super) struct Rest<'o, 'v> {
 }
 
 impl<'o, 'v> Rest<'o, 'v> {
-    /// All events.
+    /// All events, by what they have of their own.
     pub(super) fn new(own: &'o Own<'v>) -> Self {
+        match own.uppers() {
+            Some(uppers) => Self::by(None, Cow::Borrowed(uppers)),
+            None => Self::by(Some(own), own.said().map(|(_, text)| text).collect()),
+        }
+    }
+
+    /// All events, by bounds of something else.
+    pub(super) fn of(bounds: Vec<f32>) -> Self {
+        Self::by(None, bounds.into())
+    }
+
+    fn by(said: Option<&'o Own<'v>>, uppers: Cow<'o, [f32]>) -> Self {
         Self {
-            own,
-            uppers: match own.uppers() {
-                Some(uppers) => Cow::Borrowed(uppers),
-                None => own.said().map(|(_, text)| text).collect(),
-            },
+            said,
+            uppers,
             sorted: Vec::new(),
             at: 0,
             cut: f32::INFINITY,
@@ -68,16 +77,13 @@ impl<'o, 'v> Rest<'o, 'v> {
         let cut = cut.unwrap_or(0.0);
         let (above, from) = (self.cut, self.sorted.len());
         let (uppers, sorted) = (&self.uppers, &mut self.sorted);
-        let is_by_id = self.own.uppers().is_some();
+        let said = self.said;
         // Events with nothing are not to be found.
         Kernels::best().reaching(uppers, cut.max(f32::MIN_POSITIVE), &mut |at| {
             if uppers[at] < above {
                 sorted.push(Scored {
                     score: uppers[at],
-                    id: match is_by_id {
-                        true => at as u32,
-                        false => self.own.said_at(at),
-                    },
+                    id: said.map_or(at as u32, |own| own.said_at(at)),
                 });
             }
         });

@@ -74,6 +74,11 @@ impl Sight {
         })
     }
 
+    /// True if everything is in it that is not forgotten: what most questions see.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.scope.is_none() && !self.include_forgotten
+    }
+
     /// How an event is seen.
     pub fn of(&self, node: &Node<'_>) -> Result<Seen> {
         if let Some(scope) = &self.scope {

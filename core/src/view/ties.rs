@@ -119,10 +119,10 @@ impl View {
         Ok(self.merge(base, head, direction))
     }
 
-    /// True if the event is one of the base, about which the journal says nothing.
+    /// True if the event is one of the base, of whose state and edges the journal says nothing.
     #[inline]
     pub(super) fn is_plain(&self, id: NodeId) -> bool {
-        id.0 < self.brain.base.nodes() && !self.brain.delta.events.is_touched(id)
+        id.0 < self.brain.base.nodes() && !self.brain.delta.events.is_changed(id)
     }
 
     fn chain_head(&self, id: NodeId, direction: Direction) -> u32 {

@@ -6,6 +6,7 @@ use super::View;
 use super::ties::{Direction, Ties};
 use crate::base::adjacency::{Adjacency, Neighbours};
 use crate::base::learnt::Forgotten;
+use crate::base::replaced::Replacements;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 
@@ -19,8 +20,8 @@ pub(crate) struct Web<'v> {
     /// Events of the base that are in the view.
     based: u64,
     before_base: bool,
-    /// The journal says nothing about any event of the base.
-    is_untouched: bool,
+    /// The journal says nothing of the state and the edges of any event of the base.
+    is_unchanged: bool,
 }
 
 impl View {
@@ -33,8 +34,17 @@ impl View {
             base_nodes: self.brain.base.nodes(),
             based: self.brain.base.nodes().min(self.at.nodes),
             before_base: self.before_base(),
-            is_untouched: self.brain.delta.events.is_untouched(),
+            is_unchanged: self.brain.delta.events.is_unchanged(),
         })
+    }
+}
+
+impl View {
+    /// What replaces events of the base, as far as it was worked out; none of a moment before now.
+    pub(crate) fn replacements(&self) -> Option<Replacements<'_>> {
+        let changes = &self.brain.delta.replacements;
+        let seen = || changes.partition_point(changes.len(), |&lsn| lsn <= self.lsn());
+        (!self.is_as_of()).then(|| self.brain.base.replacements(seen()))
     }
 }
 
@@ -74,7 +84,7 @@ impl<'v> Web<'v> {
 
     #[inline(always)]
     fn is_plain(&self, id: NodeId) -> bool {
-        if self.is_untouched {
+        if self.is_unchanged {
             id.0 < self.base_nodes
         } else {
             self.view.is_plain(id)
@@ -84,7 +94,7 @@ impl<'v> Web<'v> {
     /// As `is_forgotten`, of an event of which it is known already: then it costs no record.
     #[inline(always)]
     pub(crate) fn known_forgotten(&self, id: NodeId) -> Option<bool> {
-        if id.0 >= self.based || !(self.is_untouched || self.view.is_plain(id)) {
+        if id.0 >= self.based || !(self.is_unchanged || self.view.is_plain(id)) {
             return None;
         }
         self.forgotten.has(id)

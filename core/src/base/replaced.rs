@@ -1,0 +1,114 @@
+//! What replaces events of a base, once it was worked out, so that it need not be worked out again.
+//!
+//! An event that many others replace, one by the other, costs a walk over all of them; questions that come to its
+//! neighbourhood come there again. What was found holds until an edge that replaces is added or taken back, or an event
+//! is hidden or shown: each answer says how many such changes it knows of, and is nobody's who knows of more or fewer.
+//!
+//! Promises: readers and writers need no lock, as all who know of the same changes find the same. Sixteen bytes an event,
+//! in pages that are made when something of them is first kept.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::types::NodeId;
+
+/// Events of a page.
+const PAGE: usize = 64;
+
+/// What is known of a base's events.
+#[derive(Debug)]
+pub(super) struct Replaced(Box<[OnceLock<Page>]>);
+
+type Page = Box<[Entry; PAGE]>;
+
+/// The two heads of an event. In each, the upper half is the number of changes plus one, the lower the head's id plus one;
+/// 0 while nothing is known.
+#[derive(Debug, Default)]
+struct Entry {
+    head: AtomicU64,
+    shown: AtomicU64,
+}
+
+/// What is known to whoever knows of so many changes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replacements<'a> {
+    all: &'a Replaced,
+    changes: u32,
+}
+
+impl Replaced {
+    /// Nothing, of so many events.
+    pub(super) fn new(nodes: u64) -> Self {
+        let pages = nodes.div_ceil(PAGE as u64);
+        Self((0..pages).map(|_| OnceLock::new()).collect())
+    }
+
+    /// As it is after so many changes since the base.
+    pub(super) fn after(&self, changes: u32) -> Replacements<'_> {
+        Replacements { all: self, changes }
+    }
+}
+
+impl<'a> Replacements<'a> {
+    /// The newest head above an event, and the newest event above it that is shown, if both are known.
+    pub(crate) fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
+        let entry = &self.page(id)?.get()?[id.0 as usize % PAGE];
+        Some((self.read(&entry.head)?, self.read(&entry.shown)?))
+    }
+
+    /// Keeps what was found; an event that the base does not have is left out.
+    pub(crate) fn set(self, id: NodeId, head: Option<NodeId>, shown: Option<NodeId>) {
+        let Some(page) = self.page(id) else { return };
+        let page = page.get_or_init(|| Box::new(std::array::from_fn(|_| Entry::default())));
+        let entry = &page[id.0 as usize % PAGE];
+        entry.head.store(self.packed(head), Ordering::Relaxed);
+        entry.shown.store(self.packed(shown), Ordering::Relaxed);
+    }
+
+    fn page(self, id: NodeId) -> Option<&'a OnceLock<Page>> {
+        self.all.0.get((id.0 / PAGE as u64) as usize)
+    }
+
+    fn read(self, word: &AtomicU64) -> Option<Option<NodeId>> {
+        let word = word.load(Ordering::Relaxed);
+        let is_of_now = word >> 32 == u64::from(self.changes) + 1;
+        is_of_now.then(|| (word & u64::from(u32::MAX)).checked_sub(1).map(NodeId))
+    }
+
+    fn packed(self, id: Option<NodeId>) -> u64 {
+        (u64::from(self.changes) + 1) << 32 | id.map_or(0, |id| id.0 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_is_known_to_those_who_know_of_the_same_changes() {
+        let replaced = Replaced::new(100);
+        let (seven, nine) = (Some(NodeId(7)), Some(NodeId(9)));
+        assert_eq!(replaced.after(0).get(NodeId(5)), None);
+        replaced.after(0).set(NodeId(5), None, seven);
+        replaced.after(0).set(NodeId(99), nine, nine);
+        assert_eq!(replaced.after(0).get(NodeId(5)), Some((None, seven)));
+        assert_eq!(replaced.after(0).get(NodeId(99)), Some((nine, nine)));
+        assert_eq!(replaced.after(0).get(NodeId(6)), None);
+        assert_eq!(replaced.after(1).get(NodeId(5)), None);
+        replaced.after(1).set(NodeId(5), seven, None);
+        assert_eq!(replaced.after(1).get(NodeId(5)), Some((seven, None)));
+        assert_eq!(replaced.after(0).get(NodeId(5)), None, "it was overwritten");
+    }
+
+    #[test]
+    fn events_that_the_base_does_not_have_are_left_out() {
+        let replaced = Replaced::new(3);
+        for id in [64, u64::MAX] {
+            replaced.after(0).set(NodeId(id), None, None);
+            assert_eq!(replaced.after(0).get(NodeId(id)), None);
+        }
+        let none = Replaced::new(0);
+        none.after(0).set(NodeId(0), None, None);
+        assert_eq!(none.after(0).get(NodeId(0)), None);
+    }
+}
