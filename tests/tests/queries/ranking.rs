@@ -137,44 +137,84 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
             assert!(request.run(view).is_err());
             return;
         }
-        let found = request.run(view).unwrap().hits;
-        let expected = fused(known, &request);
-        let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
-        for (&id, parts) in &expected {
-            if let Some(shown) = shown_as(known, &request, id) {
-                let best = scores.entry(shown).or_default();
-                *best = best.max(parts.score());
-            }
-        }
-        let hits: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
-        check_scores(&hits, &scores, request.limit);
-        let order = |a: &Hit, b: &Hit| (a.score, a.found) > (b.score, b.found);
-        assert!(found.is_sorted_by(order), "{found:?}");
-        for hit in found {
-            let own = expected.get(&hit.id.0).map_or(0.0, Fused::score);
-            if hit.found != hit.id {
-                assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
-            }
-            let sum = hit.text + hit.vector + hit.neighbours + hit.session;
-            assert_eq!(sum, hit.score);
-            assert_eq!(shown_as(known, &request, hit.found.0), Some(hit.id.0));
-            replaced.set(replaced.get() + usize::from(hit.found != hit.id));
-            let parts = &expected[&hit.found.0];
-            for (found, expected) in [
-                (hit.text, parts.text),
-                (hit.vector, parts.vector),
-                (hit.neighbours, parts.neighbours),
-                (hit.session, parts.session),
-            ] {
-                assert!(
-                    (f64::from(found) - expected).abs() < 1e-4,
-                    "{hit:?} {parts:?}"
-                );
-            }
-        }
+        replaced.set(replaced.get() + check_search(view, known, &request));
     });
     // The worlds must have had something to say.
     assert!(replaced.get() > 20, "{replaced:?}");
+}
+
+/// The hits of a search against what adding up gives; how many of them are shown as what replaces them.
+fn check_search(view: &View, known: &Known, request: &Search) -> usize {
+    let found = request.run(view).unwrap().hits;
+    let expected = fused(known, request);
+    let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
+    for (&id, parts) in &expected {
+        if let Some(shown) = shown_as(known, request, id) {
+            let best = scores.entry(shown).or_default();
+            *best = best.max(parts.score());
+        }
+    }
+    let hits: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
+    check_scores(&hits, &scores, request.limit);
+    let order = |a: &Hit, b: &Hit| (a.score, a.found) > (b.score, b.found);
+    assert!(found.is_sorted_by(order), "{found:?}");
+    let mut replaced = 0;
+    for hit in found {
+        let own = expected.get(&hit.id.0).map_or(0.0, Fused::score);
+        if hit.found != hit.id {
+            assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
+        }
+        let sum = hit.text + hit.vector + hit.neighbours + hit.session;
+        assert_eq!(sum, hit.score);
+        assert_eq!(shown_as(known, request, hit.found.0), Some(hit.id.0));
+        replaced += usize::from(hit.found != hit.id);
+        let parts = &expected[&hit.found.0];
+        for (found, expected) in [
+            (hit.text, parts.text),
+            (hit.vector, parts.vector),
+            (hit.neighbours, parts.neighbours),
+            (hit.session, parts.session),
+        ] {
+            assert!(
+                (f64::from(found) - expected).abs() < 1e-4,
+                "{hit:?} {parts:?}"
+            );
+        }
+    }
+    replaced
+}
+
+#[test]
+fn a_search_that_comes_to_most_of_a_brain_passes_nothing_over_while_the_brain_goes_on() {
+    let mut replaced = 0;
+    for seed in 0..12 {
+        let mut place = Place { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        // So many that the search stops following them one by one, and so few that the model needs no sample.
+        for _ in 0..8 {
+            world.ingest_many(20).unwrap();
+        }
+        world.checkpoint().unwrap();
+        for step in 0..40 {
+            place.step = step;
+            world.step().unwrap();
+            let view = world.view();
+            let known = world.model.known(view.lsn(), world.checkpoints, None);
+            let mut request = Search {
+                question: "river stone walking garden the painted".into(),
+                vector: world.vector().unwrap_or_default(),
+                limit: 1 + world.random.below(40) as usize,
+                neighbour_share: world.random.pick(&[0.0, 0.25, 1.0]),
+                session_share: world.random.pick(&[0.0, 0.25, 1.0]),
+                ..Search::default()
+            };
+            if world.random.below(3) == 0 {
+                request.selection = Requests(&mut world).selection();
+            }
+            replaced += check_search(&view, &known, &request);
+        }
+    }
+    assert!(replaced > 20, "{replaced}");
 }
 
 fn add(event_type: EventType, text: &str, vector: Option<Vec<f32>>) -> Act {
@@ -275,6 +315,47 @@ fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
         .commit(vec![Act::Belief(2, 1.0, Flags::FORGOTTEN, 0.0)])
         .unwrap();
     assert_eq!(found(&world, question, facts), [(1, 1)]);
+}
+
+#[test]
+fn what_replaces_an_event_follows_every_change_since_the_base_and_each_view_its_own() {
+    let mut world = World::new(1).unwrap();
+    // Two replacements, so that they have to be walked.
+    let acts = vec![
+        fact("the nightly backup starts at two"),
+        add(EventType::CORRECTION, "it begins at three", None),
+        add(EventType::CORRECTION, "it begins at four", None),
+        supersedes(1, 0),
+        supersedes(2, 0),
+    ];
+    world.commit(acts).unwrap();
+    world.checkpoint().unwrap();
+    let search = Search {
+        question: "nightly backup".into(),
+        ..Search::default()
+    };
+    let shown = |view: &View| {
+        let hits = search.run(view).unwrap().hits;
+        Vec::from_iter(hits.iter().map(|hit| hit.id.0))
+    };
+    let believe = |id, flags| Act::Belief(id, 1.0, flags, 0.0);
+    let changes = [
+        (believe(1, Flags::PINNED), 2),
+        (believe(2, Flags::FORGOTTEN), 1),
+        (believe(2, Flags::default()), 2),
+        (Act::Unlink(2, 0, EdgeType::SUPERSEDES.0), 1),
+        (supersedes(2, 0), 2),
+    ];
+    let mut views = vec![(world.view(), 2)];
+    for (change, head) in changes {
+        world.commit(vec![change]).unwrap();
+        views.push((world.view(), head));
+        for _ in 0..2 {
+            for (view, head) in &views {
+                assert_eq!(shown(view), [*head], "{}", view.lsn());
+            }
+        }
+    }
 }
 
 #[test]
