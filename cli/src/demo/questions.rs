@@ -115,7 +115,7 @@ fn drawn(view: &View, found: &Tree) -> Result<Branch> {
         let (Some(via), Some(branch)) = (found.steps[at].via, made.pop()) else {
             continue;
         };
-        if let Some(parent) = made.get_mut(via.parent) {
+        if let Some(parent) = made.get_mut(via.parent as usize) {
             parent.children.insert(0, branch);
         }
     }

@@ -197,7 +197,7 @@ impl<'r, 'v> Meeting<'r, 'v> {
             })?;
             let Some((tie, direction)) = found else { break };
             let via = Via {
-                parent,
+                parent: parent as u32,
                 edge_type: tie.edge_type,
                 direction,
             };

@@ -59,11 +59,13 @@ pub struct Step {
     pub is_stub: bool,
 }
 
+const _: () = assert!(VISITED_MAX <= u32::MAX as usize && size_of::<Step>() == 24);
+
 /// The edge by which an event was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Via {
     /// Where the event before stands among the steps.
-    pub parent: usize,
+    pub parent: u32,
     /// The type of the edge.
     pub edge_type: EdgeType,
     /// `Outgoing` if the edge leads from the parent to the event.
@@ -201,7 +203,7 @@ impl Going<'_, '_> {
         direction: Direction,
     ) -> Result<bool> {
         let via = |edge_type| Via {
-            parent,
+            parent: parent as u32,
             edge_type,
             direction,
         };
@@ -326,19 +328,19 @@ fn without_dead_stubs(mut steps: Vec<Step>) -> Vec<Step> {
         if let Some(via) = steps[i].via
             && is_kept[i]
         {
-            is_kept[via.parent] = true;
+            is_kept[via.parent as usize] = true;
         }
     }
     let mut places = Vec::with_capacity(steps.len());
-    let mut place = 0;
+    let mut place = 0u32;
     for &is_kept in &is_kept {
         places.push(place);
-        place += usize::from(is_kept);
+        place += u32::from(is_kept);
     }
     let mut i = 0;
     steps.retain_mut(|step| {
         if let Some(via) = &mut step.via {
-            via.parent = places[via.parent];
+            via.parent = places[via.parent as usize];
         }
         i += 1;
         is_kept[i - 1]

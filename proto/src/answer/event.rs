@@ -118,7 +118,7 @@ impl<'v> Teller<'v> {
             Ok(v1::Step {
                 event: Some(self.whole_or_stub(step.id, step.is_stub)?),
                 depth: step.depth,
-                parent: step.via.map(|via| via.parent as u32),
+                parent: step.via.map(|via| via.parent),
                 r#type: step.via.map_or(0, |via| type_number(via.edge_type.0)),
                 incoming: step
                     .via

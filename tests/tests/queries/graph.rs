@@ -13,7 +13,7 @@ fn rows(tree: &Tree) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
     let row = |step: &amem_core::query::Step| {
         let via = step.via.map(|via| {
             let is_outgoing = via.direction == Direction::Outgoing;
-            (tree.steps[via.parent].id, via.edge_type.0, is_outgoing)
+            (tree.steps[via.parent as usize].id, via.edge_type.0, is_outgoing)
         });
         (step.id, step.depth, via, step.is_stub)
     };
@@ -135,7 +135,7 @@ fn a_path_is_the_shortest_and_of_those_the_first() {
             assert_eq!(ids, expected, "{request:?}");
             for (i, step) in found.steps.iter().enumerate() {
                 assert_eq!(step.depth as usize, i);
-                assert_eq!(step.via.map(|via| via.parent), i.checked_sub(1));
+                assert_eq!(step.via.map(|via| via.parent as usize), i.checked_sub(1));
             }
         }
     });

@@ -207,7 +207,7 @@ impl<'v> Run<'v> {
         let mut places = self.now.clone();
         for step in tree.steps.iter().skip(starts.len()) {
             let Some(via) = step.via else { continue };
-            let from = places[via.parent];
+            let from = places[via.parent as usize];
             let at = self.push(Row {
                 stage,
                 depth: self.made[from].depth.saturating_add(1),
