@@ -25,6 +25,10 @@ pub(crate) struct Options {
     /// Print JSON: times in seconds.
     #[arg(long)]
     pub(super) json: bool,
+    /// The reference's file: taken if it is there, written if it is not, and kept. Writing it takes it as long as the square
+    /// of the events: ten minutes at 1000000.
+    #[arg(long)]
+    pub(super) reference: Option<PathBuf>,
     /// The folder, on a disk, in which everything is made and removed again.
     #[arg(long, default_value = ".")]
     pub(super) folder: PathBuf,
@@ -80,7 +84,10 @@ pub(super) fn measure(options: &Options, nodes: u64) -> Outcome<(Calibration, Fi
     let _awake = Wakeful::begin();
     eprintln!("calibrating");
     let calibration = Calibration::measure(folder.path(), nodes * EVENT_BYTES)?;
-    let world = World::new(nodes, folder, calibration.clone())?;
+    let reference = options.reference.as_ref();
+    // Both sizes of a growth have their own.
+    let reference = reference.map(|path| path.with_extension(format!("{nodes}.amem")));
+    let world = World::new(nodes, folder, calibration.clone(), reference)?;
     let mut findings = Findings::default();
     let chosen = table::chosen(&options.rows);
     for family in rows::FAMILIES {

@@ -40,7 +40,9 @@ pub(super) struct World {
     forgetful: OnceCell<Held>,
     written: OnceCell<Held>,
     graph: OnceCell<MemoryGraph>,
-    file: OnceCell<(MmapReader, f64)>,
+    file: OnceCell<(MmapReader, Option<f64>)>,
+    /// Where the reference's file is kept, if it is.
+    kept: Option<PathBuf>,
     sqlite: OnceCell<Sqlite>,
 }
 
@@ -49,6 +51,7 @@ impl World {
         nodes: u64,
         folder: tempfile::TempDir,
         calibration: Calibration,
+        kept: Option<PathBuf>,
     ) -> Outcome<Self> {
         let brains = open_folder(&folder.path().join("brains"))?;
         Ok(Self {
@@ -62,6 +65,7 @@ impl World {
             written: OnceCell::new(),
             graph: OnceCell::new(),
             file: OnceCell::new(),
+            kept,
             sqlite: OnceCell::new(),
         })
     }
@@ -123,24 +127,36 @@ impl World {
         Ok(&self.written_file()?.0)
     }
 
-    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events.
-    pub(super) fn file_writing(&self) -> Outcome<f64> {
+    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events; none if it was
+    /// there already.
+    pub(super) fn file_writing(&self) -> Outcome<Option<f64>> {
         Ok(self.written_file()?.1)
     }
 
-    fn written_file(&self) -> Outcome<&(MmapReader, f64)> {
+    fn written_file(&self) -> Outcome<&(MmapReader, Option<f64>)> {
         made(&self.file, || {
-            let (path, graph) = (self.reference_path(), self.graph()?);
+            let path = self.reference_path();
+            if path.exists() {
+                let file = MmapReader::open(&path)?;
+                let found = file.header().node_count;
+                if found != self.nodes {
+                    let (path, nodes) = (path.display(), self.nodes);
+                    return Err(format!("{path} has {found} events, not {nodes}").into());
+                }
+                return Ok((file, None));
+            }
+            let graph = self.graph()?;
             let began = Instant::now();
             reference::write(graph, &path)?;
             let took = began.elapsed().as_secs_f64();
-            Ok((MmapReader::open(&path)?, took))
+            Ok((MmapReader::open(&path)?, Some(took)))
         })
     }
 
     /// Where that file is, once it was asked for.
     pub(super) fn reference_path(&self) -> PathBuf {
-        self.path().join("reference.amem")
+        let own = || self.path().join("reference.amem");
+        self.kept.clone().unwrap_or_else(own)
     }
 
     /// SQLite.

@@ -13,7 +13,11 @@ fn rows(tree: &Tree) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
     let row = |step: &amem_core::query::Step| {
         let via = step.via.map(|via| {
             let is_outgoing = via.direction == Direction::Outgoing;
-            (tree.steps[via.parent as usize].id, via.edge_type.0, is_outgoing)
+            (
+                tree.steps[via.parent as usize].id,
+                via.edge_type.0,
+                is_outgoing,
+            )
         });
         (step.id, step.depth, via, step.is_stub)
     };

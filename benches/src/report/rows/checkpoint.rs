@@ -70,7 +70,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     findings.add(Found {
         row: list::CHECKPOINT,
         ours: medians.of("ours"),
-        reference: Some(world.file_writing()?),
+        reference: world.file_writing()?,
         limit: Some(2.0 * written + AN_EVENT * nodes as f64),
         note: format!(
             "a write and sync of the same bytes: {written:.3} s; the reference once, unsynced"
