@@ -14,6 +14,7 @@ mod checkpoint;
 mod data;
 mod empty;
 mod latency;
+mod memory;
 mod report;
 mod scale;
 

@@ -16,6 +16,7 @@ use amem_store::{Create, Folder, Mutation, Request, Store, create};
 use crate::batch::batch;
 use crate::data::{self, Question, Random};
 use crate::empty;
+use crate::memory::Peak;
 
 /// Events in one request.
 const BATCH: u64 = 1_000;
@@ -28,6 +29,7 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
     let (own, mut store) = empty::brain(dir.path())?;
     let mut random = Random::new(1);
 
+    let memory = Peak::watch();
     let started = Instant::now();
     let mut writing = std::time::Duration::ZERO;
     while store.view().nodes() < nodes {
@@ -48,7 +50,15 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
         "ingest, durable, batches of {BATCH}: {rate:.0} events/s ({:.1} s with making the data)",
         started.elapsed().as_secs_f64()
     );
+    println!(
+        "  memory beyond the mapping, at most: {:.0} MiB",
+        memory.take()
+    );
     step("checkpoint of all", || store.checkpoint())?;
+    println!(
+        "  memory beyond the mapping, at most: {:.0} MiB",
+        memory.take()
+    );
     let path = dir.path().join("b.amem");
     let size = std::fs::metadata(&path)?.len();
     println!(
@@ -68,7 +78,13 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
         Ok(reader)
     })?;
     let question = data::Question::of(&mut random);
+    memory.take();
     ask("folded", &reader.view()?, &question)?;
+    println!(
+        "  memory beyond the mapping, at most: {:.0} MiB",
+        memory.take()
+    );
+    drop(memory);
     step("one more event, durable", || {
         store.execute(Request::new(Mutation::Ingest(batch(&mut random, nodes, 1))))
     })?;

@@ -24,6 +24,7 @@ use super::messages;
 use super::new_event::batch;
 use crate::latency::peers::{Peers, RawLog};
 use crate::latency::{self, echo};
+use crate::memory;
 
 const BRAIN: &str = "served";
 const MANY: usize = 64;
@@ -165,19 +166,11 @@ impl Served {
         self.runtime
             .block_on(self.client.queries().search(search))?;
         let id = self.peers.daemon_id().ok_or("the daemon has no process")?;
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-        let kib = |name: &str| -> Outcome<f64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let number = line.and_then(|line| line.split_whitespace().next());
-            Ok(number
-                .ok_or_else(|| format!("/proc does not tell {name}"))?
-                .parse()?)
-        };
-        let (own, mapped) = (kib("RssAnon:")? + kib("RssShmem:")?, kib("RssFile:")?);
+        let (own, mapped) = memory::of(id)?;
         findings.add(Found {
             row: list::MEMORY,
-            ours: Some(own / 1024.0),
-            note: format!("{:.0} MiB of files mapped", mapped / 1024.0),
+            ours: Some(own),
+            note: format!("{mapped:.0} MiB of files mapped"),
             ..Found::default()
         });
         Ok(())
