@@ -14,9 +14,12 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::brains::defect;
 use crate::refusal::{Refusal, Result};
 
-/// How nice these threads are to others; 19 would be the most.
+/// How much nicer these threads are than others.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 10;
+const NICER: i32 = 10;
+/// The nicest that a thread can be.
+#[cfg(target_os = "linux")]
+const NICEST: i32 = 19;
 
 /// The threads. What runs when this is dropped goes on until the process ends.
 #[derive(Debug)]
@@ -90,8 +93,12 @@ impl Drop for Threads {
 fn be_nice() {
     // Linux knows how nice a thread is; elsewhere the same call is about the whole process.
     #[cfg(target_os = "linux")]
-    if let Err(e) = rustix::process::setpriority_process(None, NICE) {
-        tracing::debug!(error = %e, "a thread for heavy work is no nicer than others");
+    {
+        use rustix::process::{getpriority_process, setpriority_process};
+        let nicer = |now: i32| setpriority_process(None, (now + NICER).min(NICEST));
+        if let Err(e) = getpriority_process(None).and_then(nicer) {
+            tracing::debug!(error = %e, "a thread for heavy work is no nicer than others");
+        }
     }
 }
 
@@ -105,7 +112,8 @@ mod tests {
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
         let threads = Threads::new(1).unwrap();
-        assert_eq!(threads.run(nice).await.unwrap(), before.max(0) + NICE);
+        let expected = (before + NICER).min(NICEST);
+        assert_eq!(threads.run(nice).await.unwrap(), expected);
         assert_eq!(nice(), before);
     }
 
