@@ -17,7 +17,11 @@ const PAGE: usize = 64;
 
 /// What is known of a base's events.
 #[derive(Debug)]
-pub(super) struct Replaced(Box<[OnceLock<Page>]>);
+pub(super) struct Replaced {
+    nodes: u64,
+    /// Made when something is first kept: who opens a large brain to read one event does not wait for it.
+    pages: OnceLock<Box<[OnceLock<Page>]>>,
+}
 
 type Page = Box<[Entry; PAGE]>;
 
@@ -39,8 +43,8 @@ pub(crate) struct Replacements<'a> {
 impl Replaced {
     /// Nothing, of so many events.
     pub(super) fn new(nodes: u64) -> Self {
-        let pages = nodes.div_ceil(PAGE as u64);
-        Self((0..pages).map(|_| OnceLock::new()).collect())
+        let pages = OnceLock::new();
+        Self { nodes, pages }
     }
 
     /// As it is after so many changes since the base.
@@ -49,24 +53,26 @@ impl Replaced {
     }
 }
 
-impl<'a> Replacements<'a> {
+impl Replacements<'_> {
     /// The newest head above an event, and the newest event above it that is shown, if both are known.
     pub(crate) fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
-        let entry = &self.page(id)?.get()?[id.0 as usize % PAGE];
+        let page = self.all.pages.get()?.get((id.0 / PAGE as u64) as usize)?;
+        let entry = &page.get()?[id.0 as usize % PAGE];
         Some((self.read(&entry.head)?, self.read(&entry.shown)?))
     }
 
     /// Keeps what was found; an event that the base does not have is left out.
     pub(crate) fn set(self, id: NodeId, head: Option<NodeId>, shown: Option<NodeId>) {
-        let Some(page) = self.page(id) else { return };
+        let count = self.all.nodes.div_ceil(PAGE as u64);
+        let pages = || (0..count).map(|_| OnceLock::new()).collect();
+        let pages = self.all.pages.get_or_init(pages);
+        let Some(page) = pages.get((id.0 / PAGE as u64) as usize) else {
+            return;
+        };
         let page = page.get_or_init(|| Box::new(std::array::from_fn(|_| Entry::default())));
         let entry = &page[id.0 as usize % PAGE];
         entry.head.store(self.packed(head), Ordering::Relaxed);
         entry.shown.store(self.packed(shown), Ordering::Relaxed);
-    }
-
-    fn page(self, id: NodeId) -> Option<&'a OnceLock<Page>> {
-        self.all.0.get((id.0 / PAGE as u64) as usize)
     }
 
     fn read(self, word: &AtomicU64) -> Option<Option<NodeId>> {

@@ -5,7 +5,7 @@
 //! greatest upper bound first, until none that is left can enter. If the caller did not admit some of them, what was
 //! left out may enter after all: then that is looked at as well.
 
-use super::{Query, ROWS, Rate, Work, look_at};
+use super::{Query, ROWS, Rate, Work, give_way, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
 use crate::text::{Scored, Top};
@@ -59,6 +59,7 @@ impl Scan {
     fn all(&mut self, codes: &Codes<'_>, query: &Query, count: usize, work: &mut Work) {
         for from in (0..count).step_by(ROWS) {
             let until = count.min(from + ROWS);
+            give_way(from);
             query.bounds_in_turn(codes, from..until, work);
             self.raise(query, &work.lower[..until - from], from);
             self.collect(query, &work.upper[..until - from], from);

@@ -1,6 +1,6 @@
 //! Bounds of all similarities, and the events among which the greatest is.
 
-use super::{Query, ROWS, Work};
+use super::{Query, ROWS, Work, give_way};
 use crate::base::codes::Codes;
 
 /// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of which
@@ -17,6 +17,7 @@ pub(crate) fn bound(
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {
         let from = chunk * ROWS;
         let until = from + out.len();
+        give_way(from);
         query.bounds_in_turn(codes, from..until, &mut work);
         let (upper, lower) = (&mut work.upper[..out.len()], &mut work.lower[..out.len()]);
         for &id in &changed[changed.partition_point(|&id| (id as usize) < from)..] {
