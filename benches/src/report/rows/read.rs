@@ -157,9 +157,8 @@ fn walk(
 #[inline]
 pub(super) fn ours(view: &View, id: NodeId) -> Outcome<u64> {
     let node = view.node(id)?;
-    // The vector first: where it is follows from the id, so it is on its way while the record tells where the text is.
-    let line = first_line(node.vector()?.unwrap_or_default());
     let text = node.text()?;
+    let vector = node.vector()?.unwrap_or_default();
     black_box((node.flags(), node.lambda()));
     let fields = sum_of([
         node.id().0,
@@ -171,9 +170,7 @@ pub(super) fn ours(view: &View, id: NodeId) -> Outcome<u64> {
         node.last_accessed().0 as u64,
         node.strength().to_bits().into(),
     ]);
-    Ok(fields
-        .wrapping_add(line)
-        .wrapping_add(bytes(text.as_bytes())))
+    Ok(fields.wrapping_add(content(text.as_bytes(), vector)))
 }
 
 /// The same of the reference's event.
@@ -188,9 +185,7 @@ pub(super) fn theirs(event: &CognitiveEvent) -> u64 {
         event.last_accessed,
         event.decay_score.to_bits().into(),
     ]);
-    fields
-        .wrapping_add(first_line(&event.feature_vec))
-        .wrapping_add(bytes(event.content.as_bytes()))
+    fields.wrapping_add(content(event.content.as_bytes(), &event.feature_vec))
 }
 
 fn read_theirs(file: &MmapReader, id: u64) -> Outcome<u64> {
@@ -215,13 +210,10 @@ fn sum_of<const N: usize>(numbers: [u64; N]) -> u64 {
         .fold(0, |sum, number| sum.wrapping_add(*number))
 }
 
-fn bytes(text: &[u8]) -> u64 {
-    text.iter().map(|&byte| u64::from(byte)).sum()
-}
-
-fn first_line(vector: &[f32]) -> u64 {
+fn content(text: &[u8], vector: &[f32]) -> u64 {
+    let text: u64 = text.iter().map(|&byte| u64::from(byte)).sum();
     let line = vector.iter().take(LINE / 4).map(|x| u64::from(x.to_bits()));
-    line.fold(0, u64::wrapping_add)
+    line.fold(text, u64::wrapping_add)
 }
 
 /// The bytes of the mapping, read by hand.
