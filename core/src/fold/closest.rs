@@ -4,6 +4,7 @@
 //! direction is nearest. That may miss the nearest of all, so it is for those who measure what comes of it.
 
 use super::codes::off;
+use crate::nearest::Work;
 use crate::query::vectors::SAFE;
 use crate::simd::{Bounds, Coded, Kernels, Line, decode};
 
@@ -104,12 +105,25 @@ pub(super) struct Directions<'a> {
     pub(super) dimension: usize,
 }
 
+impl<'a> Directions<'a> {
+    /// All of which are looked at.
+    pub(super) fn ungrouped(rows: &'a Rows, dimension: usize) -> Self {
+        Self {
+            rows,
+            groups: None,
+            dimension,
+        }
+    }
+}
+
 /// Tells whom vectors are nearest to.
 pub(super) struct Nearest<'a> {
     among: &'a Directions<'a>,
     kernels: Kernels,
     coded: Coded,
     unit: Vec<f32>,
+    /// Of the rows that are looked at together.
+    scales: Vec<u32>,
     work: Work,
 }
 
@@ -120,6 +134,7 @@ impl<'a> Nearest<'a> {
             kernels: Kernels::best(),
             coded: Coded::sized(among.dimension),
             unit: Vec::new(),
+            scales: Vec::new(),
             work: Work::of(among.rows.len()),
         }
     }
@@ -144,23 +159,24 @@ impl<'a> Nearest<'a> {
         let line = Line::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
         let (kernels, coded, work) = (self.kernels, &self.coded, &mut self.work);
         let Some(groups) = &self.among.groups else {
-            let lower = work.lower(kernels, coded, &line, self.among.rows);
-            return kernels.greatest(lower) as u32;
+            let rows = self.among.rows;
+            kernels.code_sums(coded, &rows.codes, &mut work.sums);
+            return kernels.greatest(lower(kernels, &line, &rows.scales, work)) as u32;
         };
         let leaders = &groups.leaders;
-        let lower = work.lower(kernels, coded, &line, leaders);
-        let chosen = greatest_few(lower);
+        kernels.code_sums(coded, &leaders.codes, &mut work.sums[..leaders.len()]);
+        let chosen = greatest_few(lower(kernels, &line, &leaders.scales, work));
+        self.scales.clear();
         let (stride, mut count) = (coded.stride(), 0);
         for group in chosen.clone() {
             let (from, to) = (groups.starts[group], groups.starts[group + 1]);
             let codes = &groups.rows.codes[from * stride..to * stride];
             let after = count + to - from;
             kernels.code_sums(coded, codes, &mut work.sums[count..after]);
-            work.scales[count..after].copy_from_slice(&groups.rows.scales[from..to]);
+            self.scales.extend_from_slice(&groups.rows.scales[from..to]);
             count = after;
         }
-        let lower = work.bounds(kernels, &line, count);
-        let mut at = kernels.greatest(lower);
+        let mut at = kernels.greatest(lower(kernels, &line, &self.scales, work));
         for group in chosen {
             let (from, to) = (groups.starts[group], groups.starts[group + 1]);
             if at < to - from {
@@ -188,37 +204,13 @@ fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> 
         .map(|(_, at)| at)
 }
 
-/// What is made of rows.
-struct Work {
-    sums: Vec<i32>,
-    scales: Vec<u32>,
-    upper: Vec<f32>,
-    lower: Vec<f32>,
-}
-
-impl Work {
-    fn of(count: usize) -> Self {
-        Self {
-            sums: vec![0; count],
-            scales: vec![0; count],
-            upper: vec![0.0; count],
-            lower: vec![0.0; count],
-        }
-    }
-
-    /// The lower bounds of the dot products with these rows.
-    fn lower(&mut self, kernels: Kernels, coded: &Coded, line: &Line, rows: &Rows) -> &mut [f32] {
-        let count = rows.len();
-        kernels.code_sums(coded, &rows.codes, &mut self.sums[..count]);
-        self.scales[..count].copy_from_slice(&rows.scales);
-        self.bounds(kernels, line, count)
-    }
-
-    /// The lower bounds that the first sums and scales give.
-    fn bounds(&mut self, kernels: Kernels, line: &Line, count: usize) -> &mut [f32] {
-        let (sums, scales) = (&self.sums[..count], &self.scales[..count]);
-        let (upper, lower) = (&mut self.upper[..count], &mut self.lower[..count]);
-        kernels.bounds(line, sums, scales, Bounds { upper, lower });
-        &mut self.lower[..count]
-    }
+/// The lower bounds of the dot products with the rows that the first sums are of.
+fn lower<'w>(kernels: Kernels, line: &Line, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
+    let count = scales.len();
+    let out = Bounds {
+        upper: &mut work.upper[..count],
+        lower: &mut work.lower[..count],
+    };
+    kernels.bounds(line, &work.sums[..count], scales, out);
+    &work.lower[..count]
 }

@@ -59,6 +59,10 @@ pub(super) fn train(
         .min(SAMPLE_BYTES_MAX / bytes)
         .max(k as u64);
     let sample = sample(vectors, count, wanted)?;
+    if sample.is_empty() {
+        // All are so long or so short that 32 bits don't tell their directions.
+        return Ok(Rows::default());
+    }
     lloyd(&sample, k, ROUNDS, centre, workers)
 }
 
@@ -104,20 +108,12 @@ fn nearest_of(units: &[f32], among: &Directions<'_>, workers: &dyn Workers) -> R
 /// Clusters, grouped where there are so many clusters that looking at a few groups takes less than looking at all.
 pub(super) fn grouped<'r>(rows: &'r Rows, centre: &[f32]) -> Result<Directions<'r>> {
     let (k, dimension) = (rows.len(), centre.len());
-    let mut all = Directions {
-        rows,
-        groups: None,
-        dimension,
-    };
+    let mut all = Directions::ungrouped(rows, dimension);
     if k >= CLUSTERS_MIN {
         let directions = rows.directions(centre);
         let count = (GROUPS_PER_ROOT * (k as f64).sqrt()) as usize;
         let leaders = lloyd(&directions, count, GROUP_ROUNDS, centre, &Inline)?;
-        let among = Directions {
-            rows: &leaders,
-            groups: None,
-            dimension,
-        };
+        let among = Directions::ungrouped(&leaders, dimension);
         let of = nearest_of(&directions, &among, &Inline)?;
         all.groups = Some(Groups::new(leaders, rows, &of));
     }
@@ -351,14 +347,6 @@ mod tests {
         all
     }
 
-    fn flat(rows: &Rows) -> Directions<'_> {
-        Directions {
-            rows,
-            groups: None,
-            dimension: DIMENSION,
-        }
-    }
-
     #[test]
     fn a_row_stands_for_a_direction_near_that_which_it_was_made_of() {
         let centre = vec![0.01; DIMENSION];
@@ -380,7 +368,12 @@ mod tests {
         assert!(all.groups.is_some());
         let asked = around(60, 3_000, 0.4);
         let found = nearest_of(&asked, &all, &Inline).unwrap();
-        let expected = nearest_of(&asked, &flat(&clusters), &Inline).unwrap();
+        let expected = nearest_of(
+            &asked,
+            &Directions::ungrouped(&clusters, DIMENSION),
+            &Inline,
+        )
+        .unwrap();
         let same = found.iter().zip(&expected).filter(|(a, b)| a == b).count();
         assert!(same >= 2_850, "{same} of 3000");
     }

@@ -257,6 +257,9 @@ impl<'a, 'v> Maker<'a, 'v> {
         }
         let (vectors, centre) = (self.vectors, &self.made.centre);
         self.of_clusters = clusters::train(vectors, centre, self.count, workers)?;
+        if self.of_clusters.len() == 0 {
+            return Ok(());
+        }
         let among = clusters::grouped(&self.of_clusters, centre)?;
         let find = |ids: Range<u32>| {
             let mut nearest = Nearest::new(&among);
@@ -286,11 +289,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         // Making groups takes as long as finding the clusters of some.
         let among = match others.len() > rows.len() {
             true => clusters::grouped(rows, centre)?,
-            false => Directions {
-                rows,
-                groups: None,
-                dimension: centre.len(),
-            },
+            false => Directions::ungrouped(rows, centre.len()),
         };
         let mut nearest = Nearest::new(&among);
         let (cluster_of, vectors) = (&mut self.cluster_of, self.vectors);

@@ -142,14 +142,15 @@ const AHEAD: usize = 8192;
 
 /// What is made of some rows.
 #[derive(Debug)]
-struct Work {
-    sums: Vec<i32>,
-    upper: Vec<f32>,
-    lower: Vec<f32>,
+pub(crate) struct Work {
+    pub(crate) sums: Vec<i32>,
+    pub(crate) upper: Vec<f32>,
+    pub(crate) lower: Vec<f32>,
 }
 
 impl Work {
-    fn of(count: usize) -> Self {
+    /// Room for so many.
+    pub(crate) fn of(count: usize) -> Self {
         Self {
             sums: vec![0; count],
             upper: vec![0.0; count],

@@ -240,3 +240,18 @@ fn an_approximate_answer_keeps_its_recall_in_clusters_and_is_exact_where_there_a
     assert_eq!(measured.probes, 0, "{measured:?}");
     assert!(ask(&view, &scattered[5], true).is_exact);
 }
+
+#[test]
+fn so_many_vectors_of_which_none_has_a_direction_in_32_bits_are_folded_and_found() {
+    let mut vectors = vec![vec![1e30, 1e30, 0.0, 0.0]; 10_001];
+    vectors[7] = vec![0.0, 0.0, 1e30, 1e30];
+    let query = Similar {
+        like: Like::Vector(vec![0.0, 0.0, 1.0, 1.0]),
+        limit: 1,
+        approximate: true,
+        ..Similar::default()
+    };
+    let found = query.run(&brain(4, &vectors)).unwrap();
+    assert!(found.is_exact);
+    assert_eq!(found.hits[0].0, NodeId(7));
+}
