@@ -39,6 +39,7 @@ mod panics;
 mod secrets;
 mod services;
 mod touches;
+mod watch;
 
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};

@@ -126,3 +126,27 @@ pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
 /// Bytes that are packed anew for the server before it has read them, but for the rest of one block.
 pub const AHEAD_BYTES: usize = 16 << 10;
+/// Files that are adopted, or brains that are rescued, at the same time.
+pub const ADOPTIONS_MAX: usize = 2;
+/// Names that are looked at between two looks at what else there is to do.
+pub const LOOKS_MAX: usize = 64;
+/// How often the folder is looked through for what no event told.
+pub const RESCAN_EVERY: Duration = Duration::from_secs(30);
+/// The same where the system tells nothing.
+pub const RESCAN_UNWATCHED_EVERY: Duration = Duration::from_secs(5);
+/// How long a file that was put into the folder has not changed when it is at rest, if nobody has seen its writer close
+/// it.
+pub const SETTLE_AFTER: Duration = Duration::from_secs(2);
+/// How long after its adoption a file is looked at for the last time: a writer that was not done by then is not seen.
+pub const LATE_AFTER: Duration = Duration::from_secs(30);
+/// How long a brain's file has been gone when it is saved from the open descriptor: whoever writes it anew has taken its
+/// place by then.
+pub const GONE_AFTER: Duration = Duration::from_millis(500);
+/// How long a call waits for a file to be adopted.
+pub const ADOPT_WAIT: Duration = Duration::from_secs(10);
+/// Files of brains that are closed and held open, so that they can be saved if somebody takes them away.
+pub const HELD_MAX: usize = 1024;
+/// Names of brains that are not ours yet, asked for and not looked at.
+pub const ASKED_MAX: usize = 1024;
+/// Files of which brains were made and that wait to be looked at for the last time.
+pub const ORIGINALS_MAX: usize = 64;

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use amem_core::brain::Brain;
 use amem_core::view::View;
 use amem_core::{Generation, Lsn, NodeId};
-use amem_store::Store;
+use amem_store::disk::FileId;
 use amem_store::mutation::Request;
+use amem_store::{Held, Store};
 use arc_swap::ArcSwap;
 use tokio::sync::{RwLock, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     brain: ArcSwap<Brain>,
     poison: Mutex<Option<String>>,
     closed: AtomicBool,
+    /// The file of the generation that is written.
+    file: Mutex<Held>,
     /// The newest commit that views have.
     newest: watch::Sender<Lsn>,
     /// Uses of events that are not counted yet.
@@ -43,6 +46,7 @@ impl Shared {
     pub(crate) fn show(&self, store: &Store) {
         if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
             self.brain.store(store.brain().clone());
+            *self.file.lock().unwrap_or_else(PoisonError::into_inner) = store.held();
         }
         self.journal_bytes
             .store(store.journal_bytes(), Ordering::Relaxed);
@@ -52,6 +56,19 @@ impl Shared {
             *newest = lsn;
             is_new
         });
+    }
+
+    /// Its file, which outlives its name.
+    pub(crate) fn held(&self) -> Held {
+        self.file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Which file it is.
+    pub(crate) fn file(&self) -> FileId {
+        self.held().id()
     }
 
     /// Why nothing is written, if so.
@@ -114,6 +131,7 @@ impl OpenBrain {
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             brain: ArcSwap::new(store.brain().clone()),
+            file: Mutex::new(store.held()),
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
             newest: watch::Sender::new(store.view().lsn()),
@@ -256,6 +274,18 @@ impl OpenBrain {
         let (answer, answered) = oneshot::channel();
         self.queue
             .send(Message::Checkpoint(answer))
+            .await
+            .map_err(|_| self.closed())?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+    }
+
+    /// Looks whether the brain's name is still that of its file; see `Store::hold_name`.
+    pub(crate) async fn hold_name(&self) -> Result<bool> {
+        let (answer, answered) = oneshot::channel();
+        self.queue
+            .send(Message::HoldName(answer))
             .await
             .map_err(|_| self.closed())?;
         answered

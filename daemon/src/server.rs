@@ -10,7 +10,7 @@ use amem_proto::v1::memory_service_server::MemoryServiceServer;
 use amem_proto::v1::query_service_server::QueryServiceServer;
 use amem_store::Folder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, watch as cell};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService;
 use tonic::transport::Server;
@@ -32,6 +32,7 @@ use crate::methods;
 use crate::notify;
 use crate::panics::CatchPanics;
 use crate::services::{Daemon, Service};
+use crate::watch;
 
 /// Serves a folder of brains to who comes in by the listeners, until `shutdown` is ready or an administrator asks for
 /// the end; then ends the calls that are under way and closes the brains, in less than ten seconds.
@@ -43,7 +44,7 @@ pub async fn run(
 ) -> Result<()> {
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
-    let (stop, stopping) = watch::channel(false);
+    let (stop, stopping) = cell::channel(false);
     let (reporter, health_service) = tonic_health::server::health_reporter();
     let health = Health::new(reporter);
     for service in [
@@ -119,6 +120,7 @@ pub async fn run(
             }
         })
     };
+    let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
     tokio::pin!(serving);
     tracing::info!(
         folder = %config.folder.display(),
@@ -141,6 +143,7 @@ pub async fn run(
     };
     tracing::info!("stopping");
     closing.abort();
+    watching.abort();
     unread.abort();
     daemon.control.shutdown();
     notify::stopping();

@@ -37,6 +37,8 @@ pub(crate) enum Message {
     Write(Box<Write>),
     /// Make a new generation.
     Checkpoint(oneshot::Sender<Result<Generation>>),
+    /// Look whether the brain's name is still that of its file.
+    HoldName(oneshot::Sender<Result<bool>>),
     /// Something waits beside the queue.
     Wake,
     /// Let go of the brain.
@@ -175,6 +177,7 @@ impl Writer {
                     group.push(*write);
                 }
                 Message::Checkpoint(answer) => self.checkpoints.wait(Waiting::Asked(answer)),
+                Message::HoldName(asker) => drop(asker.send(self.hold_name())),
                 Message::Wake => {}
                 Message::End(how, asker) => {
                     ending = Some((how, asker));
@@ -253,8 +256,15 @@ impl Writer {
             requests.push(write.request);
             askers.push((write.answer, erases, write.permit));
         }
+        let before = store.brain().base().identity().generation;
         let answers = store.commit(&requests);
         let generation = store.brain().base().identity().generation;
+        if generation != before {
+            tracing::warn!(
+                brain = self.name,
+                "a file had taken the brain's name: it is kept as a conflict"
+            );
+        }
         self.shared.show(store);
         let erase_pending = askers.iter().any(|(_, erases, _)| *erases) && store.erase_pending();
         let poisoned = store.poisoned().map(str::to_owned);
@@ -272,6 +282,20 @@ impl Writer {
             self.lose(&why);
             self.recover();
         }
+    }
+
+    fn hold_name(&mut self) -> Result<bool> {
+        let Some(store) = &mut self.store else {
+            let why = self.shared.poisoned().unwrap_or_default();
+            return Err(amem_store::Error::Poisoned { why }.into());
+        };
+        let held = store.hold_name();
+        self.shared.show(store);
+        if let Some(why) = store.poisoned().map(str::to_owned) {
+            self.lose(&why);
+            self.recover();
+        }
+        Ok(held?)
     }
 
     /// Puts a checkpoint in place that was built meanwhile.

@@ -23,7 +23,7 @@ use amem_core::view::View;
 use crate::create::{FileSink, epoch};
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, TMP};
+use crate::folder::{self, CONFLICTS, Folder, TMP};
 use crate::folding;
 use crate::store::Store;
 
@@ -344,10 +344,10 @@ impl Store {
                     .map_err(|e| format!("removing the old file: {e}"))?;
             } else {
                 // Somebody's file had taken our name in the last moment: it is theirs, and kept.
-                let kept = tmp.replacen(TMP, crate::folder::CONFLICTS, 1);
+                let kept = folder::conflict_name(&**disk, &self.name);
                 disk.publish(tmp, &kept)
                     .map_err(|e| format!("keeping {kept}: {e}"))?;
-                disk.sync_folder(crate::folder::CONFLICTS)
+                disk.sync_folder(CONFLICTS)
                     .map_err(|e| format!("syncing: {e}"))?;
             }
         }

@@ -12,6 +12,7 @@ use amem_core::view::View;
 use amem_core::{Generation, Graph, Micros};
 use uuid::Uuid;
 
+use crate::adoption::Placed;
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
@@ -43,7 +44,7 @@ impl Default for Create {
 /// Makes an empty brain. It is there, durably, when this returns.
 pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
     let identity = fresh(folder, options)?;
-    publish(folder, name, |sink| {
+    publish(folder, name, None, |sink| {
         let end = fold::empty(&identity, options.dimension, &options.settings, sink)?;
         fold::journal(&identity, epoch(folder), end, sink)
     })
@@ -51,6 +52,17 @@ pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
 
 /// Makes a brain that begins with a graph whose ids are its positions, in order of recorded time.
 pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) -> Result<()> {
+    import_as(folder, name, None, options, graph)
+}
+
+/// The same, of a file that may have the name.
+pub(crate) fn import_as(
+    folder: &Folder,
+    name: &str,
+    of: Option<&Placed>,
+    options: &Create,
+    graph: &dyn Graph,
+) -> Result<()> {
     let mut identity = fresh(folder, options)?;
     let mut newest = identity.origin_time;
     for position in 0..graph.event_count() {
@@ -61,15 +73,15 @@ pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) 
     build.push_graph(graph)?;
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
-    publish(folder, name, |sink| {
+    publish(folder, name, of, |sink| {
         let end = folding::fold(&view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }
 
 /// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
-/// of its own.
-pub fn adopt(folder: &Folder, name: &str, view: &View) -> Result<()> {
+/// of its own. The file may have the name.
+pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &View) -> Result<()> {
     let next = Options::next(view, folder.disk().now());
     let options = Options {
         identity: Identity {
@@ -79,7 +91,7 @@ pub fn adopt(folder: &Folder, name: &str, view: &View) -> Result<()> {
         },
         ..next
     };
-    publish(folder, name, |sink| {
+    publish(folder, name, of, |sink| {
         let end = folding::fold(view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
@@ -113,49 +125,56 @@ pub(crate) fn epoch(folder: &Folder) -> u64 {
 fn publish(
     folder: &Folder,
     name: &str,
+    of: Option<&Placed>,
     write: impl FnOnce(&mut dyn Sink) -> amem_core::Result<u64>,
 ) -> Result<()> {
     let (disk, to) = (folder.disk(), file_name(name)?);
-    if disk.identity(&to).is_ok() {
+    if of.is_none() && disk.identity(&to).is_ok() {
         return Err(Error::Exists { name: name.into() });
     }
     let tmp = folder.tmp_name(name);
+    let file = disk
+        .create(&tmp)
+        .map_err(|e| Error::disk("create", &tmp, e))?;
     let done = (|| {
-        let file = disk
-            .create(&tmp)
-            .map_err(|e| Error::disk("create", &tmp, e))?;
         let mut sink = FileSink::new(&*file);
         let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
         // Should this process end before the brain is opened, then the next one can't know whether the name is
         // durable: it finds the file owned in this boot and not closed, and makes another.
-        store::own(&**disk, &*file, start - PAGE, start)
+        store::own(folder, name, &*file, start - PAGE, start)
             .map_err(|e| Error::disk("own", &tmp, e))?;
         file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
         file.protect()
             .map_err(|e| Error::disk("protect", &tmp, e))?;
-        disk.publish(&tmp, &to).map_err(|e| match e.kind() {
-            std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
-            _ => Error::disk("publish", &to, e),
-        })?;
-        Ok(file.id())
-    })();
-    let id = match done {
-        Ok(id) => id,
-        Err(e) => {
-            // What could not be finished is cleared now, or when the folder is opened next.
-            drop(disk.remove(&tmp));
-            return Err(e);
+        match of {
+            Some(placed) => placed.give_way(&tmp),
+            None => disk.publish(&tmp, &to).map_err(|e| match e.kind() {
+                std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
+                _ => Error::disk("publish", &to, e),
+            }),
         }
-    };
+    })();
+    if let Err(e) = done {
+        // What could not be finished is cleared now, or when the folder is opened next. What stands there may be the
+        // file that was to give way.
+        if disk.identity(&tmp).is_ok_and(|id| id == file.id()) {
+            drop(disk.remove(&tmp));
+        }
+        return Err(e);
+    }
     if let Err(e) = disk.sync_folder("") {
         // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
         let why = format!("syncing the folder: {e}");
-        return Err(match disk.remove(&to) {
+        let gone = match of {
+            Some(placed) => placed.come_back(&tmp),
+            None => disk.remove(&to),
+        };
+        return Err(match gone {
             Ok(()) => Error::disk("sync", "the folder", e),
             Err(_) => Error::OutcomeUnknown { why },
         });
     }
-    folder.note_created(id);
+    folder.note_created(file.id());
     Ok(())
 }
 

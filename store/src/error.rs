@@ -43,6 +43,26 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// The file under the brain's name is not the folder's own.
+    #[error("{name}.amem is not a file of this daemon: it has to be adopted first")]
+    NotOurs {
+        /// The brain's name.
+        name: String,
+    },
+    /// A file that was put under the brain's name is not yet at rest.
+    #[error("{name}.amem is being written by somebody: it is adopted once it is whole and at rest")]
+    Changing {
+        /// The brain's name.
+        name: String,
+    },
+    /// What was put under the brain's name is of no kind that is adopted.
+    #[error("{name}.amem is not adopted: {why}")]
+    NotAdopted {
+        /// The brain's name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The name can't be that of a brain.
     #[error("{name:?} can't be a brain's name: {why}")]
     Name {
@@ -159,6 +179,28 @@ impl Error {
             action,
             name: name.into(),
             source,
+        }
+    }
+
+    /// The same for one more request of a group.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Replaced { name, saved } => Self::Replaced {
+                name: name.clone(),
+                saved: saved.clone(),
+            },
+            Self::Disk {
+                action,
+                name,
+                source,
+            } => Self::disk(
+                action,
+                name,
+                io::Error::new(source.kind(), source.to_string()),
+            ),
+            other => Self::Poisoned {
+                why: other.to_string(),
+            },
         }
     }
 

@@ -4,7 +4,10 @@
 //! rename of its first checkpoint.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
@@ -17,6 +20,8 @@ pub const TMP: &str = ".amemd/tmp";
 pub const RECOVERED: &str = ".amemd/recovered";
 /// Files that took an owned name.
 pub const CONFLICTS: &str = ".amemd/conflicts";
+/// Sixteen bytes that no other folder has.
+pub const ID: &str = ".amemd/id";
 /// The file that is locked.
 pub const LOCK: &str = ".amemd/lock";
 /// What a brain's file name ends with.
@@ -29,6 +34,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub struct Folder {
     disk: Arc<dyn Disk>,
     _lock: Arc<dyn Lock>,
+    id: [u8; 16],
     /// Brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
 }
@@ -60,11 +66,23 @@ impl Folder {
             disk.sync_folder(TMP)
                 .map_err(|e| Error::disk("sync", TMP, e))?;
         }
+        let id = id(&*disk)?;
         Ok(Self {
             disk,
             _lock: lock.into(),
+            id,
             created: Arc::default(),
         })
+    }
+
+    /// What the file of a brain of this folder has in its live page (`live::HOME`), and no copy or other name of it.
+    pub(crate) fn home_of(&self, name: &str, file: FileId) -> u64 {
+        let mut bytes = self.id.to_vec();
+        bytes.extend_from_slice(&file.inode.to_le_bytes());
+        bytes.extend_from_slice(&file.born.to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        // 0 stands in a page that nobody owns.
+        xxh3_64(&bytes).max(1)
     }
 
     /// The disk.
@@ -101,6 +119,39 @@ impl Folder {
         let random = u128::from_le_bytes(self.disk.random());
         format!("{TMP}/{name}-{random:032x}{SUFFIX}")
     }
+}
+
+/// A name for a file that has, or had, the name of a brain and is not the brain's own.
+pub(crate) fn conflict_name(disk: &dyn Disk, name: &str) -> String {
+    format!("{CONFLICTS}/{name}-{}{SUFFIX}", disk.now())
+}
+
+/// The folder's id; makes one if it has none.
+fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
+    let failed = |action| move |e| Error::disk(action, ID, e);
+    let file = match disk.open(ID) {
+        Ok(file) => file,
+        Err(e) if e.kind() == ErrorKind::NotFound => return new_id(disk),
+        Err(e) => return Err(failed("open")(e)),
+    };
+    if file.len().map_err(failed("look at"))? != 16 {
+        let why = "it has not sixteen bytes: remove it, and every brain here is adopted anew";
+        return Err(Error::invalid(ID, why));
+    }
+    let map = file.map(16).map_err(failed("read"))?;
+    let bytes = map.slice(0, 16).and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| failed("read")(ErrorKind::UnexpectedEof.into()))
+}
+
+fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
+    let failed = |action| move |e| Error::disk(action, ID, e);
+    let (id, tmp) = (disk.random(), format!("{TMP}/id"));
+    let file = disk.create(&tmp).map_err(failed("create"))?;
+    file.write_at(0, &id).map_err(failed("write"))?;
+    file.sync().map_err(failed("sync"))?;
+    disk.publish(&tmp, ID).map_err(failed("publish"))?;
+    disk.sync_folder(OWN).map_err(failed("sync"))?;
+    Ok(id)
 }
 
 /// The file of a brain.

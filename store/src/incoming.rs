@@ -3,7 +3,7 @@
 //! Promises: nothing has the brain's name before the file was whole and everything in it held; whatever goes
 //! wrong, what was received is taken away again. A brain of amemd becomes a sibling, of the same lineage, with an
 //! instance of its own; files of other layouts become new brains.
-//! Not here: watching the folder for files that others put there (`amemd`).
+//! Not here: files that others put into the folder (`adoption`).
 
 use std::sync::Arc;
 
@@ -17,10 +17,11 @@ use amem_core::spec1::Spec1;
 use amem_core::verify;
 use uuid::Uuid;
 
+use crate::adoption::{Original, Placed};
 use crate::create::{self, Create};
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, file_name};
+use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
 
 /// Bytes of a file that becomes a brain.
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
@@ -36,10 +37,12 @@ pub struct Incoming {
     file: Arc<dyn File>,
     received: u64,
     expected: u64,
+    /// The file that has the name, and of which this is a copy.
+    placed: Option<Placed>,
 }
 
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// The layout it had.
     pub layout: Layout,
@@ -47,16 +50,28 @@ pub struct Imported {
     pub renumbered: u64,
     /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
     pub dropped_edges: u64,
+    /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
+    pub original: Option<String>,
 }
 
 impl Incoming {
     /// Begins to receive a file of so many bytes for a brain of a name that is free.
     pub fn begin(folder: &Folder, name: &str, bytes: u64) -> Result<Self> {
         let to = file_name(name)?;
-        amem_core::Error::check_limit("the file's size (bytes)", bytes, INCOMING_BYTES_MAX)?;
         if folder.disk().identity(&to).is_ok() {
             return Err(Error::Exists { name: name.into() });
         }
+        Self::new(folder, name, bytes, None)
+    }
+
+    /// Begins to copy a file that has the name of the brain that it is to become.
+    pub(crate) fn of_placed(folder: &Folder, name: &str, placed: Placed) -> Result<Self> {
+        let bytes = placed.bytes();
+        Self::new(folder, name, bytes, Some(placed))
+    }
+
+    fn new(folder: &Folder, name: &str, bytes: u64, placed: Option<Placed>) -> Result<Self> {
+        amem_core::Error::check_limit("the file's size (bytes)", bytes, INCOMING_BYTES_MAX)?;
         let tmp = folder.tmp_name(name);
         let created = folder.disk().create(&tmp);
         Ok(Self {
@@ -66,6 +81,7 @@ impl Incoming {
             tmp,
             received: 0,
             expected: bytes,
+            placed,
         })
     }
 
@@ -82,8 +98,28 @@ impl Incoming {
         Ok(())
     }
 
+    /// Copies the file that has the name.
+    pub(crate) fn copy(&mut self) -> Result<()> {
+        let Some(placed) = self.placed.take() else {
+            return Ok(());
+        };
+        let copied = placed.copy(|part| self.push(part));
+        self.placed = Some(placed);
+        copied
+    }
+
     /// Makes the brain. `embed`: texts of a file without vectors get those of the built-in embedder.
-    pub fn finish(self, embed: bool) -> Result<Imported> {
+    pub fn finish(mut self, embed: bool) -> Result<Imported> {
+        self.make(embed)
+    }
+
+    /// Makes the brain of the file that it takes the name of; that file comes back.
+    pub(crate) fn finish_placed(mut self, embed: bool) -> Result<(Imported, Option<Original>)> {
+        let imported = self.make(embed)?;
+        Ok((imported, self.placed.take().and_then(Placed::into_original)))
+    }
+
+    fn make(&mut self, embed: bool) -> Result<Imported> {
         if self.received != self.expected {
             return Err(self.other_size(self.received, "came"));
         }
@@ -121,14 +157,22 @@ impl Incoming {
             .into());
         }
         let brain = Arc::new(Brain::open(map.clone())?);
-        if let Some(start) = brain.start() {
-            brain.replay(start, u64::MAX)?;
-        }
-        create::adopt(&self.folder, &self.name, &brain.view())?;
+        let Some(start) = brain.start() else {
+            let why = "its journal is missing: the file was cut off there";
+            return Err(amem_core::Error::corrupt("file", map.len(), why).into());
+        };
+        brain.replay(start, u64::MAX)?;
+        create::adopt(
+            &self.folder,
+            &self.name,
+            self.placed.as_ref(),
+            &brain.view(),
+        )?;
         Ok(Imported {
             layout: Layout::Native,
             renumbered: 0,
             dropped_edges: 0,
+            original: None,
         })
     }
 
@@ -148,13 +192,39 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        create::import(&self.folder, &self.name, &options, &graph)?;
         let dropped = [&report.merged, &report.self_edges, &report.dangling];
+        let dropped_edges = dropped.iter().map(|edges| edges.len() as u64).sum();
+        let original = match &self.placed {
+            // The sender of a file has it still; of this one, the brain would be all that is left.
+            Some(_) if dropped_edges > 0 => Some(self.keep()?),
+            _ => None,
+        };
+        create::import_as(
+            &self.folder,
+            &self.name,
+            self.placed.as_ref(),
+            &options,
+            &graph,
+        )?;
         Ok(Imported {
             layout,
             renumbered: report.renumbered,
-            dropped_edges: dropped.iter().map(|edges| edges.len() as u64).sum(),
+            dropped_edges,
+            original,
         })
+    }
+
+    /// Keeps the copy for good; says under which name.
+    fn keep(&self) -> Result<String> {
+        let disk = self.folder.disk();
+        let kept = format!("{RECOVERED}/{}.original-{}{SUFFIX}", self.name, disk.now());
+        self.file
+            .sync()
+            .map_err(|e| Error::disk("sync", &self.tmp, e))?;
+        let done = disk.publish(&self.tmp, &kept);
+        done.and_then(|()| disk.sync_folder(RECOVERED))
+            .map_err(|e| Error::disk("keep", &kept, e))?;
+        Ok(kept)
     }
 
     fn other_size(&self, found: u64, came: &str) -> Error {

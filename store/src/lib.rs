@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adoption;
 mod belief;
 pub mod checkpoint;
 pub mod create;
@@ -26,6 +27,7 @@ mod similar;
 mod space;
 pub mod store;
 
+pub use adoption::Standing;
 pub use checkpoint::{Checkpoint, Retired};
 pub use create::{Create, create, import};
 pub use error::{Error, Result};
@@ -33,4 +35,5 @@ pub use folder::Folder;
 pub use folding::SideBySide;
 pub use incoming::{Imported, Incoming};
 pub use mutation::{Answer, Mutation, Request};
+pub use place::Held;
 pub use store::Store;

@@ -1,14 +1,17 @@
 //! The brain's name: taking it away, and whether it is still that of the file that we write to: `rm`, `mv` and
 //! `cp -f` would leave us writing to a file without a name.
 //!
-//! Promises: a file that was taken away is noticed before anything more is answered, and what it held is
-//! saved from the open file under a name of its own.
+//! Promises: a file that was taken away is noticed before anything more is answered, and what it held is saved from the
+//! open file under a name of its own; a file that takes the name costs the brain nothing, and is kept.
 
 use std::io;
+use std::sync::Arc;
 
 use crate::checkpoint::Checkpoint;
+use crate::disk::{File, FileId};
 use crate::error::{Error, Result};
-use crate::folder::{RECOVERED, SUFFIX};
+use crate::folder::{Folder, RECOVERED, SUFFIX};
+use crate::recovery;
 use crate::store::Store;
 
 /// What a look at the brain's name shows.
@@ -17,18 +20,43 @@ pub(crate) enum Place {
     Ours,
     /// It can't be looked at now.
     Unknown(io::Error),
-    /// Another file, or none; in words.
-    Lost(String),
+    /// Another file.
+    Taken,
+    /// None; in words.
+    Gone(String),
+}
+
+/// A brain's file, held open: what is in it outlives the loss of its name.
+#[derive(Debug, Clone)]
+pub struct Held(Arc<dyn File>);
+
+impl Held {
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.0.id()
+    }
 }
 
 impl Store {
+    /// The brain's file as it is now; each checkpoint has another.
+    pub fn held(&self) -> Held {
+        Held(self.file.clone())
+    }
+
+    /// Opens a brain again by the file that was held since it was closed, and gets its name back: see `hold_name`.
+    pub fn reopen(folder: &Folder, name: &str, held: &Held) -> Result<Self> {
+        let mut store = recovery::open_file(folder, name, held.0.clone())?;
+        store.hold_name()?;
+        Ok(store)
+    }
+
     /// Looks at the brain's name.
     pub(crate) fn place(&self) -> Place {
         match self.folder.disk().identity(&self.file_name) {
             Ok(id) if id == self.file.id() => Place::Ours,
-            Ok(_) => Place::Lost(format!("{} was replaced by another file", self.file_name)),
+            Ok(_) => Place::Taken,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                Place::Lost(format!("{} is gone: {e}", self.file_name))
+                Place::Gone(format!("{} is gone: {e}", self.file_name))
             }
             Err(e) => Place::Unknown(e),
         }
@@ -36,19 +64,41 @@ impl Store {
 
     /// Takes the brain's file away, durably. Readers that have it mapped keep what they see.
     ///
-    /// A file that stands under the brain's name and is not ours stays (`Replaced`).
+    /// A file that stands under the brain's name and is not ours stays, and what was committed is saved (`Replaced`).
     pub fn remove(self) -> Result<()> {
         let disk = self.folder.disk();
         match self.place() {
             Place::Ours => {}
             Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
-            Place::Lost(_) => return Err(self.save_as_replaced()()),
+            Place::Taken | Place::Gone(_) => return Err(self.save_as_replaced()()),
         }
         disk.remove(&self.file_name)
             .map_err(|e| Error::disk("remove", &self.file_name, e))?;
         disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
             why: format!("syncing the folder: {e}"),
         })
+    }
+
+    /// Looks whether the brain's name is still that of our file. If another file has taken it, it is put aside as a
+    /// conflict, and the brain goes on in a new generation under its name; if there is none, as somebody took ours
+    /// away, then what is committed is saved (`Replaced`), and nothing is written any more.
+    ///
+    /// Says whether the name had been taken.
+    pub fn hold_name(&mut self) -> Result<bool> {
+        let why = match self.place() {
+            Place::Ours => return Ok(false),
+            Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
+            Place::Taken => match self.checkpoint() {
+                Ok(()) => return Ok(true),
+                // As it was: the next commit tries again.
+                Err(e) if self.poison.is_none() => return Err(e),
+                Err(e) => e.to_string(),
+            },
+            Place::Gone(why) => why,
+        };
+        let replaced = self.save_as_replaced();
+        self.poison = Some(why);
+        Err(replaced())
     }
 
     /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more.

@@ -1,6 +1,6 @@
 //! Opening a brain: what was acknowledged is there, what was not is whole or gone.
 //!
-//! Three cases:
+//! Only a file of ours is opened: one that somebody put there has to be adopted. Three cases:
 //! - The file was closed in order, or made by this process: nothing to do.
 //! - The operating system started since: what the cache held is gone, and what is read is what the medium
 //!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
@@ -15,18 +15,29 @@ use amem_core::brain::Brain;
 use amem_core::journal::live::{self, Live};
 use amem_core::mapping::Map;
 
+use crate::adoption::{self, Standing};
 use crate::checkpoint::Checkpoint;
+use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
 use crate::store::Store;
 
 pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let file_name = file_name(name)?;
-    let disk = folder.disk();
-    let file = disk.open(&file_name).map_err(|e| match e.kind() {
+    // A file that is not ours is not even touched.
+    if adoption::standing(folder, name)? != Standing::Ours {
+        return Err(Error::NotOurs { name: name.into() });
+    }
+    let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
         _ => Error::disk("open", &file_name, e),
     })?;
+    open_file(folder, name, file)
+}
+
+/// Opens a brain by its file, whoever has the name now.
+pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
+    let (file_name, disk) = (file_name(name)?, folder.disk());
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)
@@ -39,11 +50,12 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let Some(start) = brain.start() else {
         return Err(amem_core::Error::Foreign.into());
     };
+    let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
+    if cell(live::HOME) != Some(folder.home_of(name, file.id())) {
+        return Err(Error::NotOurs { name: name.into() });
+    }
     let live = brain.live();
-    let clean = brain
-        .live_page()
-        .and_then(|page| brain.cell(page + live::CLEAN))
-        .unwrap_or(0);
+    let clean = cell(live::CLEAN).unwrap_or(0);
     let replayed = brain.replay(start, u64::MAX)?;
     let end = replayed.position.at;
     let durable = live.map_or(0, |live| live.committed).max(clean);
@@ -83,7 +95,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
 }
 
 /// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
-fn zero_tail(file: &dyn crate::disk::File, end: u64, len: u64) -> std::io::Result<()> {
+fn zero_tail(file: &dyn File, end: u64, len: u64) -> std::io::Result<()> {
     let zeros = vec![0; (1 << 20).min(len.saturating_sub(end) as usize)];
     let mut at = end;
     while at < len {

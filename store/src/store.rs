@@ -19,11 +19,10 @@ use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
 use crate::belief;
-use crate::disk::{Disk, File};
+use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
-use crate::place::Place;
 use crate::plan::{self, Plan};
 use crate::requests;
 
@@ -145,20 +144,8 @@ impl Store {
                 .map(|_| Err(Error::Poisoned { why: why.clone() }))
                 .collect();
         }
-        match self.place() {
-            Place::Ours => {}
-            Place::Unknown(e) => {
-                let again = || io::Error::new(e.kind(), e.to_string());
-                return requests
-                    .iter()
-                    .map(|_| Err(Error::disk("look at", &self.file_name, again())))
-                    .collect();
-            }
-            Place::Lost(why) => {
-                let replaced = self.save_as_replaced();
-                self.poison = Some(why);
-                return requests.iter().map(|_| Err(replaced())).collect();
-            }
+        if let Err(error) = self.hold_name() {
+            return requests.iter().map(|_| Err(error.again())).collect();
         }
         let now = self.folder.disk().now();
         let mut answers = Vec::with_capacity(requests.len());
@@ -415,8 +402,14 @@ impl Store {
     /// Tells readers of this boot that the file is owned, and how far it is committed.
     pub(crate) fn take_ownership(&self) -> Result<(), String> {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
-        own(&**self.folder.disk(), &*self.file, page, self.position.at)
-            .map_err(|e| format!("taking ownership: {e}"))
+        own(
+            &self.folder,
+            &self.name,
+            &*self.file,
+            page,
+            self.position.at,
+        )
+        .map_err(|e| format!("taking ownership: {e}"))
     }
 
     /// True if something was erased whose bytes are still in the file.
@@ -455,10 +448,16 @@ impl Store {
 }
 
 /// Tells readers of this boot that a file is owned, and up to where it is committed.
-pub(crate) fn own(disk: &dyn Disk, file: &dyn File, page: u64, committed: u64) -> io::Result<()> {
+pub(crate) fn own(
+    folder: &Folder,
+    name: &str,
+    file: &dyn File,
+    page: u64,
+    committed: u64,
+) -> io::Result<()> {
     let id = file.id();
     let owner = live::Owner {
-        boot: disk.boot_id(),
+        boot: folder.disk().boot_id(),
         device: id.device,
         inode: id.inode,
     };
@@ -466,5 +465,5 @@ pub(crate) fn own(disk: &dyn Disk, file: &dyn File, page: u64, committed: u64) -
     for (at, cell) in owner.cells().into_iter().enumerate() {
         file.store_cell(page, live::OWNER + 8 * at as u64, cell)?;
     }
-    Ok(())
+    file.store_cell(page, live::HOME, folder.home_of(name, id))
 }

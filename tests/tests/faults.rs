@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use amem_core::{EventType, NodeId};
+use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
 use amem_store::mutation::{Ingest, NewEvent};
@@ -222,32 +223,32 @@ fn a_poisoned_brain_says_so_until_it_is_recovered() {
     assert_eq!(brain(&disk).view().nodes(), 2);
 }
 
-/// Opens what was saved when a brain's file was taken away, under a name of its own.
+/// Adopts what was saved when a brain's file was taken away, under a name of its own.
 fn saved(disk: &Arc<SimDisk>, saved: &str) -> Store {
-    let name = saved.strip_prefix(".amemd/recovered/").unwrap();
-    disk.publish(saved, name).unwrap();
+    let file = saved.strip_prefix(".amemd/recovered/").unwrap();
+    disk.publish(saved, file).unwrap();
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2").unwrap();
-    Store::open(&folder, name.strip_suffix(".amem").unwrap()).unwrap()
+    let name = file.strip_suffix(".amem").unwrap();
+    let Standing::Other(stamp) = adoption::standing(&folder, name).unwrap() else {
+        panic!("a saved file has no owner")
+    };
+    adoption::adopt(&folder, name, stamp, false).unwrap();
+    Store::open(&folder, name).unwrap()
 }
 
 #[test]
-fn a_file_that_is_taken_away_or_replaced_is_noticed_and_the_brain_saved() {
+fn a_file_that_is_taken_away_is_noticed_and_the_brain_saved() {
     let removed = |disk: &SimDisk| disk.remove("b.amem").unwrap();
     let moved = |disk: &SimDisk| disk.publish("b.amem", "elsewhere").unwrap();
-    let replaced = |disk: &SimDisk| {
-        drop(disk.create("another").unwrap());
-        disk.exchange("another", "b.amem").unwrap();
-    };
     let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
     let checkpoint = |store: &mut Store| store.checkpoint();
     type Take<'t> = &'t dyn Fn(&SimDisk);
     type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
-    let rows: [(Take<'_>, Then<'_>); 5] = [
+    let rows: [(Take<'_>, Then<'_>); 4] = [
         (&removed, &commit),
         (&removed, &checkpoint),
         (&moved, &commit),
         (&moved, &checkpoint),
-        (&replaced, &commit),
     ];
     for (row, (take, then)) in rows.into_iter().enumerate() {
         let disk = Arc::new(SimDisk::new(1));
@@ -273,19 +274,49 @@ fn a_file_that_is_taken_away_or_replaced_is_noticed_and_the_brain_saved() {
 }
 
 #[test]
-fn a_file_that_takes_the_name_during_a_checkpoint_is_kept() {
+fn a_file_that_takes_the_name_is_kept_and_the_brain_goes_on() {
+    let commit = |store: &mut Store| store.execute(fact("two")).map(drop);
+    let checkpoint = |store: &mut Store| store.checkpoint();
+    let look = |store: &mut Store| store.hold_name().map(|taken| assert!(taken));
+    type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
+    let rows: [(Then<'_>, u64); 3] = [(&commit, 2), (&checkpoint, 1), (&look, 1)];
+    for (row, (then, events)) in rows.into_iter().enumerate() {
+        let disk = Arc::new(SimDisk::new(1));
+        let mut store = brain(&disk);
+        store.execute(fact("one")).unwrap();
+        let file = disk.create("another").unwrap();
+        file.write_at(0, b"not ours").unwrap();
+        disk.exchange("another", "b.amem").unwrap();
+        then(&mut store).unwrap();
+        store.execute(fact("last")).unwrap();
+        let kept = disk.list(".amemd/conflicts").unwrap();
+        let kept = disk.contents(&format!(".amemd/conflicts/{}", kept[0]));
+        assert_eq!(kept.as_deref(), Some(&b"not ours"[..]), "row {row}");
+        drop(store);
+        assert_eq!(brain(&disk).view().nodes(), events + 1, "row {row}");
+    }
+}
+
+#[test]
+fn a_brain_that_was_closed_gets_its_name_back_by_the_file_that_was_held() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     store.execute(fact("one")).unwrap();
-    let file = disk.create("another").unwrap();
-    file.write_at(0, b"not ours").unwrap();
+    let (held, folder) = (store.held(), store.folder().clone());
+    let instance = store.view().instance();
+    store.close().unwrap();
+    drop(disk.create("another").unwrap());
     disk.exchange("another", "b.amem").unwrap();
-    store.checkpoint().unwrap();
+    disk.remove("another").unwrap();
+    assert!(matches!(
+        Store::open(&folder, "b"),
+        Err(Error::NotOurs { .. })
+    ));
+    let mut store = Store::reopen(&folder, "b", &held).unwrap();
+    assert_eq!(store.view().instance(), instance);
     store.execute(fact("two")).unwrap();
-    let kept = disk.list(".amemd/conflicts").unwrap();
-    let kept = disk.contents(&format!(".amemd/conflicts/{}", kept[0]));
-    assert_eq!(kept.as_deref(), Some(&b"not ours"[..]));
-    drop(store);
+    assert_eq!(disk.list(".amemd/conflicts").unwrap().len(), 1);
+    drop((store, folder));
     assert_eq!(brain(&disk).view().nodes(), 2);
 }
 

@@ -255,13 +255,18 @@ fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() 
     let dir = folder();
     let store = open(dir.path());
     let own = store.folder().clone();
+    let live_page = store.brain().live_page().unwrap();
     store.close().unwrap();
-    let brain = dir.path().join("b.amem");
-    let path = dir.path().join("moved.amem");
-    std::fs::copy(&brain, &path).unwrap();
+    // As after a start of the system: nobody owns it yet.
+    let path = dir.path().join("b.amem");
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&path, private).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let owner = live_page + amem_core::journal::live::OWNER;
+    std::os::unix::fs::FileExt::write_all_at(&file, &[0; 16], owner).unwrap();
     let reader = Reader::open(&path).unwrap();
     assert!(!reader.is_live());
-    let mut store = Store::open(&own, "moved").unwrap();
+    let mut store = Store::open(&own, "b").unwrap();
     commit(&mut store, 4, 1, drop);
     let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
     while reader.view().unwrap().nodes() != 4 {

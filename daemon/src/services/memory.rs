@@ -27,6 +27,8 @@ impl Service {
         if erases {
             // Who sends the old file elsewhere ends at its next part.
             drop(brain.sending.write().await);
+            // What the brain was made of goes as well.
+            self.0.brains.settle(&name).await;
         }
         Ok(Done { brain, written })
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, IoSlice};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, StatxFlags};
+use rustix::fs::{AtFlags, CWD, Statx, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::FileId;
@@ -18,15 +18,25 @@ use super::FileId;
 /// after that has an inode to write as well (+ 35 µs a commit).
 pub(super) fn identity(path: &Path) -> io::Result<FileId> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
-    match rustix::fs::statx(CWD, path, flags, StatxFlags::INO) {
+    match rustix::fs::statx(CWD, path, flags, StatxFlags::INO | StatxFlags::BTIME) {
         Ok(stat) => Ok(FileId {
             device: rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),
             inode: stat.stx_ino,
+            born: born(&stat),
         }),
         // A sandbox may forbid what it does not know.
         Err(Errno::NOSYS | Errno::PERM) => Err(io::ErrorKind::Unsupported.into()),
         Err(e) => Err(e.into()),
     }
+}
+
+/// When a file was made, if the file system keeps that.
+fn born(stat: &Statx) -> u64 {
+    if stat.stx_mask & StatxFlags::BTIME.bits() == 0 {
+        return 0;
+    }
+    let seconds = u64::try_from(stat.stx_btime.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::from(stat.stx_btime.tv_nsec)
 }
 
 /// Writes bytes and makes them durable, and nothing else of the file.

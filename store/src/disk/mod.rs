@@ -25,6 +25,20 @@ pub struct FileId {
     pub device: u64,
     /// The inode on it.
     pub inode: u64,
+    /// When it was made, in nanoseconds since 1970; 0 where nobody knows. Tells a file from a later one that was given
+    /// the inode of a removed one.
+    pub born: u64,
+}
+
+/// What changes when somebody writes to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// Which file it is.
+    pub id: FileId,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When it was written last, in nanoseconds since 1970; before that 0.
+    pub modified: u64,
 }
 
 /// A folder of brains, the clock, and chance.
@@ -35,6 +49,11 @@ pub trait Disk: Debug + Send + Sync {
     /// Opens an existing regular file for reading and writing (whatever its mode, if it is ours), following
     /// no symbolic link.
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
+
+    /// Opens a file for reading that may be anybody's, without waiting for anything, following no symbolic link.
+    /// Refuses what is no regular file or belongs to another user, and, if it is to be `alone`, what has other names:
+    /// `InvalidInput`, with the reason.
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
 
     /// Which file stands under a name; an error of kind `NotFound` if none does.
     fn identity(&self, name: &str) -> io::Result<FileId>;
@@ -82,6 +101,15 @@ pub enum LockError {
     Held(String),
     /// The file could not be made or locked.
     Io(io::Error),
+}
+
+/// Somebody else's file, read beside whoever may still write it.
+pub trait Source: Debug + Send {
+    /// How it is now.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Reads bytes at a position; how many, 0 at the end.
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
 }
 
 /// An open file.

@@ -11,10 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_core::Micros;
 use amem_core::mapping::{Cells, Map};
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::{Disk, File, FileId, Lock, LockError};
+use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
 
 /// Bytes up to which a part of a file is synced by itself: it is copied once more for that.
 #[cfg(target_os = "linux")]
@@ -62,13 +62,9 @@ impl OsDisk {
                 "not a regular file",
             ));
         }
-        let id = FileId {
-            device: meta.dev(),
-            inode: meta.ino(),
-        };
         Ok(Arc::new(OsFile {
+            id: id(&meta),
             file,
-            id,
             mode: self.mode,
             behind: Arc::default(),
             cells: OnceLock::new(),
@@ -110,6 +106,37 @@ impl Disk for OsDisk {
         self.file(file)
     }
 
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::RDONLY;
+        let file = match rustix::fs::open(self.path(name), flags, Mode::empty()) {
+            Ok(file) => fs::File::from(file),
+            Err(Errno::LOOP) => {
+                return Err(refused("it is a symbolic link: put the file itself here"));
+            }
+            // A socket, or a device without a driver.
+            Err(Errno::NXIO | Errno::NODEV) => return Err(refused("it is no regular file")),
+            Err(e) => return Err(e.into()),
+        };
+        let meta = file.metadata()?;
+        let own = rustix::process::geteuid().as_raw();
+        if !meta.is_file() {
+            return Err(refused("it is no regular file"));
+        }
+        if alone && meta.nlink() > 1 {
+            return Err(refused(
+                "it has other names (hard links), through which it could be written: copy it here",
+            ));
+        }
+        if meta.uid() != own && own != 0 {
+            let why = format!(
+                "it belongs to user {}, and this daemon is user {own}: copy it here as that user",
+                meta.uid()
+            );
+            return Err(refused(why));
+        }
+        Ok(Box::new(OsSource(file)))
+    }
+
     fn identity(&self, name: &str) -> io::Result<FileId> {
         let path = self.path(name);
         #[cfg(target_os = "linux")]
@@ -117,11 +144,7 @@ impl Disk for OsDisk {
             Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
             done => return done,
         }
-        let stat = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(FileId {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-        })
+        Ok(id(&fs::symlink_metadata(path)?))
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
@@ -226,6 +249,44 @@ impl Disk for OsDisk {
 
     fn boot_id(&self) -> [u64; 2] {
         amem_core::reader::boot_id()
+    }
+}
+
+fn id(meta: &fs::Metadata) -> FileId {
+    FileId {
+        device: meta.dev(),
+        inode: meta.ino(),
+        born: meta.created().map_or(0, nanoseconds),
+    }
+}
+
+/// Nanoseconds since 1970; 0 before.
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A file that is not of a kind to be read.
+fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Somebody else's file.
+#[derive(Debug)]
+struct OsSource(fs::File);
+
+impl Source for OsSource {
+    fn stamp(&self) -> io::Result<Stamp> {
+        let meta = self.0.metadata()?;
+        Ok(Stamp {
+            id: id(&meta),
+            bytes: meta.len(),
+            modified: nanoseconds(meta.modified()?),
+        })
+    }
+
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(into, position)
     }
 }
 

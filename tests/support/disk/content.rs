@@ -101,6 +101,22 @@ impl Content {
         bytes
     }
 
+    /// Fills a buffer with the bytes at a position; how many there are.
+    pub fn read_at(&self, position: u64, into: &mut [u8]) -> usize {
+        let left = usize::try_from(self.len.saturating_sub(position)).unwrap_or(usize::MAX);
+        let count = into.len().min(left);
+        let mut done = 0;
+        while done < count {
+            let at = position as usize + done;
+            let part = (CHUNK - at % CHUNK).min(count - done);
+            let chunk = self.chunks[at / CHUNK].as_ref();
+            let bytes = chunk.map_or(&ZEROS, |chunk| &chunk.bytes);
+            into[done..done + part].copy_from_slice(&bytes[at % CHUNK..at % CHUNK + part]);
+            done += part;
+        }
+        count
+    }
+
     /// The first `len` bytes as they are mapped; `None` if the file is shorter.
     pub fn map(&self, len: u64) -> Option<Map> {
         if len > self.len {

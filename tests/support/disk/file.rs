@@ -4,10 +4,10 @@ use std::io;
 use std::ops::Range;
 
 use amem_core::mapping::Map;
-use amem_store::disk::{File, FileId};
+use amem_store::disk::{File, FileId, Source, Stamp};
 
 use super::log::EVERYTHING;
-use super::sim::{DEVICE, SimDisk, State};
+use super::sim::{SimDisk, State, id};
 use super::{Content, Effect, Kind, Op};
 
 /// Longer files are a mistake of the test, or of the store.
@@ -63,12 +63,29 @@ impl SimFile {
     }
 }
 
+impl Source for SimFile {
+    fn stamp(&self) -> io::Result<Stamp> {
+        self.disk.perform(Kind::Len, |state| {
+            let content = state.content(self.inode)?;
+            Ok(Stamp {
+                id: id(self.inode),
+                bytes: content.len(),
+                // A write that changes nothing is none that anybody could miss.
+                modified: content.digest() as u64,
+            })
+        })
+    }
+
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        self.disk.perform(Kind::Len, |state| {
+            Ok(state.content(self.inode)?.read_at(position, into))
+        })
+    }
+}
+
 impl File for SimFile {
     fn id(&self) -> FileId {
-        FileId {
-            device: DEVICE,
-            inode: self.inode,
-        }
+        id(self.inode)
     }
 
     fn len(&self) -> io::Result<u64> {

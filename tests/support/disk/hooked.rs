@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use amem_core::Micros;
 use amem_core::mapping::Map;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
 
 /// What is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,10 @@ impl Disk for Hooked {
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
         Ok(self.file(self.inner.open(name)?))
+    }
+
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
+        self.inner.source(name, alone)
     }
 
     fn identity(&self, name: &str) -> io::Result<FileId> {

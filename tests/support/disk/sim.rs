@@ -6,13 +6,22 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
 
 use super::file::SimFile;
 use super::{Among, Answered, Chance, Content, Entry, Fault, Image, Kind, Log, Op, folder_of};
 
 /// The device number of every simulated file.
-pub(super) const DEVICE: u64 = 0x51D;
+const DEVICE: u64 = 0x51D;
+
+/// Which file an inode is.
+pub(super) fn id(inode: u64) -> FileId {
+    FileId {
+        device: DEVICE,
+        inode,
+        born: 0,
+    }
+}
 
 /// A folder in memory. Clones are handles on the same folder.
 #[derive(Clone)]
@@ -268,14 +277,14 @@ impl Disk for SimDisk {
         Ok(self.handle(inode))
     }
 
+    fn source(&self, name: &str, _alone: bool) -> io::Result<Box<dyn Source>> {
+        let inode = self.perform(Kind::Open, |state| state.inode_of(name))?;
+        let disk = self.clone();
+        Ok(Box::new(SimFile { disk, inode }))
+    }
+
     fn identity(&self, name: &str) -> io::Result<FileId> {
-        self.perform(Kind::Identity, |state| {
-            let inode = state.inode_of(name)?;
-            Ok(FileId {
-                device: DEVICE,
-                inode,
-            })
-        })
+        self.perform(Kind::Identity, |state| Ok(id(state.inode_of(name)?)))
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
 use amem_store::folder::TMP;
 
 use super::flaw::Flaw;
@@ -145,6 +145,10 @@ impl Disk for Process {
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
         Ok(self.file(name, self.alive()?.open(name)?))
+    }
+
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
+        self.alive()?.source(name, alone)
     }
 
     fn identity(&self, name: &str) -> io::Result<FileId> {

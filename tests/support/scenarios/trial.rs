@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use amem_core::Micros;
+use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
 use amem_store::{Answer, Checkpoint, Error, Folder, Request, Store};
@@ -109,6 +110,14 @@ pub(super) fn create(folder: &Folder, script: &Script) -> Result<(), Error> {
     }
 }
 
+/// Opens a script's brain; a copy that somebody has put in its place is adopted.
+fn open(folder: &Folder) -> Result<Store, Error> {
+    if let Ok(Standing::Other(stamp)) = adoption::standing(folder, NAME) {
+        drop(adoption::adopt(folder, NAME, stamp, false)?);
+    }
+    Store::open(folder, NAME)
+}
+
 impl<'t> Life<'t> {
     /// Starts a process, which opens the brain, or makes it.
     fn begin(trial: &'t Trial, disk: &'t Arc<SimDisk>, trace: &'t Trace) -> Result<Self, Error> {
@@ -118,7 +127,7 @@ impl<'t> Life<'t> {
         let left = disk.list(TMP).unwrap_or_default();
         assert!(left.is_empty(), "unfinished files are left: {left:?}");
         let mut created = false;
-        let store = match Store::open(&folder, NAME) {
+        let store = match open(&folder) {
             Err(Error::NotFound { .. }) => {
                 created = true;
                 process.enter(Phase::Creating);
@@ -126,7 +135,7 @@ impl<'t> Life<'t> {
                 create(&folder, &trial.script)?;
                 trace.acknowledge(1);
                 process.enter(Phase::Opening);
-                Store::open(&folder, NAME)?
+                open(&folder)?
             }
             opened => opened?,
         };

@@ -15,3 +15,4 @@ mod process;
 mod refused;
 mod subscribe;
 mod transfer;
+mod watch;

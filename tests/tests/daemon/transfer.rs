@@ -252,10 +252,12 @@ async fn brains_that_cannot_be_opened_are_told_and_the_others_serve() {
     create_bare(&client, "bad").await;
     assert!(daemon.stop().success());
     let path = folder.path().join("bad.amem");
-    let mut bytes = std::fs::read(&path).unwrap();
-    bytes[4] = 9;
-    std::fs::remove_file(&path).unwrap();
-    std::fs::write(&path, bytes).unwrap();
+    // In place: another file would be a stranger.
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&path, private).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &[9], 4).unwrap();
+    drop(file);
 
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

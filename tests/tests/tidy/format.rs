@@ -180,12 +180,13 @@ fn format_lays_the_head_page_out_as_it_is() {
 
 #[test]
 fn format_places_the_live_cells_as_they_are() {
-    let cells: [(u64, &str); 5] = [
+    let cells: [(u64, &str); 6] = [
         (live::COMMITTED, "`committed`"),
         (live::OWNER, "`owner`"),
         (live::SUPERSEDED_BY, "`superseded_by`"),
         (live::MUST_DROP, "`must_drop`"),
         (live::CLEAN, "`clean`"),
+        (live::HOME, "`home`"),
     ];
     let held = cells.iter().map(|(at, name)| strings([at, name]));
     same(

@@ -1,7 +1,11 @@
-//! The folder's brains: which are open, opening them, closing those that nobody uses, making and removing them.
+//! The folder's brains: which are open, opening them, closing those that nobody uses, making, adopting, rescuing and
+//! removing them.
 //!
 //! Promises: a brain is opened once at a time, whoever asks and whoever gives up asking meanwhile; one that can't
 //! be opened is told with its reason and keeps no other from being served.
+
+mod known;
+mod placed;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,16 +15,22 @@ use std::time::{Duration, Instant, SystemTime};
 use amem_proto::v1::JobKind;
 use amem_store::create::{self, Create};
 use amem_store::{Folder, Incoming, Store, folder};
-use tokio::sync::{OwnedMutexGuard, Semaphore};
+use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 use tonic::Code;
 use uuid::Uuid;
 
+use self::known::Known;
+use self::placed::Originals;
+pub(crate) use self::placed::{Found, Outcome};
 use crate::health::Health;
 use crate::jobs::Jobs;
-use crate::limits::{OPEN_AGAIN_AFTER, OPENINGS_MAX};
+use crate::limits::{ADOPT_WAIT, ASKED_MAX, OPEN_AGAIN_AFTER, OPENINGS_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+
+/// Why a file is not opened that has to be adopted first.
+const NOT_OURS: &str = "NOT_OURS";
 
 /// The place of one brain: empty while it is closed, locked while it is opened or closed.
 type Place = Arc<tokio::sync::Mutex<Option<Arc<OpenBrain>>>>;
@@ -40,6 +50,15 @@ struct Inner {
     problems: Mutex<BTreeMap<String, Problem>>,
     /// Turns of opening a brain.
     openings: Semaphore,
+    known: Known,
+    originals: Mutex<Originals>,
+    /// Names that somebody asks for, and that are not ours.
+    asked: (
+        mpsc::Sender<String>,
+        tokio::sync::Mutex<mpsc::Receiver<String>>,
+    ),
+    /// How often something came of a name.
+    told: watch::Sender<u64>,
 }
 
 /// Why a brain can't be opened.
@@ -52,6 +71,7 @@ pub(crate) struct Problem {
 
 impl Brains {
     pub(crate) fn new(folder: Folder, path: PathBuf, health: Health, jobs: Jobs) -> Self {
+        let (asked, names) = mpsc::channel(ASKED_MAX);
         Self(Arc::new(Inner {
             folder,
             path,
@@ -60,6 +80,10 @@ impl Brains {
             places: Mutex::default(),
             problems: Mutex::default(),
             openings: Semaphore::new(OPENINGS_MAX),
+            known: Known::default(),
+            originals: Mutex::default(),
+            asked: (asked, tokio::sync::Mutex::new(names)),
+            told: watch::Sender::new(0),
         }))
     }
 
@@ -73,8 +97,18 @@ impl Brains {
         &self.0.jobs
     }
 
-    /// An open brain; opens it if it is not.
+    /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted.
     pub(crate) async fn get(&self, name: &str) -> Result<Arc<OpenBrain>> {
+        let until = Instant::now() + ADOPT_WAIT;
+        loop {
+            match self.get_ours(name).await {
+                Err(refusal) if refusal.reason == NOT_OURS => self.wait_for(name, until).await?,
+                done => return done,
+            }
+        }
+    }
+
+    async fn get_ours(&self, name: &str) -> Result<Arc<OpenBrain>> {
         let place = self.take(name).await?;
         if let Some(open) = place.as_ref().filter(|open| !open.is_closed()) {
             open.use_now();
@@ -134,6 +168,8 @@ impl Brains {
             *place = None;
             brains.leave(&name, place);
             removed?;
+            brains.0.known.forget(&name);
+            brains.settle(&name).await;
             brains.forget(&name).await;
             tracing::info!(brain = name, "removed");
             Ok(brain)
@@ -149,8 +185,10 @@ impl Brains {
             let brains = self.clone();
             openings.spawn(async move {
                 // What was opened is let go of before it is closed.
-                match brains.get(&name).await.map(drop) {
+                match brains.get_ours(&name).await.map(drop) {
                     Ok(()) => brains.close_if(&name, |_| true).await,
+                    // It is looked at when there is time.
+                    Err(refusal) if refusal.reason == NOT_OURS => {}
                     Err(refusal) => {
                         tracing::error!(brain = name, why = refusal.message, "can't be opened");
                     }
@@ -235,7 +273,7 @@ impl Brains {
                 self.leave(name, place);
                 if refusal.code == Code::NotFound {
                     self.forget(name).await;
-                } else {
+                } else if refusal.reason != NOT_OURS {
                     self.note_problem(name, &refusal);
                     self.0.health.brain(name, false).await;
                 }
@@ -275,7 +313,11 @@ impl Brains {
                 job.forget();
                 store
             }
-            Err(error @ amem_store::Error::NotFound { .. }) => {
+            Err(
+                error @ (amem_store::Error::NotFound { .. }
+                | amem_store::Error::NotOurs { .. }
+                | amem_store::Error::NotAdopted { .. }),
+            ) => {
                 job.forget();
                 return Err(error.into());
             }
@@ -299,11 +341,17 @@ impl Brains {
             recovered = store.was_recovered(),
             "open"
         );
-        let path = self.0.path.join(folder::file_name(name)?);
+        self.start_writer(store)
+    }
+
+    fn start_writer(&self, store: Store) -> Result<Arc<OpenBrain>> {
+        let name = store.name().to_owned();
+        let path = self.0.path.join(folder::file_name(&name)?);
         let brain = OpenBrain::start(store, path, &self.0.jobs, &self.0.health).map_err(|e| {
             let message = format!("no thread for the writer of {name:?}: {e}");
             Refusal::new(Code::ResourceExhausted, "THREAD", message)
         })?;
+        self.0.known.opened(&name);
         Ok(Arc::new(brain))
     }
 
@@ -324,6 +372,7 @@ impl Brains {
         let (brains, name) = (self.clone(), name.to_owned());
         let closed = tokio::spawn(async move {
             brain.close().await;
+            brains.0.known.closed(&name, brain.shared.held());
             brains.leave(&name, place);
             tracing::info!(brain = name, "closed");
         });
@@ -337,6 +386,13 @@ impl Brains {
 
     fn places(&self) -> MutexGuard<'_, HashMap<String, Place>> {
         self.0.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn originals(&self) -> MutexGuard<'_, Originals> {
+        self.0
+            .originals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn problem_list(&self) -> MutexGuard<'_, BTreeMap<String, Problem>> {

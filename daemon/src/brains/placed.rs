@@ -1,0 +1,335 @@
+//! Files that others put into the folder, and files of ours that others took away or pushed aside.
+//!
+//! Promises: whatever happens to a file that is being adopted, a brain is made of all of it or not at all; a brain that
+//! was open here, even if it is closed by now, does not end with its file's name.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use amem_proto::v1::JobKind;
+use amem_store::adoption::{self, Original, Standing};
+use amem_store::disk::Stamp;
+use amem_store::{Error, Store};
+use tonic::Code;
+
+use super::{Brains, Taken, blocking, to_its_end};
+use crate::limits::{LATE_AFTER, ORIGINALS_MAX};
+use crate::refusal::{Refusal, Result};
+
+/// What stands under a name.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Nothing that needs anything done.
+    Nothing,
+    /// Nothing, where a brain of ours should be.
+    Gone { since: Instant },
+    /// Another file, where a brain of ours should be.
+    Pushed,
+    /// A file that is not ours.
+    Stranger(Stamp),
+    /// What could not be looked at now.
+    Later,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All that was to be done.
+    Done,
+    /// Nothing: somebody is writing the file.
+    Changing,
+    /// Nothing, and nothing will as long as the file is as it is.
+    Refused,
+    /// Nothing, by no fault of the file.
+    Later,
+}
+
+/// Files of which brains were made, by the brain, and when each is looked at for the last time.
+pub(super) type Originals = HashMap<String, (Instant, Original)>;
+
+impl Brains {
+    /// Looks at what stands under a name.
+    pub(crate) async fn look(&self, name: &str) -> Found {
+        let (folder, of) = (self.0.folder.clone(), name.to_owned());
+        let standing = match blocking(move || adoption::standing(&folder, &of)).await {
+            Ok(standing) => standing,
+            Err(_) => return Found::Later,
+        };
+        let is_known = self.0.known.has(name);
+        match standing {
+            Ok(Standing::Ours) => {
+                self.0.known.present(name);
+                Found::Nothing
+            }
+            Err(Error::NotFound { .. }) => match self.0.known.missing(name) {
+                Some(since) => Found::Gone { since },
+                None => {
+                    self.forget(name).await;
+                    Found::Nothing
+                }
+            },
+            Ok(Standing::Other(_)) | Err(Error::NotAdopted { .. }) if is_known => Found::Pushed,
+            Ok(Standing::Other(stamp)) => Found::Stranger(stamp),
+            Err(error @ (Error::NotAdopted { .. } | Error::Name { .. })) => {
+                self.refuse(name, error.into());
+                Found::Nothing
+            }
+            Err(why) => {
+                tracing::warn!(brain = name, %why, "can't be looked at");
+                Found::Later
+            }
+        }
+    }
+
+    /// The names under which files stand that are not known to be ours, and those of brains that have none.
+    pub(crate) async fn strangers(&self) -> Result<Vec<String>> {
+        let (folder, mut known) = (self.0.folder.clone(), self.0.known.files());
+        for brain in self.open() {
+            known.insert(brain.name.clone(), Some(brain.shared.file()));
+        }
+        blocking(move || {
+            let mut strangers = Vec::new();
+            for name in folder.names()? {
+                let ours = known.remove(&name).flatten();
+                let found = folder
+                    .disk()
+                    .identity(&format!("{name}{}", amem_store::folder::SUFFIX));
+                if ours.is_none() || found.ok() != ours {
+                    strangers.push(name);
+                }
+            }
+            strangers.extend(known.into_keys());
+            Ok(strangers)
+        })
+        .await?
+    }
+
+    /// Makes a brain of a file that is at rest. `closed`: whoever wrote it was seen to be done.
+    pub(crate) async fn adopt(&self, name: &str, stamp: Stamp, closed: bool) -> Outcome {
+        let (brains, of) = (self.clone(), name.to_owned());
+        let done = to_its_end(async move {
+            let place = brains.take(&of).await?;
+            let outcome = brains.adopt_at(&of, stamp).await;
+            brains.leave(&of, place);
+            outcome
+        });
+        let outcome = done.await.unwrap_or(Outcome::Later);
+        self.tell_asked();
+        if outcome == Outcome::Done && closed {
+            self.settle(name).await;
+        }
+        outcome
+    }
+
+    async fn adopt_at(&self, name: &str, stamp: Stamp) -> Result<Outcome> {
+        let job = self.0.jobs.begin(JobKind::Adoption, name);
+        let (folder, of) = (self.0.folder.clone(), name.to_owned());
+        let adopted = blocking(move || adoption::adopt(&folder, &of, stamp, true)).await?;
+        let (imported, original) = match adopted {
+            Ok(adopted) => adopted,
+            Err(Error::Changing { .. } | Error::NotFound { .. }) => {
+                job.forget();
+                return Ok(Outcome::Changing);
+            }
+            Err(error) => {
+                let outcome = match error {
+                    Error::Disk { .. } | Error::OutcomeUnknown { .. } => Outcome::Later,
+                    _ => Outcome::Refused,
+                };
+                let refusal = Refusal::from(error);
+                job.failed(&refusal.message);
+                self.refuse(name, refusal);
+                return Ok(outcome);
+            }
+        };
+        let kept = imported.original.as_deref().unwrap_or_default();
+        let dropped = imported.dropped_edges;
+        tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, original = kept, "adopted");
+        job.done(match dropped {
+            0 => format!("{:?}", imported.layout),
+            _ => format!(
+                "{:?}; {dropped} edges could not be kept, the original is {kept}",
+                imported.layout
+            ),
+        });
+        self.problem_list().remove(name);
+        self.0.health.brain(name, true).await;
+        if let Some(original) = original {
+            let due = Instant::now() + LATE_AFTER;
+            self.originals().insert(name.to_owned(), (due, original));
+            self.settle_oldest().await;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Saves a brain whose file somebody took away, or gets its name back from a file that somebody put there.
+    pub(crate) async fn rescue(&self, name: &str) -> Outcome {
+        let (brains, of) = (self.clone(), name.to_owned());
+        let done = to_its_end(async move {
+            let place = brains.take(&of).await?;
+            brains.rescue_at(&of, place).await
+        });
+        let outcome = match done.await {
+            Ok(()) => Outcome::Done,
+            Err(refusal) => {
+                tracing::error!(
+                    brain = name,
+                    why = refusal.message,
+                    "the brain's file was taken away or pushed aside"
+                );
+                Outcome::Later
+            }
+        };
+        self.tell_asked();
+        outcome
+    }
+
+    async fn rescue_at(&self, name: &str, mut place: Taken) -> Result<()> {
+        let job = self.0.jobs.begin(JobKind::Rescue, name);
+        let open = place.clone().filter(|open| !open.is_closed());
+        let (rescued, store) = match open {
+            Some(brain) => (brain.hold_name().await, None),
+            None => match self.0.known.held(name) {
+                Some(held) => {
+                    let (folder, of) = (self.0.folder.clone(), name.to_owned());
+                    match blocking(move || Store::reopen(&folder, &of, &held)).await? {
+                        Ok(store) => (Ok(true), Some(store)),
+                        Err(error) => (Err(error.into()), None),
+                    }
+                }
+                None => (Ok(false), None),
+            },
+        };
+        match rescued {
+            Ok(false) => {
+                job.forget();
+                self.leave(name, place);
+                Ok(())
+            }
+            Ok(true) => {
+                let what = "a file had taken its name: it is kept as a conflict";
+                tracing::warn!(brain = name, "{what}");
+                job.done(what);
+                if let Some(store) = store {
+                    *place = Some(self.start_writer(store)?);
+                }
+                self.leave(name, place);
+                Ok(())
+            }
+            Err(refusal) => {
+                job.failed(&refusal.message);
+                if refusal.reason == "REPLACED" {
+                    *place = None;
+                    self.0.known.forget(name);
+                    self.0.health.forget(name).await;
+                }
+                self.leave(name, place);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// A file that is not adopted, and why. It is told once.
+    fn refuse(&self, name: &str, refusal: Refusal) {
+        let is_new = self
+            .problem_list()
+            .get(name)
+            .is_none_or(|known| known.refusal != refusal);
+        if is_new {
+            tracing::warn!(brain = name, why = refusal.message, "not adopted");
+        }
+        self.note_problem(name, &refusal);
+    }
+
+    /// A file has changed that was refused.
+    pub(crate) fn look_anew(&self, name: &str) {
+        self.problem_list().remove(name);
+    }
+
+    /// Waits for a name that somebody asks for, and that is not ours.
+    pub(crate) async fn asked(&self) -> String {
+        match self.0.asked.1.lock().await.recv().await {
+            Some(name) => name,
+            // We hold the other end.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whoever waits for a name looks again.
+    pub(crate) fn tell_asked(&self) {
+        self.0.told.send_modify(|count| *count += 1);
+    }
+
+    /// Has the file under a name looked at, and waits until something came of it.
+    pub(super) async fn wait_for(&self, name: &str, until: Instant) -> Result<()> {
+        let mut told = self.0.told.subscribe();
+        // A watcher that has so much to do finds the name by itself.
+        drop(self.0.asked.0.try_send(name.to_owned()));
+        let changed = tokio::time::timeout_at(until.into(), told.changed()).await;
+        if let Some(problem) = self.problem_list().get(name) {
+            return Err(problem.refusal.clone());
+        }
+        match changed {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Refusal::new(
+                Code::Unavailable,
+                "ADOPTING",
+                format!(
+                    "{name}.amem is being adopted, or still being written by somebody: wait and retry"
+                ),
+            )),
+        }
+    }
+
+    /// When a file of which a brain was made is looked at next.
+    pub(crate) fn settle_next(&self) -> Option<Instant> {
+        self.originals().values().map(|(due, _)| *due).min()
+    }
+
+    /// Takes away the files of which brains were made a while ago.
+    pub(crate) async fn settle_due(&self) {
+        let now = Instant::now();
+        let due =
+            |(name, (due, _)): (&String, &(Instant, Original))| (*due <= now).then(|| name.clone());
+        let names: Vec<_> = self.originals().iter().filter_map(due).collect();
+        for name in names {
+            self.settle(&name).await;
+        }
+    }
+
+    /// Each is a descriptor: of too many, the oldest is looked at earlier.
+    async fn settle_oldest(&self) {
+        let oldest = {
+            let originals = self.originals();
+            let oldest = originals.iter().min_by_key(|(_, (due, _))| *due);
+            oldest
+                .filter(|_| originals.len() > ORIGINALS_MAX)
+                .map(|(name, _)| name.clone())
+        };
+        if let Some(name) = oldest {
+            self.settle(&name).await;
+        }
+    }
+
+    /// Takes away the file of which a brain was made.
+    pub(crate) async fn settle(&self, name: &str) {
+        let Some((_, original)) = self.originals().remove(name) else {
+            return;
+        };
+        match blocking(move || original.settle()).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(kept))) => {
+                let what = "the file that became this brain was written to afterwards: it is kept as a conflict";
+                tracing::warn!(brain = name, kept, "{what}");
+                self.0
+                    .jobs
+                    .begin(JobKind::Rescue, name)
+                    .done(format_args!("{what}, {kept}"));
+            }
+            Ok(Err(why)) => {
+                tracing::warn!(brain = name, %why, "what became a brain is still there")
+            }
+            Err(refusal) => tracing::error!(brain = name, why = refusal.message, "settling"),
+        }
+    }
+}

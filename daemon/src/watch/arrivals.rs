@@ -1,0 +1,196 @@
+//! Files that are not brains of ours, or not yet: when each is looked at next.
+//!
+//! Promises: a file is said to be at rest when whoever wrote it has closed it or moved it here, or when it has not
+//! changed for a while; one that was refused is looked at again only when it has changed.
+//! Not here: looking.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use amem_store::disk::Stamp;
+
+use crate::limits::SETTLE_AFTER;
+
+/// The names that are waited for.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals(HashMap<String, Arrival>);
+
+#[derive(Debug)]
+struct Arrival {
+    /// How it was when it was looked at last, and since when.
+    seen: Option<(Stamp, Instant)>,
+    /// Its writer has closed it since it was looked at last.
+    closed: bool,
+    /// When it is looked at next; none if only a change is of interest.
+    due: Option<Instant>,
+    /// What was refused.
+    refused: Option<Stamp>,
+}
+
+/// What is to be done about a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is at rest; `closed`: its writer was seen to be done.
+    Take { closed: bool },
+    /// It may still be written; it is looked at again.
+    Wait,
+    /// It is what was refused.
+    Refused,
+}
+
+impl Arrivals {
+    /// A name is to be looked at, at once or a while later.
+    pub(super) fn look_at(&mut self, name: &str, closed: bool, at: Instant) {
+        let arrival = self.0.entry(name.to_owned()).or_insert(Arrival {
+            seen: None,
+            closed: false,
+            due: None,
+            refused: None,
+        });
+        arrival.closed |= closed;
+        arrival.due = Some(arrival.due.map_or(at, |due| due.min(at)));
+    }
+
+    /// When something is due.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.0.values().filter_map(|arrival| arrival.due).min()
+    }
+
+    /// The names that are due, at most so many, the longest overdue first.
+    pub(super) fn due(&mut self, now: Instant, most: usize) -> Vec<String> {
+        let due = |(name, arrival): (&String, &mut Arrival)| {
+            let at = arrival.due.filter(|due| *due <= now)?;
+            Some((at, name.clone()))
+        };
+        let mut names: Vec<_> = self.0.iter_mut().filter_map(due).collect();
+        names.sort_unstable();
+        names.truncate(most);
+        for (_, name) in &names {
+            if let Some(arrival) = self.0.get_mut(name) {
+                arrival.due = None;
+            }
+        }
+        names.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// A file was found under a name that is not ours.
+    pub(super) fn found(
+        &mut self,
+        name: &str,
+        stamp: Stamp,
+        age: Option<Duration>,
+        now: Instant,
+    ) -> Verdict {
+        let Some(arrival) = self.0.get_mut(name) else {
+            return Verdict::Refused;
+        };
+        if arrival.refused == Some(stamp) {
+            arrival.closed = false;
+            return Verdict::Refused;
+        }
+        let since = match arrival.seen {
+            Some((before, since)) if before == stamp => since,
+            _ => now,
+        };
+        arrival.seen = Some((stamp, since));
+        let rests =
+            now.duration_since(since) >= SETTLE_AFTER || age.is_some_and(|age| age >= SETTLE_AFTER);
+        if arrival.closed || rests {
+            let closed = std::mem::take(&mut arrival.closed);
+            return Verdict::Take { closed };
+        }
+        arrival.due = Some(now + SETTLE_AFTER);
+        Verdict::Wait
+    }
+
+    /// What was found was refused: nothing is done before it changes.
+    pub(super) fn refuse(&mut self, name: &str, stamp: Stamp) {
+        if let Some(arrival) = self.0.get_mut(name) {
+            arrival.refused = Some(stamp);
+        }
+    }
+
+    /// There is nothing to wait for.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// The names that something is known of.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_store::disk::FileId;
+
+    fn stamp(modified: u64) -> Stamp {
+        let id = FileId {
+            device: 1,
+            inode: 2,
+            born: 3,
+        };
+        Stamp {
+            id,
+            bytes: 10,
+            modified,
+        }
+    }
+
+    #[test]
+    fn a_file_is_taken_when_it_was_closed_or_has_not_changed_for_a_while() {
+        let (mut arrivals, start) = (Arrivals::default(), Instant::now());
+        arrivals.look_at("a", false, start);
+        assert_eq!(arrivals.due(start, 10), ["a"]);
+        assert!(arrivals.due(start, 10).is_empty());
+        let mut found = |modified, after| arrivals.found("a", stamp(modified), None, start + after);
+        let closed = false;
+        assert_eq!(found(1, SETTLE_AFTER / 2), Verdict::Wait);
+        // It grows: it is waited for anew.
+        assert_eq!(found(2, SETTLE_AFTER), Verdict::Wait);
+        assert_eq!(found(2, SETTLE_AFTER * 3 / 2), Verdict::Wait);
+        assert_eq!(found(2, SETTLE_AFTER * 2), Verdict::Take { closed });
+        assert!(arrivals.next().is_some());
+        // A clock tells of the time before.
+        let old = Some(SETTLE_AFTER);
+        arrivals.look_at("b", false, start);
+        assert_eq!(
+            arrivals.found("b", stamp(1), old, start),
+            Verdict::Take { closed }
+        );
+        arrivals.look_at("c", true, start);
+        let closed = true;
+        assert_eq!(
+            arrivals.found("c", stamp(1), None, start),
+            Verdict::Take { closed }
+        );
+    }
+
+    #[test]
+    fn what_was_refused_is_looked_at_again_when_it_has_changed() {
+        let (mut arrivals, now) = (Arrivals::default(), Instant::now());
+        arrivals.look_at("a", true, now);
+        arrivals.refuse("a", stamp(1));
+        assert_eq!(arrivals.found("a", stamp(1), None, now), Verdict::Refused);
+        arrivals.look_at("a", true, now);
+        assert_eq!(
+            arrivals.found("a", stamp(2), None, now),
+            Verdict::Take { closed: true }
+        );
+        arrivals.forget("a");
+        assert!(arrivals.names().is_empty());
+    }
+
+    #[test]
+    fn of_many_names_the_longest_overdue_are_looked_at_first() {
+        let (mut arrivals, now) = (Arrivals::default(), Instant::now());
+        for at in 0..10u64 {
+            let due = now - Duration::from_secs(10 - at);
+            arrivals.look_at(&at.to_string(), false, due);
+        }
+        assert_eq!(arrivals.due(now, 3), ["0", "1", "2"]);
+        assert_eq!(arrivals.next(), Some(now - Duration::from_secs(7)));
+    }
+}

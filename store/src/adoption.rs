@@ -1,0 +1,265 @@
+//! Files that somebody put into the folder under a brain's name: whether one is ours, and how one that is not becomes
+//! a brain.
+//!
+//! Promises: a file that is not ours is only read, and its bytes are copied before anything in them is believed; the
+//! brain that is made of it has an inode of its own, and takes the name in one step, once it is durable; a file that
+//! was written to meanwhile keeps its name. What was adopted is taken away only if nobody wrote to it afterwards.
+//! Not here: when to look (`amemd`).
+
+use std::cell::OnceCell;
+use std::io;
+
+use amem_core::bytes::{get_u32, get_u64};
+use amem_core::journal::{head, live};
+use amem_core::limits::SECTIONS_MAX;
+
+use crate::disk::{Source, Stamp};
+use crate::error::{Error, Result};
+use crate::folder::{self, CONFLICTS, Folder, SUFFIX, TMP, file_name};
+use crate::incoming::{Imported, Incoming};
+
+/// Bytes that are read at a time.
+const PART: usize = 1 << 20;
+/// Bytes in front of a section: tag and length.
+const SECTION_HEAD: u64 = 9;
+
+/// Whose a file is that has a brain's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The brain's own file: it may be opened.
+    Ours,
+    /// Somebody else's, or a copy of ours: it may be adopted.
+    Other(Stamp),
+}
+
+/// A file that was put under a brain's name.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    folder: Folder,
+    name: String,
+    source: Box<dyn Source>,
+    /// How it was when it was seen.
+    stamp: Stamp,
+    /// Its name since it gave way.
+    moved_to: OnceCell<String>,
+}
+
+/// Looks at the file under a brain's name. `NotFound` if there is none; a link or a special file is `NotAdopted`.
+pub fn standing(folder: &Folder, name: &str) -> Result<Standing> {
+    let source = open(folder, name, false)?;
+    let failed = |e| Error::disk("look at", name, e);
+    let stamp = source.stamp().map_err(failed)?;
+    let home = home(&*source, stamp.bytes).map_err(failed)?;
+    Ok(match home {
+        Some(home) if home == folder.home_of(name, stamp.id) => Standing::Ours,
+        _ => Standing::Other(stamp),
+    })
+}
+
+/// Makes a brain of the file under its name, if that is still as it was seen. What it was made of comes back, where the
+/// file system can exchange names.
+///
+/// `embed`: texts of a file without vectors get those of the built-in embedder.
+pub fn adopt(
+    folder: &Folder,
+    name: &str,
+    seen: Stamp,
+    embed: bool,
+) -> Result<(Imported, Option<Original>)> {
+    let placed = Placed {
+        folder: folder.clone(),
+        name: name.to_owned(),
+        source: open(folder, name, true)?,
+        stamp: seen,
+        moved_to: OnceCell::new(),
+    };
+    placed.check()?;
+    let mut incoming = Incoming::of_placed(folder, name, placed)?;
+    incoming.copy()?;
+    incoming.finish_placed(embed)
+}
+
+fn open(folder: &Folder, name: &str, alone: bool) -> Result<Box<dyn Source>> {
+    let file = file_name(name)?;
+    folder
+        .disk()
+        .source(&file, alone)
+        .map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
+            io::ErrorKind::InvalidInput => Error::NotAdopted {
+                name: name.into(),
+                why: e.to_string(),
+            },
+            _ => Error::disk("look at", file, e),
+        })
+}
+
+/// What stands in a file's live page about whose it is. Every step is bounded by the file and by how many sections a
+/// file may have; a file without a live page has nothing.
+fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
+    let mut header = [0; 64];
+    if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
+        return Ok(None);
+    }
+    let vectors = get_u64(&header, 16).checked_mul(4 * u64::from(get_u32(&header, 8)));
+    let Some(mut at) = vectors.and_then(|bytes| get_u64(&header, 56).checked_add(bytes)) else {
+        return Ok(None);
+    };
+    for _ in 0..=SECTIONS_MAX {
+        let mut section = [0; SECTION_HEAD as usize];
+        if at >= len || !read(source, at, &mut section)? {
+            return Ok(None);
+        }
+        if section[0] == head::TAG {
+            let mut cell = [0; 8];
+            let found = at.checked_add(head::PAGE + live::HOME);
+            let Some(found) = found.filter(|found| found + 8 <= len) else {
+                return Ok(None);
+            };
+            return Ok(read(source, found, &mut cell)?.then(|| u64::from_le_bytes(cell)));
+        }
+        let next = at.checked_add(SECTION_HEAD);
+        let next = next.and_then(|at| at.checked_add(get_u64(&section, 1)));
+        let Some(next) = next else { return Ok(None) };
+        at = next;
+    }
+    Ok(None)
+}
+
+/// Fills a buffer; false if the file ends before that.
+fn read(source: &dyn Source, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
+    while !into.is_empty() {
+        match source.read_at(at, into)? {
+            0 => return Ok(false),
+            read => {
+                at += read as u64;
+                into = &mut into[read..];
+            }
+        }
+    }
+    Ok(true)
+}
+
+impl Placed {
+    /// Its length.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.stamp.bytes
+    }
+
+    /// Reads it, part by part; refuses if somebody writes to it meanwhile.
+    pub(crate) fn copy(&self, mut to: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut part = vec![0; PART.min(usize::try_from(self.bytes()).unwrap_or(PART))];
+        let mut at = 0;
+        while at < self.bytes() {
+            let read = self
+                .source
+                .read_at(at, &mut part)
+                .map_err(self.failed("read"))?;
+            if read == 0 {
+                break;
+            }
+            to(&part[..read])?;
+            at += read as u64;
+        }
+        self.check()
+    }
+
+    /// Gives a finished file of ours the name that this one has, in one step.
+    pub(crate) fn give_way(&self, tmp: &str) -> Result<()> {
+        let (disk, to) = (self.folder.disk(), file_name(&self.name)?);
+        self.check()?;
+        if !disk.exchange(tmp, &to).map_err(self.failed("exchange"))? {
+            return Ok(());
+        }
+        let out = disk.identity(tmp);
+        if out.is_ok_and(|out| out == self.stamp.id) && self.check().is_ok() {
+            // There is no second exchange of one file.
+            drop(self.moved_to.set(tmp.to_owned()));
+            return Ok(());
+        }
+        // Another file took the name in the last moment, or this one was written to: it is looked at anew.
+        self.come_back(tmp).map_err(self.failed("exchange"))?;
+        Err(self.changing())
+    }
+
+    /// Undoes `give_way`.
+    pub(crate) fn come_back(&self, tmp: &str) -> io::Result<()> {
+        let disk = self.folder.disk();
+        disk.exchange(tmp, &format!("{}{SUFFIX}", self.name))?;
+        disk.remove(tmp)
+    }
+
+    /// The file that gave way.
+    pub(crate) fn into_original(mut self) -> Option<Original> {
+        let tmp = self.moved_to.take()?;
+        Some(Original {
+            placed: self,
+            tmp,
+            settled: false,
+        })
+    }
+
+    /// Refuses a file that is not as it was seen.
+    fn check(&self) -> Result<()> {
+        match self.source.stamp() {
+            Ok(stamp) if stamp == self.stamp => Ok(()),
+            Ok(_) => Err(self.changing()),
+            Err(e) => Err(self.failed("look at")(e)),
+        }
+    }
+
+    fn changing(&self) -> Error {
+        Error::Changing {
+            name: self.name.clone(),
+        }
+    }
+
+    fn failed(&self, action: &'static str) -> impl Fn(io::Error) -> Error + use<> {
+        let name = format!("{}{SUFFIX}", self.name);
+        move |e| Error::disk(action, name.clone(), e)
+    }
+}
+
+/// A file of which a brain was made, which has lost its name to it. Whoever was still writing to it, unseen, may have
+/// written more: it is taken away, or kept, by `settle`.
+#[derive(Debug)]
+pub struct Original {
+    placed: Placed,
+    tmp: String,
+    settled: bool,
+}
+
+impl Original {
+    /// Takes the file away, for good; one that was written to after it had been copied is kept. Gives the name under
+    /// which, relative to the folder.
+    pub fn settle(mut self) -> Result<Option<String>> {
+        self.settle_now()
+    }
+
+    fn settle_now(&mut self) -> Result<Option<String>> {
+        self.settled = true;
+        let disk = self.placed.folder.disk();
+        let failed = |action| {
+            let tmp = self.tmp.clone();
+            move |e| Error::disk(action, tmp, e)
+        };
+        if self.placed.check().is_ok() {
+            disk.remove(&self.tmp).map_err(failed("remove"))?;
+            disk.sync_folder(TMP).map_err(failed("sync"))?;
+            return Ok(None);
+        }
+        let kept = folder::conflict_name(&**disk, &self.placed.name);
+        disk.publish(&self.tmp, &kept).map_err(failed("keep"))?;
+        disk.sync_folder(CONFLICTS).map_err(failed("sync"))?;
+        Ok(Some(kept))
+    }
+}
+
+impl Drop for Original {
+    fn drop(&mut self) {
+        if !self.settled {
+            // What can't be settled now is cleared when the folder is opened next.
+            drop(self.settle_now());
+        }
+    }
+}

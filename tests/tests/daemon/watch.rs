@@ -1,0 +1,427 @@
+//! Files that others put into the folder of a running daemon, and what happens to its own.
+
+use std::fs::{self, File};
+use std::future::Future;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use amem_client::core::foreign::{CompatOptions, write_compatible};
+use amem_client::core::spec1;
+use amem_client::{Client, v1};
+use amem_tests::random;
+use tonic::Code;
+
+use crate::process::{Daemon, create_bare, folder, get, ingest};
+
+/// How long anything may take to be noticed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks again and again until there is an answer.
+async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: impl Fn() -> F) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn brain(client: &Client, name: &str) -> Option<v1::GetBrainResponse> {
+    let request = v1::GetBrainRequest { brain: name.into() };
+    let answer = client.brains().get_brain(request).await;
+    answer.ok().map(|answer| answer.into_inner())
+}
+
+async fn problems(client: &Client) -> Vec<v1::BrainProblem> {
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    status.unwrap().into_inner().problems
+}
+
+async fn problem(client: &Client, name: &str) -> v1::BrainProblem {
+    until(&format!("{name} is no problem"), || async {
+        problems(client)
+            .await
+            .into_iter()
+            .find(|problem| problem.brain == name)
+    })
+    .await
+}
+
+async fn texts(client: &Client, name: &str, count: u64) -> Vec<String> {
+    let events = get(client, name, &(0..count).collect::<Vec<_>>()).await;
+    events.into_iter().map(|event| event.text).collect()
+}
+
+fn at(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.amem"))
+}
+
+/// The files in one of our own folders.
+fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.join(".amemd").join(place)).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// A daemon with a brain `b` that has an event in its base and one in its journal.
+async fn started(flags: &[&str]) -> (tempfile::TempDir, Daemon, Client) {
+    let folder = folder();
+    let daemon = Daemon::start_with(folder.path(), flags);
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["in the base"]).await;
+    let request = v1::CheckpointBrainRequest { brain: "b".into() };
+    client.brains().checkpoint_brain(request).await.unwrap();
+    ingest(&client, "b", &["in the journal"]).await;
+    (folder, daemon, client)
+}
+
+const TEXTS: [&str; 2] = ["in the base", "in the journal"];
+
+#[tokio::test]
+async fn a_copy_of_a_brain_is_adopted_however_it_comes_and_is_a_sibling() {
+    let (folder, _daemon, client) = started(&[]).await;
+    let original = brain(&client, "b").await.unwrap();
+    let from = at(folder.path(), "b");
+    let outside = folder.path().join("outside.part");
+    fs::copy(&from, &outside).unwrap();
+    // Copied, moved, written under a hidden name and renamed, and written slowly.
+    let copied = at(folder.path(), "copied");
+    fs::copy(&outside, &copied).unwrap();
+    let moved = at(folder.path(), "moved");
+    fs::copy(&outside, folder.path().join("x")).unwrap();
+    fs::rename(folder.path().join("x"), &moved).unwrap();
+    let synced = at(folder.path(), "synced");
+    fs::copy(&outside, folder.path().join(".synced.amem.Ab3")).unwrap();
+    fs::rename(folder.path().join(".synced.amem.Ab3"), &synced).unwrap();
+    let slow = at(folder.path(), "slow");
+    let bytes = fs::read(&outside).unwrap();
+    let mut writing = File::create(&slow).unwrap();
+    for part in bytes.chunks(bytes.len() / 4) {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        writing.write_all(part).unwrap();
+    }
+    let written = writing.metadata().unwrap().ino();
+    drop(writing);
+    let mut instances = vec![original.moment.clone().unwrap().instance];
+    for (name, path) in [
+        ("copied", copied),
+        ("moved", moved),
+        ("synced", synced),
+        ("slow", slow),
+    ] {
+        let found = until(name, || brain(&client, name)).await;
+        let (info, whose) = (found.info.unwrap(), original.info.clone().unwrap());
+        assert_eq!(info.lineage, whose.lineage, "{name}");
+        instances.push(found.moment.unwrap().instance);
+        assert_eq!(texts(&client, name, 2).await, TEXTS, "{name}");
+        ingest(&client, name, &["its own"]).await;
+        let meta = fs::metadata(&path).unwrap();
+        assert_eq!(meta.mode() & 0o777, 0o400, "{name}");
+        assert_ne!(meta.ino(), written);
+    }
+    instances.sort();
+    instances.dedup();
+    assert_eq!(instances.len(), 5, "each is an instance of its own");
+    assert_eq!(brain(&client, "b").await.unwrap().moment, original.moment);
+    assert_eq!(problems(&client).await, []);
+    assert!(kept(folder.path(), "conflicts").is_empty());
+}
+
+#[tokio::test]
+async fn files_of_other_layouts_become_brains() {
+    let (folder, _daemon, client) = started(&[]).await;
+    let graph = random::graph(3);
+    let (mut reference, mut spec) = (Vec::new(), Vec::new());
+    write_compatible(&graph, CompatOptions::default(), &mut reference).unwrap();
+    spec1::write(&graph, &mut spec).unwrap();
+    for (name, bytes) in [("reference", reference), ("spec-1", spec)] {
+        fs::write(at(folder.path(), name), bytes).unwrap();
+        until(name, || brain(&client, name)).await;
+        let count = graph.events.len() as u64;
+        let mut found = texts(&client, name, count).await;
+        let mut expected: Vec<_> = graph
+            .events
+            .iter()
+            .map(|event| event.text.clone())
+            .collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_still_being_written_is_not_taken_for_whole() {
+    let (folder, _daemon, client) = started(&[]).await;
+    // All of the base, and of the journal's frames only the first: whole, as far as it goes.
+    ingest(&client, "b", &["later"]).await;
+    let bytes = fs::read(at(folder.path(), "b")).unwrap();
+    let later = bytes
+        .windows(5)
+        .position(|bytes| bytes == b"later")
+        .unwrap()
+        - 200;
+    let slow = at(folder.path(), "slow");
+    let mut writing = File::create(&slow).unwrap();
+    writing.write_all(&bytes[..later]).unwrap();
+    tokio::time::sleep(Duration::from_millis(1000)).await;
+    let told = brain(&client, "b").await.unwrap();
+    assert_eq!(told.status.unwrap().events, 3);
+    writing.write_all(&bytes[later..]).unwrap();
+    drop(writing);
+    until("slow", || brain(&client, "slow")).await;
+    assert_eq!(texts(&client, "slow", 3).await[2], "later");
+}
+
+#[tokio::test]
+async fn what_is_written_after_the_adoption_is_kept() {
+    let (folder, daemon, client) = started(&[]).await;
+    let bytes = fs::read(at(folder.path(), "b")).unwrap();
+    let mut writing = File::create(at(folder.path(), "slow")).unwrap();
+    writing.write_all(&bytes).unwrap();
+    // At rest for so long, it passes for whole.
+    until("slow", || brain(&client, "slow")).await;
+    writing.write_all(b"and this").unwrap();
+    drop(writing);
+    assert!(daemon.stop().success());
+    let kept = kept(folder.path(), "conflicts");
+    assert_eq!(kept.len(), 1);
+    assert!(fs::read(&kept[0]).unwrap().ends_with(b"and this"));
+}
+
+#[tokio::test]
+async fn what_is_no_brain_stays_untouched_is_told_once_it_is_looked_at_and_hurts_nobody() {
+    let (folder, _daemon, client) = started(&[]).await;
+    let whole = fs::read(at(folder.path(), "b")).unwrap();
+    let mut flipped = whole.clone();
+    flipped[70] ^= 0x10;
+    // Within the base: what is behind it is room for the journal.
+    let cut = &whole[..2000];
+    let outside = tempfile::tempdir_in(folder.path().parent().unwrap()).unwrap();
+    let elsewhere = outside.path().join("elsewhere.amem");
+    fs::write(&elsewhere, &whole).unwrap();
+    let rows: [(&str, &[u8], &str, &str); 5] = [
+        (
+            "noise",
+            b"not a brain at all",
+            "NOT_AN_AMEM_FILE",
+            "not an .amem file",
+        ),
+        ("empty", b"", "INVALID", "empty"),
+        ("cut", cut, "", ""),
+        ("flipped", &flipped, "", ""),
+        ("no name", &whole, "BRAIN_NAME", "use letters"),
+    ];
+    for (name, bytes, ..) in rows {
+        fs::write(at(folder.path(), name), bytes).unwrap();
+    }
+    symlink(&elsewhere, at(folder.path(), "link")).unwrap();
+    fs::hard_link(&elsewhere, at(folder.path(), "hard")).unwrap();
+    let fifo = Command::new("mkfifo")
+        .arg(at(folder.path(), "pipe"))
+        .status();
+    assert!(fifo.unwrap().success());
+    fs::create_dir(at(folder.path(), "folder")).unwrap();
+    for (name, bytes, reason, words) in rows {
+        let told = problem(&client, name).await;
+        assert!(
+            reason.is_empty()
+                || told.reason == reason
+                || reason == "INVALID"
+                || reason == "NOT_AN_AMEM_FILE",
+            "{told:?}"
+        );
+        assert!(told.message.contains(words), "{told:?}");
+        assert_eq!(fs::read(at(folder.path(), name)).unwrap(), bytes, "{name}");
+    }
+    for (name, words) in [
+        ("link", "symbolic link"),
+        ("hard", "hard links"),
+        ("pipe", "no regular file"),
+    ] {
+        let told = problem(&client, name).await;
+        assert_eq!(told.reason, "NOT_ADOPTED", "{told:?}");
+        assert!(told.message.contains(words), "{told:?}");
+    }
+    assert_eq!(fs::read(&elsewhere).unwrap(), whole);
+    for name in ["noise", "cut", "flipped", "link", "hard", "pipe", "folder"] {
+        let request = v1::GetBrainRequest { brain: name.into() };
+        let began = Instant::now();
+        client.brains().get_brain(request).await.expect_err(name);
+        assert!(began.elapsed() < Duration::from_secs(3), "{name}");
+    }
+    // What is mended is adopted, what is taken away is forgotten.
+    fs::write(at(folder.path(), "noise"), &whole).unwrap();
+    until("noise", || brain(&client, "noise")).await;
+    fs::remove_file(at(folder.path(), "cut")).unwrap();
+    until("cut is still told", || async {
+        let told = problems(&client).await;
+        told.iter()
+            .all(|told| told.brain != "cut" && told.brain != "noise")
+            .then_some(())
+    })
+    .await;
+    assert_eq!(texts(&client, "b", 2).await, TEXTS);
+}
+
+#[tokio::test]
+async fn files_that_are_there_when_the_daemon_starts_are_adopted_and_our_own_are_not_touched() {
+    let (folder, daemon, client) = started(&[]).await;
+    let before = brain(&client, "b").await.unwrap();
+    assert!(daemon.stop().success());
+    fs::copy(at(folder.path(), "b"), at(folder.path(), "copied")).unwrap();
+    fs::rename(at(folder.path(), "b"), folder.path().join("away")).unwrap();
+    fs::rename(folder.path().join("away"), at(folder.path(), "b")).unwrap();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    // The first call waits for the adoption.
+    let copied = brain(&client, "copied").await.unwrap();
+    assert_ne!(
+        copied.moment.unwrap().instance,
+        before.moment.clone().unwrap().instance
+    );
+    assert_eq!(texts(&client, "copied", 2).await, TEXTS);
+    let after = brain(&client, "b").await.unwrap();
+    assert_eq!(after.moment, before.moment);
+    // A brain under another name is another brain.
+    assert!(daemon.stop().success());
+    fs::rename(at(folder.path(), "b"), at(folder.path(), "c")).unwrap();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let renamed = brain(&client, "c").await.unwrap();
+    assert_ne!(
+        renamed.moment.unwrap().instance,
+        before.moment.unwrap().instance
+    );
+    assert_eq!(texts(&client, "c", 2).await, TEXTS);
+}
+
+/// An open brain, and one that was closed as nobody used it.
+const IDLE: [&[&str]; 2] = [&[], &["--set", "limits.idle_close_secs=1"]];
+
+async fn until_closed(client: &Client, wanted: bool) {
+    until("it stays open", || async {
+        let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+        (!wanted || status.unwrap().into_inner().brains.is_empty()).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_that_takes_an_owned_name_is_kept_aside_and_costs_the_brain_nothing() {
+    for (row, flags) in IDLE.into_iter().enumerate() {
+        let (folder, _daemon, client) = started(flags).await;
+        let before = brain(&client, "b").await.unwrap();
+        let reader = client.open("b").await.unwrap().reader.unwrap();
+        until_closed(&client, row == 1).await;
+        let theirs = folder.path().join("theirs");
+        fs::write(&theirs, b"somebody else's").unwrap();
+        fs::rename(&theirs, at(folder.path(), "b")).unwrap();
+        until("nothing is kept", || async {
+            (!kept(folder.path(), "conflicts").is_empty()).then_some(())
+        })
+        .await;
+        let conflicts = kept(folder.path(), "conflicts");
+        assert_eq!(
+            fs::read(&conflicts[0]).unwrap(),
+            b"somebody else's",
+            "row {row}"
+        );
+        ingest(&client, "b", &["afterwards"]).await;
+        let after = brain(&client, "b").await.unwrap();
+        assert_eq!(
+            after.moment.unwrap().instance,
+            before.moment.unwrap().instance
+        );
+        assert_eq!(
+            texts(&client, "b", 3).await,
+            ["in the base", "in the journal", "afterwards"]
+        );
+        until("the reader stays behind", || async {
+            (reader.view().unwrap().nodes() == 3).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_brain_whose_file_is_taken_away_is_saved_from_the_open_descriptor() {
+    for (row, flags) in IDLE.into_iter().enumerate() {
+        let (folder, _daemon, client) = started(flags).await;
+        until_closed(&client, row == 1).await;
+        fs::remove_file(at(folder.path(), "b")).unwrap();
+        until("nothing is saved", || async {
+            (!kept(folder.path(), "recovered").is_empty()).then_some(())
+        })
+        .await;
+        let request = v1::GetBrainRequest { brain: "b".into() };
+        let answer = until("it is still there", || async {
+            client.brains().get_brain(request.clone()).await.err()
+        })
+        .await;
+        assert_eq!(answer.code(), Code::NotFound, "row {row}: {answer}");
+        let saved = kept(folder.path(), "recovered").remove(0);
+        fs::rename(saved, at(folder.path(), "again")).unwrap();
+        until("again", || brain(&client, "again")).await;
+        assert_eq!(texts(&client, "again", 2).await, TEXTS, "row {row}");
+    }
+}
+
+#[tokio::test]
+async fn many_files_at_once_are_adopted_beside_the_calls() {
+    const FILES: usize = 300;
+    let (folder, daemon, client) = started(&[]).await;
+    let descriptors = || {
+        fs::read_dir(format!("/proc/{}/fd", daemon.pid()))
+            .unwrap()
+            .count()
+    };
+    let before = descriptors();
+    let outside = folder.path().join("outside");
+    fs::copy(at(folder.path(), "b"), &outside).unwrap();
+    for number in 0..FILES {
+        fs::copy(&outside, at(folder.path(), &format!("many-{number}"))).unwrap();
+    }
+    let mut slowest = Duration::ZERO;
+    let adopted = |jobs: Vec<v1::Job>| {
+        let done = |job: &&v1::Job| {
+            job.kind() == v1::JobKind::Adoption && job.state() == v1::JobState::Done
+        };
+        jobs.iter()
+            .filter(done)
+            .map(|job| job.id)
+            .max()
+            .unwrap_or(0)
+    };
+    until("they are not adopted", || async {
+        let jobs = client
+            .admin()
+            .list_jobs(v1::ListJobsRequest::default())
+            .await;
+        (adopted(jobs.unwrap().into_inner().jobs) >= FILES as u64).then_some(())
+    })
+    .await;
+    for _ in 0..50 {
+        let began = Instant::now();
+        get(&client, "b", &[0]).await;
+        slowest = slowest.max(began.elapsed());
+    }
+    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
+    assert!(
+        descriptors() < before + 20,
+        "{before} descriptors before, {} after",
+        descriptors()
+    );
+    assert_eq!(problems(&client).await, []);
+    assert_eq!(
+        texts(&client, &format!("many-{}", FILES - 1), 2).await,
+        TEXTS
+    );
+}
