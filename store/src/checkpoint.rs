@@ -14,11 +14,13 @@ use std::sync::Arc;
 use amem_core::base::identity::Identity;
 use amem_core::brain::{Brain, Replayed};
 use amem_core::fold::{self, Options};
-use amem_core::journal::frame;
+use amem_core::journal::frame::{self, Header, Kind};
 use amem_core::journal::head::PAGE;
 use amem_core::journal::live;
 use amem_core::journal::scan::Position;
+use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
+use amem_core::{ActorId, Lsn, Micros};
 
 use crate::create::{FileSink, epoch};
 use crate::disk::File;
@@ -60,6 +62,13 @@ pub struct Checkpoint {
 pub struct Retired {
     _store: Store,
     _checkpoint: Checkpoint,
+}
+
+/// What is added to a new generation beside what the old one has.
+pub(crate) struct Payloads<'a> {
+    pub(crate) list: &'a [Vec<u8>],
+    pub(crate) time: Micros,
+    pub(crate) actor: ActorId,
 }
 
 impl Checkpoint {
@@ -143,6 +152,37 @@ impl Checkpoint {
             .map_err(|e| Error::disk("protect", &self.tmp, e))?;
         let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
+    }
+
+    /// Adds transactions of its own behind what was carried: they are there, all of them, when the file takes the brain's
+    /// name. Nothing may be committed to the old generation any more.
+    pub(crate) fn add(&mut self, kind: Kind, payloads: &Payloads<'_>) -> Result<()> {
+        let (mut bytes, mut position) = (Vec::new(), self.position);
+        let mut in_transaction = 0;
+        for (at, payload) in payloads.list.iter().enumerate() {
+            let next = payloads.list.get(at + 1).map_or(0, Vec::len);
+            let room = TRANSACTION_BYTES_MAX - frame::HEADER - 8;
+            in_transaction += payload.len() + frame::HEADER + 8;
+            let more = next > 0 && in_transaction + next < room;
+            if !more {
+                in_transaction = 0;
+            }
+            let header = Header {
+                kind,
+                more,
+                lsn: Lsn(position.lsn.0 + 1),
+                time: payloads.time,
+                actor: payloads.actor,
+            };
+            position.checksum = frame::encode(&mut bytes, &header, payload, position.checksum)?;
+            position.lsn = header.lsn;
+            if bytes.len() >= 4 << 20 {
+                self.append(&mut bytes, &mut position)?;
+            }
+        }
+        self.append(&mut bytes, &mut position)?;
+        self.make_space(LAST_ROUND_BYTES_MAX)?;
+        self.sync()
     }
 
     /// Reads back what was carried, as the next reader will.

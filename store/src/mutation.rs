@@ -8,6 +8,8 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::merge::{Merged, Other};
+
 /// A mutation, who asks for it, and under which conditions.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -123,6 +125,8 @@ pub enum Mutation {
         /// How it ended.
         outcome: String,
     },
+    /// All that another brain has and this one has not.
+    Merge(Other),
     /// The settings from now on.
     SetSettings(#[serde(serialize_with = "as_json")] Settings),
 }
@@ -154,6 +158,7 @@ impl Mutation {
             Self::OpenSession { .. } => Kind::OpenSession,
             Self::CloseSession { .. } => Kind::CloseSession,
             Self::SetSettings(_) => Kind::SetSettings,
+            Self::Merge(_) => Kind::Merge,
         }
     }
 }
@@ -293,6 +298,9 @@ pub struct Answer {
     /// Events whose episodes tell of erased ones, or that a summary covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<NodeId>,
+    /// What a merge came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<Merged>,
     /// True if the request had been executed before and this is its answer.
     #[serde(skip)]
     pub replayed: bool,

@@ -5,6 +5,7 @@
 
 mod changes;
 mod events;
+mod merge;
 mod sessions;
 
 use amem_core::journal::frame::Kind;
@@ -73,7 +74,7 @@ impl<'v> Planning<'v> {
 }
 
 /// Plans a mutation against a view; `now` is the clock's.
-pub(crate) fn plan(view: &View, mutation: &Mutation, now: Micros) -> Result<Plan> {
+pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> Result<Plan> {
     // Recorded time grows strictly, whatever the clock does.
     let first = Micros(now.0.max(view.time().0.saturating_add(1)));
     let mut p = Planning {
@@ -118,6 +119,7 @@ pub(crate) fn plan(view: &View, mutation: &Mutation, now: Micros) -> Result<Plan
             ));
         }
         Mutation::CloseSession { session, outcome } => p.close_session(*session, outcome)?,
+        Mutation::Merge(other) => p.merge(other)?,
         Mutation::SetSettings(settings) => p.set_settings(settings)?,
     }
     Ok(p.done(mutation.kind()))

@@ -10,10 +10,9 @@ use std::io;
 use std::sync::Arc;
 
 use amem_core::brain::Brain;
-use amem_core::journal::frame::{self, Header};
+use amem_core::journal::frame;
 use amem_core::journal::live::{self, LOOK};
-use amem_core::journal::op::{self, Op};
-use amem_core::journal::scan::{self, Next, Position};
+use amem_core::journal::scan::Position;
 use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
@@ -23,9 +22,11 @@ use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
-use crate::plan::{self, Plan};
+use crate::plan;
 use crate::requests;
 
+/// Bytes of a merge that are one transaction; a larger one is a new generation.
+const MERGE_BYTES_IN_JOURNAL: usize = TRANSACTION_BYTES_MAX / 2;
 /// Bytes of frames for which room is kept from one group to the next.
 const GROUP_BYTES_KEPT: usize = 4 << 20;
 
@@ -45,14 +46,14 @@ pub struct Store {
     /// The file has grown since it was synced.
     pub(crate) grown: bool,
     /// The frames of the group that is being committed, up to `position`.
-    group: Vec<u8>,
+    pub(crate) group: Vec<u8>,
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
     /// It had not been closed in order.
     pub(crate) recovered: bool,
     /// The newest commit that is more than a count of uses, once somebody has asked.
-    newest_change: Option<Lsn>,
+    pub(crate) newest_change: Option<Lsn>,
 }
 
 impl Store {
@@ -188,7 +189,7 @@ impl Store {
             }
         };
         self.check_conditions(&view, request)?;
-        let plan = match &request.mutation {
+        let mut plan = match &request.mutation {
             Mutation::OpenSession { key } => {
                 plan::plan_open_session(&view, key, &request.agent, now)?
             }
@@ -199,9 +200,27 @@ impl Store {
             (answer.lsn, answer.time) = (view.lsn(), view.time());
             return Ok(answer);
         }
-        let actor = self.actor(&view, request)?;
-        self.write(plan, actor, request, body, &mut answer)?;
-        *wrote = true;
+        let (actor, is_new) = self.actor(&view, request)?;
+        let payloads = self.payloads(&mut plan, (actor, is_new), request, body, &mut answer)?;
+        drop(view);
+        let total: usize = payloads.iter().map(Vec::len).sum();
+        if plan.kind == frame::Kind::Merge && total > MERGE_BYTES_IN_JOURNAL {
+            // What the group has so far comes first.
+            if *wrote && let Err(why) = self.publish() {
+                self.poison = Some(why.clone());
+                return Err(Error::OutcomeUnknown { why });
+            }
+            self.group.clear();
+            *wrote = false;
+            self.write_generation(&plan, &payloads, actor)?;
+        } else {
+            self.write(&plan, &payloads, actor)?;
+            *wrote = true;
+        }
+        if is_new {
+            let name = (request.principal.clone(), request.agent.clone());
+            self.actors.insert(name, actor);
+        }
         Ok(answer)
     }
 
@@ -253,127 +272,6 @@ impl Store {
         let known =
             view.brain().base().actors()?.len() + u64::from(view.brain().delta().actors.len());
         Ok((ActorId(known as u32 + 1), true))
-    }
-
-    fn write(
-        &mut self,
-        mut plan: Plan,
-        (actor, new_actor): (ActorId, bool),
-        request: &Request,
-        body: u128,
-        answer: &mut Answer,
-    ) -> Result<()> {
-        let mut front = Vec::new();
-        if new_actor {
-            op::encode(
-                &mut front,
-                &Op::Actor {
-                    actor,
-                    principal: &request.principal,
-                    agent: &request.agent,
-                },
-            );
-        }
-        let frames = plan.payloads.len()
-            + usize::from(!front.is_empty())
-            + usize::from(request.request_id.is_some());
-        answer.lsn = Lsn(self.position.lsn.0 + frames as u64);
-        answer.time = plan.time;
-        let mut payloads = Vec::with_capacity(frames);
-        if !front.is_empty() {
-            payloads.push(front);
-        }
-        payloads.append(&mut plan.payloads);
-        if let Some(id) = request.request_id {
-            let json =
-                serde_json::to_vec(&answer).map_err(|e| Error::invalid("answer", e.to_string()))?;
-            let max = amem_core::limits::ANSWER_BYTES_MAX as u64;
-            amem_core::Error::check_limit(
-                "the answer to a request (bytes)",
-                json.len() as u64,
-                max,
-            )?;
-            let mut last = Vec::new();
-            op::encode(
-                &mut last,
-                &Op::Request {
-                    id,
-                    body,
-                    answer: &json,
-                },
-            );
-            payloads.push(last);
-        }
-        let total: usize = payloads.iter().map(Vec::len).sum();
-        amem_core::Error::check_limit(
-            "a transaction (bytes)",
-            total as u64,
-            TRANSACTION_BYTES_MAX as u64,
-        )?;
-        let before = self.group.len();
-        self.group
-            .reserve(total + payloads.len() * (frame::HEADER + 8));
-        let mut checksum = self.position.checksum;
-        for (at, payload) in payloads.iter().enumerate() {
-            let header = Header {
-                kind: plan.kind,
-                more: at + 1 < payloads.len(),
-                lsn: Lsn(self.position.lsn.0 + 1 + at as u64),
-                time: plan.time,
-                actor,
-            };
-            match frame::encode(&mut self.group, &header, payload, checksum) {
-                Ok(next) => checksum = next,
-                Err(e) => {
-                    self.group.truncate(before);
-                    return Err(e.into());
-                }
-            }
-        }
-        if let Err(e) = self.make_space((self.group.len() - before) as u64) {
-            self.group.truncate(before);
-            return Err(e);
-        }
-        if let Err(why) = self.append(before) {
-            self.poison = Some(why.clone());
-            return Err(Error::OutcomeUnknown { why });
-        }
-        if new_actor {
-            self.actors
-                .insert((request.principal.clone(), request.agent.clone()), actor);
-        }
-        Ok(())
-    }
-
-    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
-    fn append(&mut self, from: usize) -> Result<(), String> {
-        let (at, bytes) = (self.position.at, &self.group[from..]);
-        let end = at + bytes.len() as u64;
-        self.file
-            .write_at(at, bytes)
-            .map_err(|e| format!("writing a frame: {e}"))?;
-        if !self.file.maps_live() {
-            self.map_again()?;
-        }
-        match scan::next(bytes, self.position).map_err(|e| e.to_string())? {
-            Next::Transaction {
-                commit,
-                frames,
-                after,
-            } => {
-                self.brain
-                    .apply(commit, at, &frames, end)
-                    .map_err(|e| e.to_string())?;
-                if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
-                    self.newest_change = Some(commit.lsn);
-                }
-                self.position = after;
-                Ok(())
-            }
-            Next::End { torn } => {
-                Err(torn.unwrap_or_else(|| "a frame that was just made is none".into()))
-            }
-        }
     }
 
     /// Syncs what was written and lets readers see it.

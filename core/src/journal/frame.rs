@@ -50,11 +50,12 @@ pub enum Kind {
     CloseSession = 16,
     SetSettings = 17,
     Import = 18,
+    Merge = 19,
 }
 
 impl Kind {
     /// Every kind, by value.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Ingest,
         Self::Correct,
         Self::Link,
@@ -73,6 +74,7 @@ impl Kind {
         Self::CloseSession,
         Self::SetSettings,
         Self::Import,
+        Self::Merge,
     ];
 
     /// The kind of this value.
@@ -101,6 +103,7 @@ impl Kind {
             Self::CloseSession => "close-session",
             Self::SetSettings => "set-settings",
             Self::Import => "import",
+            Self::Merge => "merge",
         }
     }
 }

@@ -10,6 +10,7 @@ mod believed;
 mod commits;
 mod cost;
 mod folds;
+mod merge;
 mod refusals;
 
 use std::sync::Arc;

@@ -1,0 +1,166 @@
+//! From a plan to frames: in the journal, behind those of the group so far, or in a new generation.
+
+use amem_core::journal::frame::{self, Header};
+use amem_core::journal::op::{self, Op};
+use amem_core::journal::scan::{self, Next};
+use amem_core::limits::TRANSACTION_BYTES_MAX;
+use amem_core::{ActorId, Lsn};
+
+use crate::checkpoint::{Checkpoint, Payloads};
+use crate::error::{Error, Result};
+use crate::mutation::{Answer, Request};
+use crate::plan::Plan;
+use crate::store::Store;
+
+/// Bytes of a merge, which are held in memory.
+const MERGE_BYTES_MAX: u64 = 4 << 30;
+
+impl Store {
+    /// What the frames of a request say; completes its answer.
+    pub(crate) fn payloads(
+        &self,
+        plan: &mut Plan,
+        (actor, new_actor): (ActorId, bool),
+        request: &Request,
+        body: u128,
+        answer: &mut Answer,
+    ) -> Result<Vec<Vec<u8>>> {
+        let mut front = Vec::new();
+        if new_actor {
+            op::encode(
+                &mut front,
+                &Op::Actor {
+                    actor,
+                    principal: &request.principal,
+                    agent: &request.agent,
+                },
+            );
+        }
+        let frames = plan.payloads.len()
+            + usize::from(!front.is_empty())
+            + usize::from(request.request_id.is_some());
+        answer.lsn = Lsn(self.position.lsn.0 + frames as u64);
+        answer.time = plan.time;
+        let mut payloads = Vec::with_capacity(frames);
+        if !front.is_empty() {
+            payloads.push(front);
+        }
+        payloads.append(&mut plan.payloads);
+        if let Some(id) = request.request_id {
+            let json =
+                serde_json::to_vec(&answer).map_err(|e| Error::invalid("answer", e.to_string()))?;
+            let max = amem_core::limits::ANSWER_BYTES_MAX as u64;
+            amem_core::Error::check_limit(
+                "the answer to a request (bytes)",
+                json.len() as u64,
+                max,
+            )?;
+            let mut last = Vec::new();
+            op::encode(
+                &mut last,
+                &Op::Request {
+                    id,
+                    body,
+                    answer: &json,
+                },
+            );
+            payloads.push(last);
+        }
+        Ok(payloads)
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        plan: &Plan,
+        payloads: &[Vec<u8>],
+        actor: ActorId,
+    ) -> Result<()> {
+        let total: usize = payloads.iter().map(Vec::len).sum();
+        amem_core::Error::check_limit(
+            "a transaction (bytes)",
+            total as u64,
+            TRANSACTION_BYTES_MAX as u64,
+        )?;
+        let before = self.group.len();
+        self.group
+            .reserve(total + payloads.len() * (frame::HEADER + 8));
+        let mut checksum = self.position.checksum;
+        for (at, payload) in payloads.iter().enumerate() {
+            let header = Header {
+                kind: plan.kind,
+                more: at + 1 < payloads.len(),
+                lsn: Lsn(self.position.lsn.0 + 1 + at as u64),
+                time: plan.time,
+                actor,
+            };
+            match frame::encode(&mut self.group, &header, payload, checksum) {
+                Ok(next) => checksum = next,
+                Err(e) => {
+                    self.group.truncate(before);
+                    return Err(e.into());
+                }
+            }
+        }
+        if let Err(e) = self.make_space((self.group.len() - before) as u64) {
+            self.group.truncate(before);
+            return Err(e);
+        }
+        if let Err(why) = self.append(before) {
+            self.poison = Some(why.clone());
+            return Err(Error::OutcomeUnknown { why });
+        }
+        Ok(())
+    }
+
+    /// Makes a new generation that has a merge, too large for one transaction, as it takes the brain's name.
+    pub(crate) fn write_generation(
+        &mut self,
+        plan: &Plan,
+        payloads: &[Vec<u8>],
+        actor: ActorId,
+    ) -> Result<()> {
+        let total: usize = payloads.iter().map(Vec::len).sum();
+        amem_core::Error::check_limit("a merge (bytes)", total as u64, MERGE_BYTES_MAX)?;
+        let mut checkpoint = Checkpoint::begin(self)?;
+        checkpoint.build()?;
+        checkpoint.carry(&self.brain.clone())?;
+        let added = Payloads {
+            list: payloads,
+            time: plan.time,
+            actor,
+        };
+        checkpoint.add(plan.kind, &added)?;
+        self.install(checkpoint).map(drop)
+    }
+
+    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
+    fn append(&mut self, from: usize) -> Result<(), String> {
+        let (at, bytes) = (self.position.at, &self.group[from..]);
+        let end = at + bytes.len() as u64;
+        self.file
+            .write_at(at, bytes)
+            .map_err(|e| format!("writing a frame: {e}"))?;
+        if !self.file.maps_live() {
+            self.map_again()?;
+        }
+        match scan::next(bytes, self.position).map_err(|e| e.to_string())? {
+            Next::Transaction {
+                commit,
+                frames,
+                after,
+            } => {
+                self.brain
+                    .apply(commit, at, &frames, end)
+                    .map_err(|e| e.to_string())?;
+                if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
+                    self.newest_change = Some(commit.lsn);
+                }
+                self.position = after;
+                Ok(())
+            }
+            Next::End { torn } => {
+                Err(torn.unwrap_or_else(|| "a frame that was just made is none".into()))
+            }
+        }
+    }
+}

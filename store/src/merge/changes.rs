@@ -1,0 +1,155 @@
+//! When what was changed last: of two values, the one that was set later is kept.
+
+use std::collections::HashMap;
+
+use amem_core::base::history::Before;
+use amem_core::journal::op::Op;
+use amem_core::view::View;
+use amem_core::{EdgeType, Flags, Lsn, Micros, NodeId};
+
+use crate::error::Result;
+
+/// Something of an event that can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Field {
+    Attributes,
+    Vector,
+    Lambda,
+    Pinned,
+    Forgotten,
+}
+
+/// The last changes of a brain after the creation of what they changed; no entry: none.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    fields: HashMap<(NodeId, Field), Micros>,
+    edges: HashMap<(NodeId, NodeId, EdgeType), Micros>,
+}
+
+impl Changes {
+    /// Reads history and journal.
+    pub(crate) fn of(view: &View) -> Result<Self> {
+        let mut changes = Self::default();
+        // The state before each change, from the newest to the oldest: what differs was changed then.
+        let mut states: HashMap<NodeId, Flags> = HashMap::new();
+        let base = view.brain().base();
+        let mut history: Vec<_> = base.history()?.iter().collect::<Result<_, _>>()?;
+        history.reverse();
+        for change in &history {
+            let id = change.target;
+            match change.before {
+                Before::Confidence(_) => {}
+                Before::Attributes(_) => changes.note(id, Field::Attributes, change.time),
+                Before::Vector(_) => changes.note(id, Field::Vector, change.time),
+                Before::Lambda(_) => changes.note(id, Field::Lambda, change.time),
+                Before::Flags(before) => {
+                    let after = match states.insert(id, before) {
+                        Some(after) => after,
+                        None => base.record(id)?.flags,
+                    };
+                    changes.note_flags(id, before, after, change.time);
+                }
+                Before::Edge {
+                    target, edge_type, ..
+                } => changes.note_edge((id, target, edge_type), change.time),
+            }
+        }
+        changes.journal(view)?;
+        Ok(changes)
+    }
+
+    /// What the journal changed, from the oldest to the newest.
+    fn journal(&mut self, view: &View) -> Result<()> {
+        let base = view.brain().base();
+        let mut states: HashMap<NodeId, (Flags, f32)> = HashMap::new();
+        let mut lsn = Lsn(view.identity().base_lsn.0);
+        while let Some(committed) = view.commit_after(lsn)? {
+            let time = committed.commit.time;
+            for op in committed.ops() {
+                match op? {
+                    Op::Event(node) => {
+                        let flags = node.carried.map_or(Flags::default(), |c| c.flags);
+                        states.insert(node.id, (flags, node.lambda));
+                    }
+                    Op::Belief {
+                        target,
+                        flags,
+                        lambda,
+                        ..
+                    } => {
+                        let before = match states.insert(target, (flags, lambda)) {
+                            Some(before) => before,
+                            None => {
+                                let record = base.record(target)?;
+                                (record.flags, record.lambda)
+                            }
+                        };
+                        self.note_flags(target, before.0, flags, time);
+                        if before.1.to_bits() != lambda.to_bits() {
+                            self.note(target, Field::Lambda, time);
+                        }
+                    }
+                    Op::Attributes { target, .. } => self.note(target, Field::Attributes, time),
+                    Op::Vector { target, .. } => self.note(target, Field::Vector, time),
+                    Op::Link {
+                        source,
+                        target,
+                        edge_type,
+                        ..
+                    }
+                    | Op::Unlink {
+                        source,
+                        target,
+                        edge_type,
+                    } => {
+                        self.note_edge((source, target, edge_type), time);
+                    }
+                    _ => {}
+                }
+            }
+            lsn = committed.commit.lsn;
+        }
+        Ok(())
+    }
+
+    /// The last of several changes counts.
+    fn note(&mut self, id: NodeId, field: Field, time: Micros) {
+        let last = self.fields.entry((id, field)).or_insert(time);
+        *last = time.max(*last);
+    }
+
+    fn note_flags(&mut self, id: NodeId, before: Flags, after: Flags, time: Micros) {
+        for (flag, field) in [
+            (Flags::PINNED, Field::Pinned),
+            (Flags::FORGOTTEN, Field::Forgotten),
+        ] {
+            if before.has(flag) != after.has(flag) {
+                self.note(id, field, time);
+            }
+        }
+    }
+
+    fn note_edge(&mut self, edge: (NodeId, NodeId, EdgeType), time: Micros) {
+        let last = self.edges.entry(edge).or_insert(time);
+        *last = time.max(*last);
+    }
+
+    /// When a field of an event was last set after the event was made.
+    pub(crate) fn field(&self, id: NodeId, field: Field) -> Option<Micros> {
+        self.fields.get(&(id, field)).copied()
+    }
+
+    /// When an edge was last set or retracted, after it was there first or as it was made in the journal.
+    pub(crate) fn edge(
+        &self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+    ) -> Option<Micros> {
+        self.edges.get(&(source, target, edge_type)).copied()
+    }
+    /// Every edge that was set or retracted so, and when.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = ((NodeId, NodeId, EdgeType), Micros)> + '_ {
+        self.edges.iter().map(|(edge, time)| (*edge, *time))
+    }
+}

@@ -1,0 +1,63 @@
+//! Two brains as one: what of another brain is ours already, and what changed where since.
+//!
+//! Promises: an event is the same event in both if it was recorded at the same moment, of the same type, with the same
+//! text, wherever it has been merged to since. Both brains are only read.
+//! Not here: what becomes of the differences (`plan::merge`).
+
+pub(crate) mod changes;
+pub(crate) mod matching;
+
+use std::sync::Arc;
+
+use amem_core::view::View;
+use serde::{Deserialize, Serialize, Serializer};
+
+pub use self::matching::ORIGIN;
+
+/// Another brain, of which this one takes what it has not.
+#[derive(Debug, Clone)]
+pub struct Other {
+    /// All of it, as of one moment.
+    pub view: Arc<View>,
+}
+
+impl PartialEq for Other {
+    fn eq(&self, other: &Self) -> bool {
+        let moment = |view: &View| (view.instance(), view.lsn());
+        moment(&self.view) == moment(&other.view)
+    }
+}
+
+impl Serialize for Other {
+    /// What makes a request for it the same request: instance and LSN.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.view.instance(), self.view.lsn().0).serialize(serializer)
+    }
+}
+
+/// What a merge did, or would do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// Events of the other brain that were here already.
+    pub matched: u64,
+    /// Events that are new here.
+    pub events: u64,
+    /// Edges that are new here, or have another weight.
+    pub edges: u64,
+    /// Edges that were retracted.
+    pub retracted: u64,
+    /// Events that were here and have other attributes, another vector, or are pinned, forgotten, compressed otherwise.
+    pub changed: u64,
+    /// Events whose uses were counted.
+    pub touched: u64,
+    /// Sessions that are new here.
+    pub sessions: u64,
+    /// Supersedes edges that would have closed a cycle, and were left out.
+    pub cycles: u64,
+    /// Vectors of another space, which were left out, or made anew by the built-in embedder.
+    pub other_vectors: u64,
+    /// Events that are erased in the other brain and whole here: they stay, until they are erased here, too.
+    pub erased_there: u64,
+    /// Events that are new here and whose attributes had no room for where they come from.
+    pub without_origin: u64,
+}
