@@ -30,6 +30,7 @@ mod jsonl;
 mod lines;
 mod new_file;
 mod opened;
+mod parts;
 mod progress;
 mod reach;
 mod refusal;

@@ -101,13 +101,18 @@ impl Writable {
         let served = self.opened.served()?;
         let answer = cx.daemon()?.wait(served.brain.write(change))?;
         let commit = C::commit(&answer).cloned().unwrap_or_default();
-        self.named.committed(&commit);
-        let told = CommitJson {
+        let told = self.commit(&commit)?;
+        Ok((answer, told))
+    }
+
+    /// What is told of a commit that was answered.
+    pub(crate) fn commit(&mut self, commit: &v1::Commit) -> Result<CommitJson, Failure> {
+        self.named.committed(commit);
+        Ok(CommitJson {
             lsn: commit.lsn,
             time: commit.time.map(|time| Time::of(Some(time))).transpose()?,
             replayed: commit.replayed,
-        };
-        Ok((answer, told))
+        })
     }
 }
 

@@ -183,7 +183,7 @@ pub(crate) struct Needs {
 const MEMORY: &str = "amem.v1.MemoryService";
 
 /// Service, method (`*`: every other one), role, pace.
-const TABLE: [(&str, &str, Role, Pace); 24] = {
+const TABLE: [(&str, &str, Role, Pace); 27] = {
     use Pace::{Call, Long, Stream};
     use Role::{Admin, Read, Write};
     const BRAIN: &str = "amem.v1.BrainService";
@@ -197,7 +197,10 @@ const TABLE: [(&str, &str, Role, Pace); 24] = {
         (BRAIN, "ExportBrain", Read, Stream),
         (BRAIN, "CheckpointBrain", Write, Long),
         (BRAIN, "ImportBrain", Write, Stream),
+        (BRAIN, "MergeBrain", Write, Stream),
         (BRAIN, "RemoveBrain", Admin, Call),
+        (BRAIN, "ListKeptFiles", Read, Call),
+        (BRAIN, "ResolveKeptFile", Admin, Long),
         (MEMORY, "Subscribe", Read, Stream),
         (MEMORY, "IngestStream", Write, Stream),
         (MEMORY, "Erase", Write, Long),

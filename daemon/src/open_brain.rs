@@ -301,10 +301,16 @@ impl OpenBrain {
 
     /// Takes the brain's file away, after what waits, and closes it.
     pub(crate) async fn remove(&self) -> Result<()> {
-        self.end(Ending::Remove).await
+        self.end(Ending::Remove).await.map(drop)
     }
 
-    async fn end(&self, ending: Ending) -> Result<()> {
+    /// Keeps what is committed aside, after what waits, takes the brain's file away and closes it. Gives the name of what
+    /// is kept.
+    pub(crate) async fn retire(&self) -> Result<String> {
+        Ok(self.end(Ending::Retire).await?.unwrap_or_default())
+    }
+
+    async fn end(&self, ending: Ending) -> Result<Option<String>> {
         let (answer, answered) = oneshot::channel();
         let sent = self.queue.send(Message::End(ending, answer)).await;
         sent.map_err(|_| self.closed())?;

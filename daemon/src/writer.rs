@@ -42,7 +42,7 @@ pub(crate) enum Message {
     /// Something waits beside the queue.
     Wake,
     /// Let go of the brain.
-    End(Ending, oneshot::Sender<Result<()>>),
+    End(Ending, oneshot::Sender<Result<Option<String>>>),
 }
 
 /// How a writer lets go of its brain.
@@ -52,10 +52,15 @@ pub(crate) enum Ending {
     Close,
     /// Its file is taken away.
     Remove,
+    /// Its file is taken away, and what was committed is kept aside.
+    Retire,
 }
 
 /// Who waits for a brain's end, and how it went.
-type Ended = (oneshot::Sender<Result<()>>, Result<()>);
+type Ended = (
+    oneshot::Sender<Result<Option<String>>>,
+    Result<Option<String>>,
+);
 
 /// A request that waits.
 #[derive(Debug)]
@@ -365,15 +370,18 @@ impl Writer {
                 self.store = Some(store);
                 self.tell_health(true);
             }
+            Err(amem_store::Error::NotFound { .. } | amem_store::Error::NotOurs { .. }) => {
+                // Its file was taken away, which has been told.
+                job.forget();
+                self.recover_at = Instant::now() + RECOVER_AGAIN_AFTER;
+                self.shared.close();
+                self.queue.close();
+            }
             Err(error) => {
                 job.failed(&error);
                 tracing::error!(brain = self.name, %error, "recovery failed");
                 self.shared.poison(&error.to_string());
                 self.recover_at = Instant::now() + RECOVER_AGAIN_AFTER;
-                if matches!(error, amem_store::Error::NotFound { .. }) {
-                    self.shared.close();
-                    self.queue.close();
-                }
             }
         }
     }
@@ -383,7 +391,8 @@ impl Writer {
         self.runtime.block_on(told);
     }
 
-    fn end(&mut self, how: Ending) -> Result<()> {
+    /// Lets go of the brain; gives the name of what is kept of it.
+    fn end(&mut self, how: Ending) -> Result<Option<String>> {
         self.checkpoints.failed(Refusal::new(
             tonic::Code::Unavailable,
             "CLOSING",
@@ -394,8 +403,9 @@ impl Writer {
             return Err(amem_store::Error::Poisoned { why }.into());
         };
         let ended = match how {
-            Ending::Close => store.close(),
-            Ending::Remove => store.remove(),
+            Ending::Close => store.close().map(|()| None),
+            Ending::Remove => store.remove().map(|()| None),
+            Ending::Retire => store.retire().map(Some),
         };
         if let Err(error) = &ended {
             tracing::warn!(brain = self.name, %error, "closing");

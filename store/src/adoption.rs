@@ -9,9 +9,11 @@
 use std::cell::OnceCell;
 use std::io;
 
+use amem_core::base::section::tag;
 use amem_core::bytes::{get_u32, get_u64};
 use amem_core::journal::{head, live};
 use amem_core::limits::SECTIONS_MAX;
+use uuid::Uuid;
 
 use crate::disk::{Source, Stamp};
 use crate::error::{Error, Result};
@@ -94,36 +96,73 @@ fn open(folder: &Folder, name: &str, alone: bool) -> Result<Box<dyn Source>> {
         })
 }
 
-/// What stands in a file's live page about whose it is. Every step is bounded by the file and by how many sections a
-/// file may have; a file without a live page has nothing.
+/// What stands in a file's live page about whose it is; a file without a live page has nothing.
 fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
+    let Some((at, _)) = section(source, len, head::TAG)? else {
+        return Ok(None);
+    };
+    let Some(cell) = at.checked_add(head::PAGE + live::HOME - SECTION_HEAD) else {
+        return Ok(None);
+    };
+    let mut bytes = [0; 8];
+    Ok(read(source, cell, &mut bytes)?.then(|| u64::from_le_bytes(bytes)))
+}
+
+/// Lineage and number of events of a brain's base, as its file says.
+pub(crate) fn told(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u64)>> {
+    let (mut lineage, mut header) = ([0; 16], [0; 64]);
+    let Some((at, 16..)) = section(source, len, tag::IDENTITY)? else {
+        return Ok(None);
+    };
+    let whole = read(source, at, &mut lineage)? && read(source, 0, &mut header)?;
+    Ok(whole.then(|| (Uuid::from_bytes(lineage), get_u64(&header, 16))))
+}
+
+/// Where the bytes of a section of the native layout begin, and how many it says there are. Every step is bounded by the
+/// file, and by how many sections one may have.
+fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
     let mut header = [0; 64];
     if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
         return Ok(None);
     }
     let vectors = get_u64(&header, 16).checked_mul(4 * u64::from(get_u32(&header, 8)));
-    let Some(mut at) = vectors.and_then(|bytes| get_u64(&header, 56).checked_add(bytes)) else {
-        return Ok(None);
-    };
+    let mut at = vectors.and_then(|bytes| get_u64(&header, 56).checked_add(bytes));
     for _ in 0..=SECTIONS_MAX {
-        let mut section = [0; SECTION_HEAD as usize];
-        if at >= len || !read(source, at, &mut section)? {
+        let Some(from) = at.filter(|at| *at < len) else {
+            return Ok(None);
+        };
+        let mut head = [0; SECTION_HEAD as usize];
+        if !read(source, from, &mut head)? {
             return Ok(None);
         }
-        if section[0] == head::TAG {
-            let mut cell = [0; 8];
-            let found = at.checked_add(head::PAGE + live::HOME);
-            let Some(found) = found.filter(|found| found + 8 <= len) else {
-                return Ok(None);
-            };
-            return Ok(read(source, found, &mut cell)?.then(|| u64::from_le_bytes(cell)));
+        let (bytes, found) = (get_u64(&head, 1), from + SECTION_HEAD);
+        if head[0] == tag {
+            return Ok(Some((found, bytes)));
         }
-        let next = at.checked_add(SECTION_HEAD);
-        let next = next.and_then(|at| at.checked_add(get_u64(&section, 1)));
-        let Some(next) = next else { return Ok(None) };
-        at = next;
+        at = found.checked_add(bytes);
     }
     Ok(None)
+}
+
+/// Reads a file of so many bytes, part by part.
+pub(crate) fn read_all(
+    source: &dyn Source,
+    len: u64,
+    mut to: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut part = vec![0; PART.min(usize::try_from(len).unwrap_or(PART))];
+    let mut at = 0;
+    while at < len {
+        let read = source.read_at(at, &mut part);
+        match read.map_err(|e| Error::disk("read", "a file", e))? {
+            0 => break,
+            read => {
+                to(&part[..read])?;
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Fills a buffer; false if the file ends before that.
@@ -147,20 +186,8 @@ impl Placed {
     }
 
     /// Reads it, part by part; refuses if somebody writes to it meanwhile.
-    pub(crate) fn copy(&self, mut to: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut part = vec![0; PART.min(usize::try_from(self.bytes()).unwrap_or(PART))];
-        let mut at = 0;
-        while at < self.bytes() {
-            let read = self
-                .source
-                .read_at(at, &mut part)
-                .map_err(self.failed("read"))?;
-            if read == 0 {
-                break;
-            }
-            to(&part[..read])?;
-            at += read as u64;
-        }
+    pub(crate) fn copy(&self, to: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        read_all(&*self.source, self.bytes(), to)?;
         self.check()
     }
 

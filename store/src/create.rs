@@ -79,6 +79,18 @@ pub(crate) fn import_as(
     })
 }
 
+/// A graph as a brain that is nobody's, to be read.
+pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
+    let mut newest = Micros(1);
+    for position in 0..graph.event_count() {
+        newest = newest.max(graph.event_at(position)?.created_at);
+    }
+    let identity = new_identity(id, id, Uuid::nil(), newest);
+    let mut build = Build::new(&identity, graph.dimension(), &Settings::default())?;
+    build.push_graph(graph)?;
+    Ok(build.finish()?)
+}
+
 /// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
 /// of its own. The file may have the name.
 pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &View) -> Result<()> {

@@ -63,6 +63,12 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// No such file was kept aside.
+    #[error("no file {file:?} is kept: `amemctl conflicts` lists them")]
+    NotKept {
+        /// What was asked for.
+        file: String,
+    },
     /// The name can't be that of a brain.
     #[error("{name:?} can't be a brain's name: {why}")]
     Name {
@@ -85,8 +91,10 @@ pub enum Error {
         /// What failed.
         why: String,
     },
-    /// The file under the brain's name is not the one that is owned.
-    #[error("the file {name} was replaced or removed under the brain; it was saved as {saved}")]
+    /// The brain's file was taken away.
+    #[error(
+        "the file {name} was taken away; what was committed is saved as {saved} (`amemctl conflicts` makes it a brain again)"
+    )]
     Replaced {
         /// The brain's file.
         name: String,

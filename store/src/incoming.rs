@@ -15,7 +15,9 @@ use amem_core::foreign::{Foreign, Layout, detect, to_dense};
 use amem_core::mapping::Map;
 use amem_core::spec1::Spec1;
 use amem_core::verify;
+use amem_core::view::View;
 use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::adoption::{Original, Placed};
 use crate::create::{self, Create};
@@ -62,6 +64,11 @@ impl Incoming {
             return Err(Error::Exists { name: name.into() });
         }
         Self::new(folder, name, bytes, None)
+    }
+
+    /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
+    pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
+        Self::new(folder, "to-be-read", bytes, None)
     }
 
     /// Begins to copy a file that has the name of the brain that it is to become.
@@ -119,7 +126,28 @@ impl Incoming {
         Ok((imported, self.placed.take().and_then(Placed::into_original)))
     }
 
-    fn make(&mut self, embed: bool) -> Result<Imported> {
+    /// All that the file has, as a brain; the file is gone with it.
+    pub fn into_view(self) -> Result<View> {
+        let map = self.map()?;
+        let bytes = map.slice(0, map.len()).unwrap_or_default();
+        match detect(bytes)? {
+            Layout::Native => Ok(self.open(&map)?.view()),
+            Layout::Reference => self.view_of(&Foreign::open(bytes)?.as_written(), bytes),
+            Layout::Spec1 => self.view_of(&Spec1::open(bytes)?, bytes),
+        }
+    }
+
+    /// A file of another layout; the same file is the same instance whenever it is read.
+    fn view_of(&self, graph: &dyn Graph, bytes: &[u8]) -> Result<View> {
+        let max = FOREIGN_BYTES_MAX;
+        amem_core::Error::check_limit("a file of another layout (bytes)", bytes.len() as u64, max)?;
+        let (graph, _) = to_dense(graph)?;
+        let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
+        create::view_of(id, &graph)
+    }
+
+    /// What was received, whole.
+    fn map(&self) -> Result<Arc<Map>> {
         if self.received != self.expected {
             return Err(self.other_size(self.received, "came"));
         }
@@ -127,7 +155,11 @@ impl Incoming {
             return Err(Error::invalid("file", "it is empty"));
         }
         let map = self.file.map(self.expected);
-        let map = Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?);
+        Ok(Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?))
+    }
+
+    fn make(&mut self, embed: bool) -> Result<Imported> {
+        let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
             Layout::Native => self.adopt(&map),
@@ -144,8 +176,8 @@ impl Incoming {
         }
     }
 
-    /// A brain of amemd.
-    fn adopt(&self, map: &Arc<Map>) -> Result<Imported> {
+    /// A brain of amemd: everything in it holds.
+    fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
         let report = verify::native(map.clone(), None)?;
         if let Some(finding) = report.findings.first() {
             let more = report.findings.len() as u64 - 1 + report.more;
@@ -162,12 +194,12 @@ impl Incoming {
             return Err(amem_core::Error::corrupt("file", map.len(), why).into());
         };
         brain.replay(start, u64::MAX)?;
-        create::adopt(
-            &self.folder,
-            &self.name,
-            self.placed.as_ref(),
-            &brain.view(),
-        )?;
+        Ok(brain)
+    }
+
+    fn adopt(&self, map: &Arc<Map>) -> Result<Imported> {
+        let view = self.open(map)?.view();
+        create::adopt(&self.folder, &self.name, self.placed.as_ref(), &view)?;
         Ok(Imported {
             layout: Layout::Native,
             renumbered: 0,

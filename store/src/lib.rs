@@ -19,6 +19,7 @@ pub mod folder;
 mod folding;
 mod frames;
 pub mod incoming;
+pub mod kept;
 pub mod merge;
 pub mod mutation;
 mod place;

@@ -101,6 +101,14 @@ impl Store {
         Err(replaced())
     }
 
+    /// Saves what is committed as a file that is kept aside, and takes the brain's file away, durably. Gives the name of
+    /// what is kept, relative to the folder.
+    pub fn retire(self) -> Result<String> {
+        let saved = self.save()?;
+        self.remove()?;
+        Ok(saved)
+    }
+
     /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more.
     pub(crate) fn save_as_replaced(&self) -> impl Fn() -> Error + use<> {
         let saved = self.save().unwrap_or_else(|e| format!("nothing ({e})"));

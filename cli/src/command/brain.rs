@@ -69,8 +69,15 @@ struct Create {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl brain ls
-  amemctl brain ls --json | jq -r '.data.brains[].brain'")]
-struct Ls {}
+  amemctl brain ls --rejected
+  amemctl brain ls --json | jq -r '.data.brains[].brain'
+
+Siblings, copies of one brain that went their own ways, have the same lineage.")]
+struct Ls {
+    /// Only files that are not served, and why.
+    #[arg(long)]
+    rejected: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -107,6 +114,8 @@ struct Row {
     time: Option<Time>,
     events: Option<u64>,
     edges: Option<u64>,
+    instance: Option<String>,
+    lineage: Option<String>,
     problem: Option<Problem>,
 }
 
@@ -114,6 +123,19 @@ struct Row {
 struct Problem {
     reason: String,
     message: String,
+}
+
+#[derive(Serialize)]
+struct AllRejected {
+    rejected: Vec<Rejected>,
+}
+
+#[derive(Serialize)]
+struct Rejected {
+    brain: String,
+    reason: String,
+    message: String,
+    time: Option<Time>,
 }
 
 #[derive(Serialize)]
@@ -215,8 +237,10 @@ fn open(remote: &Remote, name: &str) -> Result<v1::OpenBrainResponse, Failure> {
 }
 
 impl Ls {
-    #[expect(clippy::unused_self, reason = "as every command is run")]
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        if self.rejected {
+            return rejected(cx);
+        }
         let remote = cx.daemon()?;
         let mut brains = Vec::new();
         let mut page_token = String::new();
@@ -243,6 +267,37 @@ impl Ls {
             Exit::Ok
         })
     }
+}
+
+/// Lists what is in the folder and not served.
+fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
+    let remote = cx.daemon()?;
+    let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;
+    let row = |problem: v1::BrainProblem| {
+        Ok::<_, Failure>(Rejected {
+            brain: problem.brain,
+            reason: problem.reason,
+            message: problem.message,
+            time: problem.time.map(|time| Time::of(Some(time))).transpose()?,
+        })
+    };
+    let rejected = status.problems.into_iter().map(row);
+    let told = AllRejected {
+        rejected: rejected.collect::<Result<_, _>>()?,
+    };
+    cx.answer(None, &told, |page| {
+        for file in &told.rejected {
+            page.field(&printable(&file.brain), printable(&file.message));
+        }
+        page.aside(match told.rejected.len() {
+            0 => "every file in the folder is served".to_owned(),
+            n => plural(n as u64, "file"),
+        });
+    })?;
+    Ok(match told.rejected.is_empty() {
+        true => Exit::Ok,
+        false => Exit::Findings,
+    })
 }
 
 /// What is told of one; of an open one, how much it holds: a closed one is not opened for this.
@@ -273,6 +328,8 @@ fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<Row, Failure> {
             .transpose()?,
         events: status.as_ref().map(|status| status.events),
         edges: status.as_ref().map(|status| status.edges),
+        instance: Some(brain.instance.clone()).filter(|id| !id.is_empty()),
+        lineage: Some(brain.lineage.clone()).filter(|id| !id.is_empty()),
         problem: brain.problem.as_ref().map(|problem| Problem {
             reason: problem.reason.clone(),
             message: problem.message.clone(),
@@ -287,6 +344,7 @@ fn write_list(told: &Listed, page: &mut Page) {
         ("edges", Align::Right),
         ("LSN", Align::Right),
         ("last commit", Align::Left),
+        ("lineage", Align::Left),
         ("state", Align::Left),
     ]);
     let number = |n: Option<u64>| n.map_or("-".to_owned(), count);
@@ -304,6 +362,11 @@ fn write_list(told: &Listed, page: &mut Page) {
             brain
                 .time
                 .map_or("-".to_owned(), |time| when::short(time.0)),
+            // Its random end: its first half is a time in some of them.
+            brain
+                .lineage
+                .as_ref()
+                .map_or("-".to_owned(), |id| id.chars().skip(28).collect()),
             state,
         ]);
     }

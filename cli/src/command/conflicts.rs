@@ -1,10 +1,12 @@
-//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways.
+//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways; without a brain, files
+//! that were kept aside (`kept`).
 
 use amem_client::v1;
 use amem_client::v1::conflict::Conflict as Of;
 use clap::Args;
 use serde::Serialize;
 
+use super::kept::Resolving;
 use crate::context::Context;
 use crate::event::EventJson;
 use crate::exit::Exit;
@@ -20,11 +22,34 @@ use crate::target::{self, Target};
 #[command(after_help = "Examples:
   amemctl conflicts work
   amemctl conflicts work --as-of \"a week ago\"
+  amemctl conflicts
+  amemctl conflicts --merge conflicts/work-1764000000000000.amem
 
-To settle one, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`.")]
+To settle a belief, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`. Without a brain it
+lists the files that amemd has kept aside: those that took the name of a brain, what was saved of brains
+whose file was taken away, originals that a brain has not all of.")]
 pub(crate) struct Conflicts {
-    #[arg(help = target::HELP)]
-    brain: Target,
+    #[arg(help = target::HELP, conflicts_with_all = ["keep_ours", "take_theirs", "merge", "restore"])]
+    brain: Option<Target>,
+    #[command(flatten)]
+    resolving: Resolving,
+    /// The name of the brain that --restore makes.
+    #[arg(
+        long = "as",
+        value_name = "NAME",
+        id = "as_name",
+        requires = "restore",
+        help_heading = "Files that were kept aside"
+    )]
+    as_name: Option<String>,
+    /// Do not ask before --keep-ours.
+    #[arg(
+        short,
+        long,
+        requires = "keep_ours",
+        help_heading = "Files that were kept aside"
+    )]
+    yes: bool,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -58,7 +83,10 @@ enum Conflict {
 
 impl Conflicts {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let Some(brain) = self.brain.as_ref().filter(|_| !self.resolving.is_asked()) else {
+            return self.resolving.run(cx, self.as_name.as_deref(), self.yes);
+        };
+        let opened = Opened::open(cx, brain)?;
         let request = v1::ListConflictsRequest {
             include_forgotten: self.looking.include_forgotten,
             page_size: self.limit,

@@ -19,9 +19,11 @@ mod get;
 mod impact;
 mod import;
 mod info;
+mod kept;
 mod link;
 mod make;
 mod mark;
+mod merge;
 mod path;
 mod query;
 mod receive;
@@ -88,7 +90,7 @@ pub(crate) enum Command {
     Path(path::Path),
     /// Shows events day by day.
     Timeline(timeline::Timeline),
-    /// Lists what contradicts what, and contested beliefs.
+    /// Lists what contradicts what, and contested beliefs; or files that were kept aside.
     Conflicts(conflicts::Conflicts),
     /// The sessions of a brain: list, show, open, close.
     Sessions(sessions::Sessions),
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Watch(watch::Watch),
     /// Brings conversations, notes, events and files of others in.
     Import(import::Import),
+    /// Brings what another brain has into one of amemd.
+    Merge(merge::Merge),
     /// Writes a brain in another form.
     Export(export::Export),
     /// Checks every byte of a brain.
@@ -175,6 +179,7 @@ impl Command {
             Self::Erase(_) => "erase",
             Self::Watch(_) => "watch",
             Self::Import(_) => "import",
+            Self::Merge(_) => "merge",
             Self::Export(_) => "export",
             Self::Verify(_) => "verify",
             Self::Repair(_) => "repair",
@@ -233,6 +238,7 @@ impl Command {
             Self::Erase(command) => command.run(cx),
             Self::Watch(command) => command.run(cx),
             Self::Import(command) => command.run(cx),
+            Self::Merge(command) => command.run(cx),
             Self::Export(command) => command.run(cx),
             Self::Verify(command) => command.run(cx),
             Self::Repair(command) => command.run(cx),

@@ -2,12 +2,7 @@
 //!
 //! Promises: memory is that of a part, however large the file is; a live brain is sent as `cp` would copy it.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::path::Path;
 
 use amem_client::v1;
 use amem_client::v1::import_brain_request::Part;
@@ -16,14 +11,9 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::progress::{Progress, Unit};
+use crate::parts::Outgoing;
 use crate::render::{bytes, count, plural, printable};
 use crate::source::Named;
-
-/// Bytes of a part.
-const PART_BYTES: u64 = 1 << 20;
-/// How often progress is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Serialize)]
 struct Told {
@@ -50,10 +40,9 @@ pub(super) struct Send<'a> {
 impl Send<'_> {
     /// Makes the brain of it.
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let failed = |e: &std::io::Error| Failure::io("read", self.file, e);
-        let file = File::open(self.file).map_err(|e| failed(&e))?;
-        let file_bytes = file.metadata().map_err(|e| failed(&e))?.len();
-        let made = self.send(cx, file, file_bytes)?;
+        let file = Outgoing::open(self.file)?;
+        let file_bytes = file.bytes;
+        let made = self.send(cx, file)?;
         let told = Told {
             brain: self.brain.to_owned(),
             format: self.format,
@@ -90,81 +79,20 @@ impl Send<'_> {
         Ok(Exit::Ok)
     }
 
-    fn send(
-        &self,
-        cx: &mut Context,
-        file: File,
-        file_bytes: u64,
-    ) -> Result<v1::ImportBrainResponse, Failure> {
-        let mut progress = Progress::new(cx, Unit::Bytes);
-        let (sent, fault) = (Arc::new(AtomicU64::new(0)), Fault::default());
-        let parts = Parts {
-            options: Some(v1::ImportOptions {
-                brain: self.brain.to_owned(),
-                file_bytes,
-                no_embed: self.no_embed,
-            }),
-            path: self.file.to_owned(),
-            left: file.take(file_bytes),
-            sent: sent.clone(),
-            fault: fault.clone(),
+    fn send(&self, cx: &mut Context, file: Outgoing) -> Result<v1::ImportBrainResponse, Failure> {
+        let options = v1::ImportOptions {
+            brain: self.brain.to_owned(),
+            file_bytes: file.bytes,
+            no_embed: self.no_embed,
         };
-        let remote = cx.daemon()?;
-        let mut brains = remote.client.brains();
-        let answer = remote.watched(
-            brains.import_brain(tokio_stream::iter(parts)),
-            LOOK_EVERY,
-            || match sent.load(Ordering::Relaxed) {
-                all if all == file_bytes => progress.say("the brain is being made and checked …"),
-                part => progress.show(part, file_bytes),
-            },
-        );
-        // What stopped the reading says more than what the daemon made of a file that ended early.
-        if let Some(failure) = fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(failure);
-        }
-        Ok(answer?)
-    }
-}
-
-/// Why no further part was read.
-type Fault = Arc<Mutex<Option<Failure>>>;
-
-/// The options, then the file in parts.
-struct Parts {
-    options: Option<v1::ImportOptions>,
-    path: PathBuf,
-    left: std::io::Take<File>,
-    sent: Arc<AtomicU64>,
-    fault: Fault,
-}
-
-impl Iterator for Parts {
-    type Item = v1::ImportBrainRequest;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let part = match self.options.take() {
-            Some(options) => Part::Options(options),
-            None => Part::Data(self.data()?),
+        let message = |part| v1::ImportBrainRequest { part: Some(part) };
+        let data = |data| v1::ImportBrainRequest {
+            part: Some(Part::Data(data)),
         };
-        Some(v1::ImportBrainRequest { part: Some(part) })
-    }
-}
-
-impl Parts {
-    fn data(&mut self) -> Option<Vec<u8>> {
-        let mut data = Vec::with_capacity(PART_BYTES as usize);
-        match self.left.by_ref().take(PART_BYTES).read_to_end(&mut data) {
-            Ok(0) => None,
-            Ok(read) => {
-                self.sent.fetch_add(read as u64, Ordering::Relaxed);
-                Some(data)
-            }
-            Err(error) => {
-                let failure = Failure::io("read", &self.path, &error);
-                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
-                None
-            }
-        }
+        let first = message(Part::Options(options));
+        let then = "the brain is being made and checked …";
+        file.send(cx, (first, data), then, |client, parts| async move {
+            client.brains().import_brain(parts).await
+        })
     }
 }

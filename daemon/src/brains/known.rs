@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use amem_store::Held;
 use amem_store::disk::FileId;
+use uuid::Uuid;
 
 use crate::limits::HELD_MAX;
 
@@ -14,8 +15,18 @@ use crate::limits::HELD_MAX;
 #[derive(Debug, Default)]
 pub(super) struct Known(Mutex<HashMap<String, Entry>>);
 
+/// Which brain it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Which {
+    pub(crate) instance: Uuid,
+    pub(crate) lineage: Uuid,
+}
+
 #[derive(Debug)]
 struct Entry {
+    which: Which,
+    /// Its writer holds the file.
+    is_open: bool,
     held: Option<Held>,
     /// Since when there is no file under its name.
     missing: Option<Instant>,
@@ -23,8 +34,10 @@ struct Entry {
 
 impl Known {
     /// A brain is open: its writer holds its file.
-    pub(super) fn opened(&self, name: &str) {
+    pub(super) fn opened(&self, name: &str, which: Which) {
         let entry = Entry {
+            which,
+            is_open: true,
             held: None,
             missing: None,
         };
@@ -35,10 +48,10 @@ impl Known {
     pub(super) fn closed(&self, name: &str, file: Held) {
         let mut list = self.list();
         let held = list.values().filter(|entry| entry.held.is_some()).count();
-        match list.get_mut(name) {
-            Some(entry) if held < HELD_MAX => entry.held = Some(file),
-            // What nobody holds can't be saved: it is as any other file.
-            _ => drop(list.remove(name)),
+        if let Some(entry) = list.get_mut(name) {
+            entry.is_open = false;
+            // What nobody holds can't be saved: its name is as free as any.
+            entry.held = (held < HELD_MAX).then_some(file);
         }
     }
 
@@ -52,9 +65,19 @@ impl Known {
         self.list().get(name)?.held.clone()
     }
 
-    /// True if a brain of this name is, or was, open here.
+    /// Which brains are known, by name.
+    pub(super) fn which(&self) -> HashMap<String, Which> {
+        let list = self.list();
+        list.iter()
+            .map(|(name, entry)| (name.clone(), entry.which))
+            .collect()
+    }
+
+    /// True if there is a brain of this name whose file is held.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.list().contains_key(name)
+        let list = self.list();
+        list.get(name)
+            .is_some_and(|entry| entry.is_open || entry.held.is_some())
     }
 
     /// There is no file under a brain's name; gives since when.

@@ -21,6 +21,7 @@ use tonic::Code;
 use uuid::Uuid;
 
 use self::known::Known;
+pub(crate) use self::known::Which;
 use self::placed::Originals;
 pub(crate) use self::placed::{Found, Outcome};
 use crate::health::Health;
@@ -90,6 +91,11 @@ impl Brains {
     /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.0.folder
     }
 
     /// The jobs of the daemon.
@@ -227,6 +233,11 @@ impl Brains {
         brains
     }
 
+    /// Which brains those are that were open here, by name.
+    pub(crate) fn which(&self) -> HashMap<String, Which> {
+        self.0.known.which()
+    }
+
     /// The brains that could not be opened when that was tried last.
     pub(crate) fn problems(&self) -> BTreeMap<String, Problem> {
         self.problem_list().clone()
@@ -346,12 +357,20 @@ impl Brains {
 
     fn start_writer(&self, store: Store) -> Result<Arc<OpenBrain>> {
         let name = store.name().to_owned();
+        let which = {
+            let identity = store.view();
+            let identity = identity.identity();
+            Which {
+                instance: identity.instance,
+                lineage: identity.lineage,
+            }
+        };
         let path = self.0.path.join(folder::file_name(&name)?);
         let brain = OpenBrain::start(store, path, &self.0.jobs, &self.0.health).map_err(|e| {
             let message = format!("no thread for the writer of {name:?}: {e}");
             Refusal::new(Code::ResourceExhausted, "THREAD", message)
         })?;
-        self.0.known.opened(&name);
+        self.0.known.opened(&name, which);
         Ok(Arc::new(brain))
     }
 

@@ -170,7 +170,7 @@ impl Brains {
             brains.rescue_at(&of, place).await
         });
         let outcome = match done.await {
-            Ok(()) => Outcome::Done,
+            Ok(outcome) => outcome,
             Err(refusal) => {
                 tracing::error!(
                     brain = name,
@@ -184,7 +184,7 @@ impl Brains {
         outcome
     }
 
-    async fn rescue_at(&self, name: &str, mut place: Taken) -> Result<()> {
+    async fn rescue_at(&self, name: &str, mut place: Taken) -> Result<Outcome> {
         let job = self.0.jobs.begin(JobKind::Rescue, name);
         let open = place.clone().filter(|open| !open.is_closed());
         let (rescued, store) = match open {
@@ -197,14 +197,20 @@ impl Brains {
                         Err(error) => (Err(error.into()), None),
                     }
                 }
-                None => (Ok(false), None),
+                None => {
+                    // Its writer has saved it already: whatever has its name now is a stranger.
+                    job.forget();
+                    self.0.known.forget(name);
+                    self.leave(name, place);
+                    return Ok(Outcome::Changing);
+                }
             },
         };
         match rescued {
             Ok(false) => {
                 job.forget();
                 self.leave(name, place);
-                Ok(())
+                Ok(Outcome::Done)
             }
             Ok(true) => {
                 let what = "a file had taken its name: it is kept as a conflict";
@@ -214,7 +220,7 @@ impl Brains {
                     *place = Some(self.start_writer(store)?);
                 }
                 self.leave(name, place);
-                Ok(())
+                Ok(Outcome::Done)
             }
             Err(refusal) => {
                 job.failed(&refusal.message);
@@ -227,6 +233,35 @@ impl Brains {
                 Err(refusal)
             }
         }
+    }
+
+    /// Keeps a brain aside, so that its name is free; says as which file. None if there is no such brain.
+    pub(crate) async fn retire(&self, name: &str) -> Result<Option<String>> {
+        let brain = match self.get(name).await {
+            Ok(brain) => brain,
+            Err(refusal) if refusal.code == Code::NotFound => return Ok(None),
+            Err(refusal) => return Err(refusal),
+        };
+        let (mut place, brains) = (self.take(name).await?, self.clone());
+        let name = name.to_owned();
+        to_its_end(async move {
+            if !place
+                .as_ref()
+                .is_some_and(|open| std::sync::Arc::ptr_eq(open, &brain))
+            {
+                let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
+                return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
+            }
+            let retired = brain.retire().await;
+            *place = None;
+            brains.0.known.forget(&name);
+            brains.leave(&name, place);
+            let kept = retired?;
+            brains.forget(&name).await;
+            tracing::info!(brain = name, kept, "kept aside");
+            Ok(Some(kept))
+        })
+        .await
     }
 
     /// A file that is not adopted, and why. It is told once.

@@ -6,4 +6,4 @@ mod mutation;
 
 pub(crate) use amem_proto::answer::{moment, space, timestamp};
 pub(crate) use commit::{Told, message, standing};
-pub(crate) use mutation::{Asks, commit};
+pub(crate) use mutation::{Asks, commit, request};

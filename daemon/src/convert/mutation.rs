@@ -23,25 +23,34 @@ pub(crate) trait Asks: prost::Message + Sized {
     /// The brain's name and the whole request.
     fn into_request(mut self, principal: &str) -> Result<(String, Request)> {
         let (brain, options) = self.take_head();
-        let mut request = Request::new(self.mutation()?);
-        request.principal = principal.to_owned();
-        let Some(options) = options else {
-            return Ok((brain, request));
-        };
-        request.agent = options.agent;
-        request.expected_lsn = options.expected_lsn.map(Lsn);
-        request.expected_head = options
-            .expected_head
-            .map(|expected| (NodeId(expected.event_id), NodeId(expected.head_id)));
-        if !options.request_id.is_empty() {
-            let id = Uuid::try_parse(&options.request_id).map_err(|e| {
-                let why = format!("{:?} is no UUID: {e}", options.request_id);
-                Refusal::invalid("request_id", why)
-            })?;
-            request.request_id = Some(id);
-        }
-        Ok((brain, request))
+        Ok((brain, request(self.mutation()?, options, principal)?))
     }
+}
+
+/// A mutation by a caller, with what it says about itself and its conditions.
+pub(crate) fn request(
+    mutation: Mutation,
+    options: Option<v1::WriteOptions>,
+    principal: &str,
+) -> Result<Request> {
+    let mut request = Request::new(mutation);
+    request.principal = principal.to_owned();
+    let Some(options) = options else {
+        return Ok(request);
+    };
+    request.agent = options.agent;
+    request.expected_lsn = options.expected_lsn.map(Lsn);
+    request.expected_head = options
+        .expected_head
+        .map(|expected| (NodeId(expected.event_id), NodeId(expected.head_id)));
+    if !options.request_id.is_empty() {
+        let id = Uuid::try_parse(&options.request_id).map_err(|e| {
+            let why = format!("{:?} is no UUID: {e}", options.request_id);
+            Refusal::invalid("request_id", why)
+        })?;
+        request.request_id = Some(id);
+    }
+    Ok(request)
 }
 
 /// How each message becomes a mutation.

@@ -13,7 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
-use super::{Service, caller, page_size, status, transfer};
+use super::{Service, caller, merge, page_size, status, transfer};
 use crate::access::Role;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
@@ -57,6 +57,7 @@ impl BrainService for Service {
     ) -> Result<Response<v1::ListBrainsResponse>, Status> {
         let request = request.into_inner();
         let (open, problems) = (self.0.brains.open(), self.0.brains.problems());
+        let which = self.0.brains.which();
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
         if !request.page_token.is_empty() && folder::file_name(&request.page_token).is_err() {
             let why = format!("{:?} is none: take one of an answer", request.page_token);
@@ -75,6 +76,12 @@ impl BrainService for Service {
                 problem: problems
                     .get(name)
                     .map(|problem| status::problem(name, problem)),
+                instance: which
+                    .get(name)
+                    .map_or(String::new(), |which| which.instance.to_string()),
+                lineage: which
+                    .get(name)
+                    .map_or(String::new(), |which| which.lineage.to_string()),
             }
         });
         Ok(Response::new(v1::ListBrainsResponse {
@@ -143,6 +150,31 @@ impl BrainService for Service {
             renumbered: imported.renumbered,
             dropped_edges: imported.dropped_edges,
         }))
+    }
+
+    async fn merge_brain(
+        &self,
+        request: Request<Streaming<v1::MergeBrainRequest>>,
+    ) -> Result<Response<v1::MergeBrainResponse>, Status> {
+        let principal = caller(request.extensions())?.principal.clone();
+        let merged = merge::merge(self.0.clone(), principal, request.into_inner());
+        Ok(Response::new(merged.await?))
+    }
+
+    async fn list_kept_files(
+        &self,
+        request: Request<v1::ListKeptFilesRequest>,
+    ) -> Result<Response<v1::ListKeptFilesResponse>, Status> {
+        let listed = merge::list_kept(&self.0, request.into_inner()).await?;
+        Ok(Response::new(listed))
+    }
+
+    async fn resolve_kept_file(
+        &self,
+        request: Request<v1::ResolveKeptFileRequest>,
+    ) -> Result<Response<v1::ResolveKeptFileResponse>, Status> {
+        let resolved = merge::resolve_kept(self.0.clone(), request.into_inner()).await?;
+        Ok(Response::new(resolved))
     }
 
     async fn export_brain(
@@ -233,7 +265,7 @@ fn options(request: &v1::CreateBrainRequest) -> Result<Create> {
     Ok(options)
 }
 
-fn info(name: &str, view: &View) -> v1::BrainInfo {
+pub(super) fn info(name: &str, view: &View) -> v1::BrainInfo {
     let identity = view.identity();
     v1::BrainInfo {
         brain: name.to_owned(),

@@ -3,6 +3,7 @@
 mod admin;
 mod brain;
 mod memory;
+mod merge;
 mod query;
 mod sending;
 mod status;

@@ -28,20 +28,42 @@ use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
-type Parts = Outgoing<v1::ExportBrainResponse>;
+type Sending = Outgoing<v1::ExportBrainResponse>;
+
+/// A message of a stream in which a file comes: what is to be made of it, and then its bytes.
+pub(super) trait Parts: Send + 'static {
+    /// What the first message has.
+    type Options;
+
+    /// The options, or bytes.
+    fn part(self) -> Option<Result<Self::Options, Vec<u8>>>;
+}
+
+impl Parts for v1::ImportBrainRequest {
+    type Options = v1::ImportOptions;
+
+    fn part(self) -> Option<Result<Self::Options, Vec<u8>>> {
+        Some(match self.part? {
+            Part::Options(options) => Ok(options),
+            Part::Data(data) => Err(data),
+        })
+    }
+}
 
 /// A brain that came as a file.
 pub(super) async fn import(
     daemon: Arc<Daemon>,
     mut parts: Streaming<v1::ImportBrainRequest>,
 ) -> Result<(Arc<OpenBrain>, Imported), Status> {
-    let Some(Part::Options(options)) = next_part(&mut parts).await? else {
-        return Err(Refusal::invalid("options", "the first message has them").into());
-    };
+    let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
     let job = daemon.brains.jobs().begin(JobKind::Import, &name);
-    let incoming = match receive(&daemon, options, parts).await {
+    let received = match daemon.brains.receive(&name, options.file_bytes).await {
+        Ok(incoming) => receive(incoming, parts).await,
+        Err(refusal) => Err(refusal.into()),
+    };
+    let incoming = match received {
         Ok(incoming) => incoming,
         Err(status) => {
             job.failed(status.message());
@@ -68,17 +90,21 @@ pub(super) async fn import(
     Ok(done.await?)
 }
 
-async fn receive(
-    daemon: &Daemon,
-    options: v1::ImportOptions,
-    mut parts: Streaming<v1::ImportBrainRequest>,
+/// What the first message says.
+pub(super) async fn options<P: Parts>(parts: &mut Streaming<P>) -> Result<P::Options, Status> {
+    match next_part(parts).await? {
+        Some(Ok(options)) => Ok(options),
+        _ => Err(Refusal::invalid("options", "the first message has them").into()),
+    }
+}
+
+/// The bytes of a file, to its end.
+pub(super) async fn receive<P: Parts>(
+    mut incoming: Incoming,
+    mut parts: Streaming<P>,
 ) -> Result<Incoming, Status> {
-    let mut incoming = daemon
-        .brains
-        .receive(&options.brain, options.file_bytes)
-        .await?;
     while let Some(part) = next_part(&mut parts).await? {
-        let Part::Data(data) = part else {
+        let Err(data) = part else {
             return Err(Refusal::invalid("part", "options stand in the first message only").into());
         };
         if data.len() > PART_BYTES_MAX {
@@ -98,10 +124,12 @@ async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
     .await?
 }
 
-async fn next_part(parts: &mut Streaming<v1::ImportBrainRequest>) -> Result<Option<Part>, Status> {
+async fn next_part<P: Parts>(
+    parts: &mut Streaming<P>,
+) -> Result<Option<Result<P::Options, Vec<u8>>>, Status> {
     match timeout(PART_AFTER, parts.message()).await {
         Ok(Ok(None)) => Ok(None),
-        Ok(Ok(Some(message))) => match message.part {
+        Ok(Ok(Some(message))) => match message.part() {
             Some(part) => Ok(Some(part)),
             None => Err(Refusal::invalid("part", "a message has none").into()),
         },
@@ -151,7 +179,7 @@ pub(super) fn export(
 }
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
-async fn send_native(view: View, to: &Parts) -> Result<u64> {
+async fn send_native(view: View, to: &Sending) -> Result<u64> {
     let foreign = || Refusal::from(amem_core::Error::Foreign);
     let start = view.brain().start().ok_or_else(foreign)?;
     let live = view.brain().live_page().ok_or_else(foreign)?;
@@ -181,7 +209,7 @@ async fn send_native(view: View, to: &Parts) -> Result<u64> {
 
 /// A file that the reference implementation opens; made in an unnamed file first, because its tables come before what
 /// they count.
-async fn send_compatible(view: View, beside: &Path, scans: &Heavy, to: &Parts) -> Result<u64> {
+async fn send_compatible(view: View, beside: &Path, scans: &Heavy, to: &Sending) -> Result<u64> {
     let path = beside.to_owned();
     let failed = move |e| Refusal::from(amem_core::Error::io("write a copy beside", &path, e));
     let folder = beside
@@ -226,11 +254,11 @@ struct Sender<'a> {
     moment: v1::Moment,
     file_bytes: u64,
     offset: u64,
-    to: &'a Parts,
+    to: &'a Sending,
 }
 
 impl<'a> Sender<'a> {
-    fn new(view: &View, file_bytes: u64, to: &'a Parts) -> Self {
+    fn new(view: &View, file_bytes: u64, to: &'a Sending) -> Self {
         Self {
             view: view.clone(),
             moment: moment(view),

@@ -13,12 +13,31 @@ use amem_core::view::View;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::matching::ORIGIN;
+use crate::error::Result;
+use crate::mutation::Mutation;
+use crate::plan;
 
 /// Another brain, of which this one takes what it has not.
 #[derive(Debug, Clone)]
 pub struct Other {
     /// All of it, as of one moment.
     pub view: Arc<View>,
+}
+
+impl Other {
+    /// A brain as of a view.
+    pub fn new(view: View) -> Self {
+        Self {
+            view: Arc::new(view),
+        }
+    }
+
+    /// What a merge into a brain would do.
+    pub fn would_do(&self, view: &View) -> Result<Merged> {
+        let mutation = Mutation::Merge(self.clone());
+        let planned = plan::plan(view, &mutation, view.time())?;
+        Ok(planned.answer.merged.unwrap_or_default())
+    }
 }
 
 impl PartialEq for Other {

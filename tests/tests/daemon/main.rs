@@ -11,6 +11,7 @@ mod crash;
 mod faulty;
 mod idle;
 mod live;
+mod merge;
 mod process;
 mod refused;
 mod subscribe;

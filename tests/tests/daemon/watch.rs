@@ -20,7 +20,7 @@ use crate::process::{Daemon, create_bare, folder, get, ingest};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks again and again until there is an answer.
-async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: impl Fn() -> F) -> T {
+pub(crate) async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: impl Fn() -> F) -> T {
     let began = Instant::now();
     loop {
         if let Some(found) = ask().await {
@@ -31,7 +31,7 @@ async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: impl Fn() -> F
     }
 }
 
-async fn brain(client: &Client, name: &str) -> Option<v1::GetBrainResponse> {
+pub(crate) async fn brain(client: &Client, name: &str) -> Option<v1::GetBrainResponse> {
     let request = v1::GetBrainRequest { brain: name.into() };
     let answer = client.brains().get_brain(request).await;
     answer.ok().map(|answer| answer.into_inner())
@@ -57,12 +57,12 @@ async fn texts(client: &Client, name: &str, count: u64) -> Vec<String> {
     events.into_iter().map(|event| event.text).collect()
 }
 
-fn at(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn at(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.amem"))
 }
 
 /// The files in one of our own folders.
-fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
+pub(crate) fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join(".amemd").join(place)).unwrap();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -1,0 +1,271 @@
+//! `amemctl conflicts` without a brain: files that were kept aside, and what becomes of them.
+
+use amem_client::v1;
+use amem_client::v1::merge_options::From;
+use amem_client::v1::resolve_kept_file_request::Action;
+use clap::Args;
+use serde::Serialize;
+
+use super::merge::{self, Merged};
+use crate::asking::confirm;
+use crate::context::Context;
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::remote::Remote;
+use crate::render::{Page, bytes, plural, printable};
+use crate::target::Target;
+use crate::when;
+use crate::writing::Writable;
+
+/// Files that are asked for at a time.
+const PAGE: u32 = 200;
+
+/// What becomes of a file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Files that were kept aside")]
+#[group(multiple = false)]
+pub(crate) struct Resolving {
+    /// Takes a file away for good: the brain stays as it is.
+    #[arg(long, value_name = "FILE")]
+    keep_ours: Option<String>,
+    /// Makes a file the brain whose name it had; what has the name now is kept aside in turn.
+    #[arg(long, value_name = "FILE")]
+    take_theirs: Option<String>,
+    /// Brings what a file has into the brain whose name it had, and takes the file away.
+    #[arg(long, value_name = "FILE")]
+    merge: Option<String>,
+    /// Makes a file a brain of another name.
+    #[arg(long, value_name = "FILE", requires = "as_name")]
+    restore: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    files: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    file: String,
+    reason: &'static str,
+    brain: String,
+    bytes: u64,
+    time: Option<Time>,
+    lineage: Option<String>,
+    events: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Resolved {
+    file: String,
+    brain: Option<String>,
+    /// Where what had the name before is kept.
+    kept_file: Option<String>,
+    merged: Option<Merged>,
+}
+
+impl Resolving {
+    /// True if a file is to be resolved.
+    pub(super) fn is_asked(&self) -> bool {
+        let named = [
+            &self.keep_ours,
+            &self.take_theirs,
+            &self.merge,
+            &self.restore,
+        ];
+        named.into_iter().any(Option::is_some)
+    }
+
+    /// Does it, or lists the files.
+    pub(super) fn run(
+        &self,
+        cx: &mut Context,
+        as_name: Option<&str>,
+        yes: bool,
+    ) -> Result<Exit, Failure> {
+        if let Some(file) = &self.keep_ours {
+            let kept = find(cx.daemon()?, file)?;
+            if !yes {
+                confirm(cx, &stake(&kept)?, "take it away for good?", "--yes")?;
+            }
+            return resolve(cx, file, Action::Discard(true));
+        }
+        if let Some(file) = &self.take_theirs {
+            return resolve(cx, file, Action::Take(true));
+        }
+        if let Some(file) = &self.restore {
+            return resolve(
+                cx,
+                file,
+                Action::RestoreAs(as_name.unwrap_or_default().to_owned()),
+            );
+        }
+        match &self.merge {
+            Some(file) => merge(cx, file),
+            None => list(cx),
+        }
+    }
+}
+
+fn list(cx: &mut Context) -> Result<Exit, Failure> {
+    let files = files(cx.daemon()?)?;
+    let files = files.iter().map(row).collect::<Result<_, _>>()?;
+    let told = Listed { files };
+    cx.answer(None, &told, |page| write(&told, page))?;
+    Ok(Exit::Ok)
+}
+
+/// All files that are kept.
+fn files(remote: &Remote) -> Result<Vec<v1::KeptFile>, Failure> {
+    let mut files = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListKeptFilesRequest {
+            page_size: PAGE,
+            page_token,
+        };
+        let answer = remote.call(remote.client.brains().list_kept_files(request))?;
+        files.extend(answer.files);
+        page_token = answer.next_page_token;
+        if page_token.is_empty() {
+            return Ok(files);
+        }
+    }
+}
+
+fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
+    let found = files(remote)?.into_iter().find(|kept| kept.file == file);
+    found.ok_or_else(|| {
+        Failure::new(
+            Exit::NotFound,
+            "unknown_file",
+            format!("no file {file:?} is kept"),
+            "`amemctl conflicts` lists them",
+        )
+    })
+}
+
+fn row(kept: &v1::KeptFile) -> Result<Row, Failure> {
+    let is_brain = !kept.lineage.is_empty();
+    Ok(Row {
+        file: kept.file.clone(),
+        reason: match kept.reason() {
+            v1::KeptReason::Conflict => "conflict",
+            v1::KeptReason::Recovered => "recovered",
+            v1::KeptReason::Original => "original",
+            v1::KeptReason::Unspecified => "unknown",
+        },
+        brain: kept.brain.clone(),
+        bytes: kept.bytes,
+        time: kept.time.map(|time| Time::of(Some(time))).transpose()?,
+        lineage: is_brain.then(|| kept.lineage.clone()),
+        events: is_brain.then_some(kept.events),
+    })
+}
+
+/// What is at stake.
+fn stake(kept: &v1::KeptFile) -> Result<String, Failure> {
+    let row = row(kept)?;
+    let holds = row
+        .events
+        .map_or("no brain of amemd".to_owned(), |n| plural(n, "event"));
+    Ok(format!(
+        "{}: {}, {holds}\n",
+        printable(&row.file),
+        bytes(row.bytes)
+    ))
+}
+
+fn write(told: &Listed, page: &mut Page) {
+    for file in &told.files {
+        // Whole, as it is to be named.
+        page.title(printable(&file.file));
+        page.field(
+            "kept",
+            match file.time {
+                Some(time) => format!(
+                    "{}, {} of {}",
+                    when::short(time.0),
+                    file.reason,
+                    printable(&file.brain)
+                ),
+                None => format!("{} of {}", file.reason, printable(&file.brain)),
+            },
+        );
+        page.field(
+            "holds",
+            match file.events {
+                Some(n) => format!("{}, {} in its base", bytes(file.bytes), plural(n, "event")),
+                None => format!("{}, no brain of amemd", bytes(file.bytes)),
+            },
+        );
+    }
+    page.aside(match told.files.len() {
+        0 => {
+            "no file was kept aside; `amemctl conflicts BRAIN` shows beliefs in conflict".to_owned()
+        }
+        n => format!(
+            "{}: --keep-ours, --take-theirs or --merge FILE, or --restore FILE --as NAME",
+            plural(n as u64, "file")
+        ),
+    });
+}
+
+fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure> {
+    let request = v1::ResolveKeptFileRequest {
+        file: file.to_owned(),
+        action: Some(action),
+    };
+    let remote = cx.daemon()?;
+    let answer = remote.call(remote.client.brains().resolve_kept_file(request))?;
+    let told = Resolved {
+        file: file.to_owned(),
+        brain: answer.info.map(|info| info.brain),
+        kept_file: Some(answer.kept_file).filter(|kept| !kept.is_empty()),
+        merged: None,
+    };
+    cx.done(None, &told, |page| {
+        let file = printable(&told.file);
+        page.line(match &told.brain {
+            None => format!("{file} is taken away"),
+            Some(brain) => format!("{file} is brain {}", printable(brain)),
+        });
+        if let Some(kept) = &told.kept_file {
+            page.field("before", format!("kept as {}", printable(kept)));
+        }
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
+    let kept = find(cx.daemon()?, file)?;
+    let mut brain = Writable::open(cx, &Target::Name(kept.brain))?;
+    let options = v1::MergeOptions {
+        options: Some(v1::WriteOptions {
+            agent: cx.reach().agent.clone(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let merged = merge::run(cx, &mut brain, options, From::FromKeptFile(file.to_owned()))?;
+    let request = v1::ResolveKeptFileRequest {
+        file: file.to_owned(),
+        action: Some(Action::Discard(true)),
+    };
+    let remote = cx.daemon()?;
+    remote.call(remote.client.brains().resolve_kept_file(request))?;
+    let told = Resolved {
+        file: file.to_owned(),
+        brain: Some(brain.opened.served()?.brain.name().to_owned()),
+        kept_file: None,
+        merged: Some(merged),
+    };
+    cx.done(Some(&brain.named), &told, |page| {
+        if let Some(merged) = &told.merged {
+            merged.write(page);
+        }
+        page.aside(format!("{} is taken away", printable(&told.file)));
+    })?;
+    Ok(Exit::Ok)
+}

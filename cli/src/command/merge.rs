@@ -1,0 +1,204 @@
+//! `amemctl merge`: what another brain has, into one of amemd.
+
+use std::path::Path;
+
+use amem_client::v1;
+use amem_client::v1::merge_brain_request::Part;
+use amem_client::v1::merge_options::From;
+use clap::Args;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::parts::Outgoing;
+use crate::render::{Page, plural};
+use crate::target::{self, Target};
+use crate::writing::{CommitJson, Writable, Writing};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl merge work laptop --dry-run       what another brain of amemd would bring
+  amemctl merge work usb/work.amem          what a copy has learned since
+
+Events are the same if they were first recorded at the same moment, with the same type and text. Both
+corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of other changes the later is
+kept. What comes in says where from, in its attribute amem.origin. To merge again does nothing; to have
+both sides the same, merge each into the other.")]
+pub(crate) struct Merge {
+    #[arg(help = target::NAME_HELP)]
+    brain: Target,
+    /// The other brain: its name at the daemon, or a file (with a dot or a slash in it).
+    other: Target,
+    /// Change nothing: say what would be done.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+/// What a merge did, or would do, for programs.
+#[derive(Serialize)]
+pub(super) struct Merged {
+    dry_run: bool,
+    same_lineage: bool,
+    matched: u64,
+    events: u64,
+    edges: u64,
+    retracted: u64,
+    changed: u64,
+    touched: u64,
+    sessions: u64,
+    cycles: u64,
+    other_vectors: u64,
+    erased_there: u64,
+    without_origin: u64,
+    commit: Option<CommitJson>,
+}
+
+impl Merge {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let mut brain = Writable::open(cx, &self.brain)?;
+        let options = v1::MergeOptions {
+            options: Some(self.writing.options(cx)),
+            dry_run: self.dry_run,
+            ..Default::default()
+        };
+        let told = match &self.other {
+            Target::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
+            Target::Path(path) => send(cx, &mut brain, options, path)?,
+        };
+        cx.done(Some(&brain.named), &told, |page| told.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Merges what the daemon has already.
+pub(super) fn run(
+    cx: &mut Context,
+    brain: &mut Writable,
+    mut options: v1::MergeOptions,
+    from: From,
+) -> Result<Merged, Failure> {
+    options.brain = brain.opened.served()?.brain.name().to_owned();
+    options.from = Some(from);
+    let dry_run = options.dry_run;
+    let first = v1::MergeBrainRequest {
+        part: Some(Part::Options(options)),
+    };
+    let remote = cx.daemon()?;
+    let mut brains = remote.client.brains();
+    let answer = remote.call(brains.merge_brain(tokio_stream::iter([first])))?;
+    Merged::of(brain, &answer, dry_run)
+}
+
+fn send(
+    cx: &mut Context,
+    brain: &mut Writable,
+    mut options: v1::MergeOptions,
+    path: &Path,
+) -> Result<Merged, Failure> {
+    let file = Outgoing::open(path)?;
+    options.brain = brain.opened.served()?.brain.name().to_owned();
+    options.from = Some(From::FromFileBytes(file.bytes));
+    let dry_run = options.dry_run;
+    let first = v1::MergeBrainRequest {
+        part: Some(Part::Options(options)),
+    };
+    let data = |data| v1::MergeBrainRequest {
+        part: Some(Part::Data(data)),
+    };
+    let then = "the brains are being compared …";
+    let answer = file.send(cx, (first, data), then, |client, parts| async move {
+        client.brains().merge_brain(parts).await
+    })?;
+    Merged::of(brain, &answer, dry_run)
+}
+
+impl Merged {
+    fn of(
+        brain: &mut Writable,
+        answer: &v1::MergeBrainResponse,
+        dry_run: bool,
+    ) -> Result<Self, Failure> {
+        let lineage = brain.opened.named(None).lineage;
+        let commit = answer.commit.as_ref();
+        let commit = commit.map(|commit| brain.commit(commit)).transpose()?;
+        Ok(Self {
+            dry_run,
+            same_lineage: lineage.is_some_and(|lineage| lineage.to_string() == answer.from_lineage),
+            matched: answer.matched,
+            events: answer.events,
+            edges: answer.edges,
+            retracted: answer.retracted,
+            changed: answer.changed,
+            touched: answer.touched,
+            sessions: answer.sessions,
+            cycles: answer.cycles,
+            other_vectors: answer.other_vectors,
+            erased_there: answer.erased_there,
+            without_origin: answer.without_origin,
+            commit,
+        })
+    }
+
+    /// For people.
+    pub(super) fn write(&self, page: &mut Page) {
+        page.line(match self.same_lineage {
+            true => "two descendants of one brain",
+            false => "a brain of other descent",
+        });
+        let known = plural(self.matched, "event");
+        page.field("known", format!("{known} of the other"));
+        let new = [
+            plural(self.events, "event"),
+            plural(self.edges, "edge"),
+            plural(self.sessions, "session"),
+        ];
+        page.field("new", new.join(", "));
+        let rows = [
+            (
+                "changed",
+                self.changed,
+                "event",
+                "changed there later than here",
+            ),
+            (
+                "used",
+                self.touched,
+                "event",
+                "used there more often than here",
+            ),
+            ("retracted", self.retracted, "edge", "retracted there"),
+            (
+                "left out",
+                self.cycles,
+                "edge",
+                "that would close a cycle of supersedes",
+            ),
+            ("vectors", self.other_vectors, "vector", "of another space"),
+            (
+                "erased there",
+                self.erased_there,
+                "event",
+                "whole here; `amemctl erase` erases here, too",
+            ),
+            (
+                "no origin",
+                self.without_origin,
+                "event",
+                "whose attributes had no room for amem.origin",
+            ),
+        ];
+        for (name, count, what, why) in rows {
+            if count > 0 {
+                page.field(name, format!("{}, {why}", plural(count, what)));
+            }
+        }
+        match &self.commit {
+            Some(commit) => commit.write(page),
+            None => page.aside("nothing was changed"),
+        }
+    }
+}

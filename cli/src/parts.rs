@@ -1,0 +1,115 @@
+//! A file that is sent to amemd in parts, behind a first message that says what is to be made of it.
+//!
+//! Promises: memory is that of a part; what stops the reading is told, not what the daemon makes of a file that ended
+//! early.
+
+use std::fs::File;
+use std::io::{Read, Take};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tonic::{Response, Status};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::progress::{Progress, Unit};
+use crate::remote::RemoteError;
+
+/// Bytes of a part.
+const PART_BYTES: u64 = 1 << 20;
+/// How often progress is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Why no further part was read.
+type Fault = Arc<Mutex<Option<Failure>>>;
+
+/// A file to be sent.
+pub(crate) struct Outgoing {
+    path: PathBuf,
+    file: File,
+    /// Its bytes.
+    pub(crate) bytes: u64,
+}
+
+impl Outgoing {
+    /// Opens it.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let failed = |e: &std::io::Error| Failure::io("read", path, e);
+        let file = File::open(path).map_err(|e| failed(&e))?;
+        let bytes = file.metadata().map_err(|e| failed(&e))?.len();
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            bytes,
+        })
+    }
+
+    /// Sends it behind a first message, and waits for the answer; `then` is what happens when all is sent.
+    pub(crate) fn send<M, T, F>(
+        self,
+        cx: &mut Context,
+        (first, data): (M, fn(Vec<u8>) -> M),
+        then: &str,
+        call: impl FnOnce(amem_client::Client, tokio_stream::Iter<Parts<M>>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        let mut progress = Progress::new(cx, Unit::Bytes);
+        let (all, sent, fault) = (self.bytes, Arc::new(AtomicU64::new(0)), Fault::default());
+        let parts = Parts {
+            first: Some(first),
+            data,
+            path: self.path,
+            left: self.file.take(all),
+            sent: sent.clone(),
+            fault: fault.clone(),
+        };
+        let remote = cx.daemon()?;
+        let answer = call(remote.client.clone(), tokio_stream::iter(parts));
+        let answer: Result<T, RemoteError> =
+            remote.watched(answer, LOOK_EVERY, || match sent.load(Ordering::Relaxed) {
+                part if part < all => progress.show(part, all),
+                _ => progress.say(then),
+            });
+        if let Some(failure) = fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(failure);
+        }
+        Ok(answer?)
+    }
+}
+
+/// The first message, then the file in parts.
+pub(crate) struct Parts<M> {
+    first: Option<M>,
+    data: fn(Vec<u8>) -> M,
+    path: PathBuf,
+    left: Take<File>,
+    sent: Arc<AtomicU64>,
+    fault: Fault,
+}
+
+impl<M> Iterator for Parts<M> {
+    type Item = M;
+
+    fn next(&mut self) -> Option<M> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        let mut data = Vec::with_capacity(PART_BYTES as usize);
+        match self.left.by_ref().take(PART_BYTES).read_to_end(&mut data) {
+            Ok(0) => None,
+            Ok(read) => {
+                self.sent.fetch_add(read as u64, Ordering::Relaxed);
+                Some((self.data)(data))
+            }
+            Err(error) => {
+                let failure = Failure::io("read", &self.path, &error);
+                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                None
+            }
+        }
+    }
+}

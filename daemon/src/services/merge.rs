@@ -1,0 +1,224 @@
+//! One brain into another, and what becomes of files that were kept aside.
+//!
+//! Promises: what is merged is read as of one moment; a dry run commits nothing; a file is taken away only when what is
+//! made of it is there.
+
+use std::sync::Arc;
+
+use amem_core::view::View;
+use amem_proto::v1::JobKind;
+use amem_proto::v1::merge_brain_request::Part;
+use amem_proto::v1::merge_options::From as Source;
+use amem_proto::v1::resolve_kept_file_request::Action;
+use amem_proto::{Timestamp, v1};
+use amem_store::kept::{self, Kept, Reason};
+use amem_store::mutation::Request;
+use amem_store::{Incoming, Merged, Mutation, Other};
+use tonic::{Status, Streaming};
+
+use super::transfer::{Parts, receive};
+use super::{Daemon, page_size};
+use crate::brains::to_its_end;
+use crate::convert::{commit, moment, request, timestamp};
+use crate::open_brain::OpenBrain;
+use crate::refusal::{Refusal, Result};
+
+impl Parts for v1::MergeBrainRequest {
+    type Options = v1::MergeOptions;
+
+    fn part(self) -> Option<Result<Self::Options, Vec<u8>>> {
+        Some(match self.part? {
+            Part::Options(options) => Ok(options),
+            Part::Data(data) => Err(data),
+        })
+    }
+}
+
+/// Merges another brain into one.
+pub(super) async fn merge(
+    daemon: Arc<Daemon>,
+    principal: String,
+    mut parts: Streaming<v1::MergeBrainRequest>,
+) -> Result<v1::MergeBrainResponse, Status> {
+    let options = super::transfer::options(&mut parts).await?;
+    let brain = daemon.brains.get(&options.brain).await?;
+    let dry_run = options.dry_run;
+    let from = match &options.from {
+        Some(Source::FromBrain(name)) => daemon.brains.get(name).await?.view(),
+        Some(Source::FromKeptFile(file)) => {
+            let (folder, file) = (daemon.brains.folder().clone(), file.clone());
+            daemon
+                .scans
+                .run(move || Ok(kept::read(&folder, &file)?))
+                .await?
+        }
+        Some(Source::FromFileBytes(bytes)) => {
+            let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
+            let incoming = Incoming::to_be_read(&folder, bytes).map_err(Refusal::from)?;
+            let incoming = receive(incoming, parts).await?;
+            daemon.scans.run(move || Ok(incoming.into_view()?)).await?
+        }
+        None => return Err(Refusal::invalid("from", "say which brain or file is merged").into()),
+    };
+    let request = request(
+        Mutation::Merge(Other::new(from.clone())),
+        options.options,
+        &principal,
+    )?;
+    // From here on it is done whether or not the caller waits.
+    let done = to_its_end(async move {
+        match dry_run {
+            true => look(&daemon, &brain, &from).await,
+            false => write(&daemon, &brain, request, &from).await,
+        }
+    });
+    Ok(done.await?)
+}
+
+/// What a merge would do now.
+async fn look(daemon: &Daemon, brain: &OpenBrain, from: &View) -> Result<v1::MergeBrainResponse> {
+    let (view, other) = (brain.view(), Other::new(from.clone()));
+    let merged = daemon.scans.run(move || Ok(other.would_do(&view)?)).await?;
+    Ok(answer(None, from, &merged))
+}
+
+async fn write(
+    daemon: &Daemon,
+    brain: &OpenBrain,
+    request: Request,
+    from: &View,
+) -> Result<v1::MergeBrainResponse> {
+    let job = daemon.brains.jobs().begin(JobKind::Merge, &brain.name);
+    let written = match brain.write(request, 0).await {
+        Ok(written) => written,
+        Err(refusal) => {
+            job.failed(&refusal.message);
+            return Err(refusal);
+        }
+    };
+    let merged = written.answer.merged.unwrap_or_default();
+    job.done(format_args!(
+        "{} events and {} edges are new",
+        merged.events, merged.edges
+    ));
+    let commit = commit(brain.view().instance(), &written.answer);
+    Ok(answer(Some(commit), from, &merged))
+}
+
+fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::MergeBrainResponse {
+    v1::MergeBrainResponse {
+        commit,
+        from: Some(moment(from)),
+        from_lineage: from.identity().lineage.to_string(),
+        matched: merged.matched,
+        events: merged.events,
+        edges: merged.edges,
+        retracted: merged.retracted,
+        changed: merged.changed,
+        touched: merged.touched,
+        sessions: merged.sessions,
+        cycles: merged.cycles,
+        other_vectors: merged.other_vectors,
+        erased_there: merged.erased_there,
+        without_origin: merged.without_origin,
+    }
+}
+
+/// Lists the files that were kept aside.
+pub(super) async fn list_kept(
+    daemon: &Daemon,
+    request: v1::ListKeptFilesRequest,
+) -> Result<v1::ListKeptFilesResponse> {
+    let folder = daemon.brains.folder().clone();
+    let mut files = daemon.scans.run(move || Ok(kept::list(&folder)?)).await?;
+    // A token is the last name of its page.
+    files.retain(|kept| kept.file > request.page_token);
+    let size = page_size(request.page_size);
+    let more = files.len() > size;
+    files.truncate(size);
+    Ok(v1::ListKeptFilesResponse {
+        next_page_token: match files.last() {
+            Some(last) if more => last.file.clone(),
+            _ => String::new(),
+        },
+        files: files.into_iter().map(file).collect(),
+    })
+}
+
+fn file(kept: Kept) -> v1::KeptFile {
+    let reason = match kept.reason {
+        Reason::Conflict => v1::KeptReason::Conflict,
+        Reason::Recovered => v1::KeptReason::Recovered,
+        Reason::Original => v1::KeptReason::Original,
+    };
+    let time: Timestamp = timestamp(kept.time);
+    let (lineage, events) = kept.told.map_or((String::new(), 0), |(lineage, events)| {
+        (lineage.to_string(), events)
+    });
+    v1::KeptFile {
+        file: kept.file,
+        reason: reason.into(),
+        brain: kept.brain,
+        bytes: kept.bytes,
+        time: Some(time),
+        lineage,
+        events,
+    }
+}
+
+/// Ends a file that was kept aside.
+pub(super) async fn resolve_kept(
+    daemon: Arc<Daemon>,
+    request: v1::ResolveKeptFileRequest,
+) -> Result<v1::ResolveKeptFileResponse> {
+    let file = request.file;
+    let folder = daemon.brains.folder().clone();
+    let known = {
+        let (folder, file) = (folder.clone(), file.clone());
+        daemon
+            .scans
+            .run(move || Ok(kept::find(&folder, &file)?))
+            .await?
+    };
+    to_its_end(async move {
+        let (name, instead) = match request.action {
+            Some(Action::Discard(true)) => {
+                daemon
+                    .scans
+                    .run(move || Ok(kept::discard(&folder, &file)?))
+                    .await?;
+                return Ok(v1::ResolveKeptFileResponse::default());
+            }
+            Some(Action::Take(true)) => {
+                // What can't be read replaces nothing.
+                let (folder, file) = (folder.clone(), file.clone());
+                daemon
+                    .scans
+                    .run(move || Ok(drop(kept::read(&folder, &file)?)))
+                    .await?;
+                let instead = daemon.brains.retire(&known.brain).await?;
+                (known.brain, instead)
+            }
+            Some(Action::RestoreAs(name)) => (name, None),
+            _ => {
+                return Err(Refusal::invalid(
+                    "action",
+                    "say discard, take or restore_as",
+                ));
+            }
+        };
+        let of = name.clone();
+        let made = move || {
+            kept::restore(&folder, &file, &of, true)?;
+            Ok(kept::discard(&folder, &file)?)
+        };
+        daemon.scans.run(made).await?;
+        let brain = daemon.brains.get(&name).await?;
+        Ok(v1::ResolveKeptFileResponse {
+            info: Some(super::brain::info(&brain.name, &brain.view())),
+            // As it is listed.
+            kept_file: instead.map_or(String::new(), |kept| kept.replacen(".amemd/", "", 1)),
+        })
+    })
+    .await
+}

@@ -1,0 +1,153 @@
+//! Files that were kept aside: what took a brain's name, what was saved of brains whose file was taken away, originals
+//! that a brain has not all of.
+//!
+//! Promises: a file is named as it is listed, and no other can be reached by a name; none is taken away before what is made
+//! of it is durable.
+
+use std::io;
+
+use amem_core::Micros;
+use amem_core::view::View;
+use uuid::Uuid;
+
+use crate::adoption;
+use crate::disk::Source;
+use crate::error::{Error, Result};
+use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
+use crate::incoming::{Imported, Incoming};
+
+/// Why a file was kept aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It took the name of a brain, or was written to after a brain was made of it.
+    Conflict,
+    /// A brain's file was taken away, and this is what was committed.
+    Recovered,
+    /// A brain was made of it that has not all of it.
+    Original,
+}
+
+/// A file that was kept aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name.
+    pub file: String,
+    /// Why it was kept.
+    pub reason: Reason,
+    /// The brain whose name it had.
+    pub brain: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// When it was kept.
+    pub time: Micros,
+    /// Its lineage and the events in its base, if it is a brain of amemd.
+    pub told: Option<(Uuid, u64)>,
+}
+
+/// The files that are kept, by name.
+pub fn list(folder: &Folder) -> Result<Vec<Kept>> {
+    let mut kept = Vec::new();
+    for place in [CONFLICTS, RECOVERED] {
+        let names = folder.disk().list(place);
+        for name in names.map_err(|e| Error::disk("list", place, e))? {
+            kept.extend(of(folder, place, &name)?);
+        }
+    }
+    kept.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(kept)
+}
+
+/// A file of one of the two places; none if its name is not one that we give.
+fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> {
+    let Some((front, time)) = name
+        .strip_suffix(SUFFIX)
+        .and_then(|name| name.rsplit_once('-'))
+    else {
+        return Ok(None);
+    };
+    let (brain, reason) = match (place, front) {
+        (CONFLICTS, brain) => (brain, Reason::Conflict),
+        (_, front) => match (
+            front.strip_suffix(".recovered"),
+            front.strip_suffix(".original"),
+        ) {
+            (Some(brain), _) => (brain, Reason::Recovered),
+            (_, Some(brain)) => (brain, Reason::Original),
+            _ => return Ok(None),
+        },
+    };
+    let Ok(time) = time.parse() else {
+        return Ok(None);
+    };
+    let path = format!("{place}/{name}");
+    let failed = |e| Error::disk("look at", &path, e);
+    let source = match folder.disk().source(&path, false) {
+        Ok(source) => source,
+        // It is gone since, or of no kind that we keep.
+        Err(e)
+            if matches!(
+                e.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidInput
+            ) =>
+        {
+            return Ok(None);
+        }
+        Err(e) => return Err(failed(e)),
+    };
+    let bytes = source.stamp().map_err(failed)?.bytes;
+    Ok(Some(Kept {
+        file: path[OWN.len() + 1..].to_owned(),
+        reason,
+        brain: brain.to_owned(),
+        bytes,
+        time: Micros(time),
+        told: adoption::told(&*source, bytes).map_err(failed)?,
+    }))
+}
+
+/// One of them, by its name.
+pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
+    let found = list(folder)?.into_iter().find(|kept| kept.file == file);
+    found.ok_or_else(|| Error::NotKept { file: file.into() })
+}
+
+/// All that one of them has, as a brain.
+pub fn read(folder: &Folder, file: &str) -> Result<View> {
+    let (source, bytes) = open(folder, file)?;
+    let mut incoming = Incoming::to_be_read(folder, bytes)?;
+    adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
+    incoming.into_view()
+}
+
+/// Makes a brain of one of them, whose name is free.
+pub fn restore(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
+    let (source, bytes) = open(folder, file)?;
+    let mut incoming = Incoming::begin(folder, name, bytes)?;
+    adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
+    incoming.finish(embed)
+}
+
+/// Takes one of them away for good.
+pub fn discard(folder: &Folder, file: &str) -> Result<()> {
+    let path = path(&find(folder, file)?);
+    let disk = folder.disk();
+    disk.remove(&path)
+        .map_err(|e| Error::disk("remove", &path, e))?;
+    let place = path.rsplit_once('/').map_or("", |(place, _)| place);
+    disk.sync_folder(place)
+        .map_err(|e| Error::disk("sync", place, e))
+}
+
+fn path(kept: &Kept) -> String {
+    format!("{OWN}/{}", kept.file)
+}
+
+fn open(folder: &Folder, file: &str) -> Result<(Box<dyn Source>, u64)> {
+    let kept = find(folder, file)?;
+    let path = path(&kept);
+    let source = folder.disk().source(&path, false);
+    Ok((
+        source.map_err(|e| Error::disk("open", &path, e))?,
+        kept.bytes,
+    ))
+}
