@@ -1,0 +1,73 @@
+"""amemd: a memory for AI agents, from Python.
+
+    from amemd import connect
+
+    with connect(agent="planner") as client:
+        brain = client.brain("work", create=True)
+        saw = brain.add_fact("the build fails when protoc is missing")
+        brain.add_decision("protoc is no longer needed to build", caused_by=[saw])
+        for hit in brain.search("what does the build need"):
+            print(hit.score, hit.event.text)
+
+`connect` talks to the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file itself, live, with the standard
+library alone: nothing of grpcio is loaded until something of the client is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import (
+    AlreadyExists,
+    AmemError,
+    ConditionFailed,
+    DamagedFile,
+    MustDrop,
+    NotFound,
+    Refused,
+    Unavailable,
+)
+from .types import (
+    Change,
+    Commit,
+    Conflict,
+    Context,
+    ContextItem,
+    Edge,
+    Event,
+    Hit,
+    If,
+    New,
+    Resolved,
+    Session,
+    Step,
+    TimelineEntry,
+    Walk,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from ._call import new_request_id
+    from .brain import Brain
+    from .client import Client, Tls, connect, default_target
+    from .reader import Reader
+
+__all__ = [
+    "AlreadyExists", "AmemError", "Brain", "Change", "Client", "Commit", "ConditionFailed", "Conflict", "Context",
+    "ContextItem", "DamagedFile", "Edge", "Event", "Hit", "If", "MustDrop", "New", "NotFound", "Reader", "Refused",
+    "Resolved", "Session", "Step", "TimelineEntry", "Tls", "Unavailable", "Walk", "Where", "connect", "default_target",
+    "new_request_id",
+]
+
+_LATER = {
+    "Brain": "brain", "Client": "client", "Tls": "client", "connect": "client", "default_target": "client",
+    "Reader": "reader", "new_request_id": "_call",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'amemd' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{_LATER[name]}", __name__), name)

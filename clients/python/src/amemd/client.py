@@ -1,0 +1,179 @@
+"""A connection to a daemon: where it is, who asks, and its brains."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
+
+import grpc
+
+from ._call import Caller
+from .brain import Brain
+from .errors import AlreadyExists
+
+SYSTEM_SOCKET = "/run/amemd/amemd.sock"
+#: A daemon that ends and comes again is met soon, and never asked more often than twice a second.
+_CHANNEL = [
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 500),
+    ("grpc.max_receive_message_length", 16 << 20),
+    ("grpc.enable_http_proxy", 0),
+]
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Whom a connection trusts, and who it says we are. All of it is PEM."""
+
+    #: The certificates that vouch for the daemon's.
+    authority: bytes
+    #: The name that the daemon's certificate must have; that of the target if it is not given.
+    name: Optional[str] = None
+    #: Our own certificate and its key, where the daemon asks for them.
+    certificate: Optional[bytes] = None
+    key: Optional[bytes] = None
+
+
+def _path(variables: Mapping[str, str], name: str) -> Optional[str]:
+    """An absolute path that a variable gives; XDG overlooks relative ones."""
+    path = variables.get(name, "")
+    return path if os.path.isabs(path) else None
+
+
+def usual_sockets(variables: Mapping[str, str]) -> List[str]:
+    """Where a daemon may listen that nobody named: the user's, and then the machine's. The list of amemctl."""
+    run, home = _path(variables, "XDG_RUNTIME_DIR"), _path(variables, "HOME")
+    data = _path(variables, "XDG_DATA_HOME") or (f"{home}/.local/share" if home else None)
+    found = [f"{run}/amemd/amemd.sock"] if run else []
+    if data:
+        found.append(f"{data}/amem/run/amemd.sock")
+    if "XDG_RUNTIME_DIR" not in variables:
+        found.append(f"/run/user/{os.getuid()}/amemd/amemd.sock")
+    return [*found, SYSTEM_SOCKET]
+
+
+def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
+    """The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one answers,
+    else the first of them."""
+    variables = os.environ if variables is None else variables
+    named, address = variables.get("AMEMD_SOCKET"), variables.get("AMEMD_ADDRESS")
+    if named and address:
+        raise ValueError("AMEMD_SOCKET and AMEMD_ADDRESS are both set: which daemon is meant?")
+    if named or address:
+        return f"unix:{named}" if named else str(address)
+    sockets = usual_sockets(variables)
+    for path in sockets:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+            try:
+                asked.connect(path)
+            except OSError:
+                continue
+            return f"unix:{path}"
+    return f"unix:{sockets[0]}"
+
+
+def connect(
+    target: Optional[str] = None,
+    token: Optional[str] = None,
+    agent: Optional[str] = None,
+    *,
+    tls: Optional[Tls] = None,
+    timeout: float = 30.0,
+    retry_for: float = 30.0,
+) -> "Client":
+    """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; of amemctl's if none is given.
+
+    `agent` is the name under which commits are kept. `timeout` is that of one attempt, in seconds; what passes, such as a
+    restart of the daemon, is tried again for `retry_for` seconds. Nothing is sent yet, so this fails only if what was given
+    can't be used.
+    """
+    if target is None:
+        target = default_target()
+        file = os.environ.get("AMEMD_TOKEN_FILE")
+        if token is None and file and not target.startswith("unix:"):
+            with open(file, encoding="utf-8") as told:
+                token = told.read()
+    if target.startswith("/"):
+        target = f"unix:{target}"
+    return Client(target, token.strip() if token else None, agent, tls, timeout, retry_for)
+
+
+class Client:
+    """A connection to a daemon, for any number of threads."""
+
+    def __init__(
+        self, target: str, token: Optional[str], agent: Optional[str], tls: Optional[Tls], timeout: float, retry_for: float
+    ) -> None:
+        self.target = target
+        self.agent = agent or os.environ.get("AMEM_AGENT") or "python"
+        options: List[Tuple[str, Any]] = list(_CHANNEL)
+        if tls is None:
+            channel = grpc.insecure_channel(target, options)
+        else:
+            if tls.name:
+                options.append(("grpc.ssl_target_name_override", tls.name))
+            trusted = grpc.ssl_channel_credentials(tls.authority, tls.key, tls.certificate)
+            channel = grpc.secure_channel(target, trusted, options)
+        self._caller = Caller(channel, token, timeout, retry_for)
+
+    def brain(
+        self,
+        name: str,
+        create: bool = False,
+        *,
+        dimension: Optional[int] = None,
+        model: Optional[str] = None,
+        settings: Optional[Mapping[str, Any]] = None,
+    ) -> Brain:
+        """A brain by its name; NotFound if there is none. With `create` it is made if there is none: with vectors of the
+        built-in embedder, or with `dimension` and `model` for those of a model; 0 is for no vectors."""
+        if create:
+            request: Dict[str, Any] = {"brain": name, "settings_json": json.dumps(settings) if settings else ""}
+            if dimension is not None:
+                request["vectors"] = {"dimension": dimension, **({"model": model} if model else {})}
+            elif model:
+                raise ValueError("a model without the dimension of its vectors")
+            try:
+                self._caller.call("CreateBrain", request)
+            except AlreadyExists:
+                pass
+        return Brain(self._caller, name, self.agent, self._caller.call("OpenBrain", {"brain": name}))
+
+    def brains(self) -> List[str]:
+        """The names of all brains, those that can't be opened too."""
+        names: List[str] = []
+        token = ""
+        while True:
+            page = self._caller.call("ListBrains", {"page_token": token})
+            names.extend(one.brain for one in page.brains)
+            token = page.next_page_token
+            if not token:
+                return names
+
+    def remove(self, name: str, instance: str) -> None:
+        """Takes a brain away for good. Its instance is named so that it is the brain that was meant."""
+        self._caller.call("RemoveBrain", {"brain": name, "instance": instance})
+
+    def version(self) -> str:
+        """The daemon's version; Unavailable if nobody answers."""
+        return str(self._caller.call("GetStatus", {}).version)
+
+    def close(self) -> None:
+        """Ends the connection. Calls under way fail."""
+        self._caller.channel.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+
+__all__ = ["Client", "Tls", "connect", "default_target", "usual_sockets"]

@@ -1,0 +1,250 @@
+"""What the journal says since the base: events, states, edges and sessions, applied one transaction after the other.
+
+Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows with
+the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`Reader`).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Dict, List, Optional, Tuple
+
+from ..errors import DamagedFile
+from . import _ops
+from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR, Base
+from ._bytes import EDGES_MAX, NODES_MAX
+from ._journal import Frame, Transaction
+from ._ops import NewEvent, Place
+
+DAY = 86_400_000_000
+#: (other end, type).
+Tie = Tuple[int, int]
+#: Weight and recorded time of an edge, or None if it was retracted.
+Value = Optional[Tuple[float, int]]
+
+
+class State:
+    """What may change about an event, as it is now."""
+
+    __slots__ = (
+        "confidence", "flags", "decay_rate", "access_count", "accessed", "strength", "runs", "attributes", "vector",
+        "attributes_changed", "vector_changed",
+    )
+
+    def __init__(self, confidence: float, flags: int, decay_rate: float, count: int, accessed: int, strength: float) -> None:
+        self.confidence = confidence
+        self.flags = flags
+        self.decay_rate = decay_rate
+        self.access_count = count
+        self.accessed = accessed
+        #: Strength after the first `runs` decay runs of the journal.
+        self.strength = strength
+        self.runs = 0
+        self.attributes: Optional[Place] = None
+        self.vector: Optional[Place] = None
+        self.attributes_changed = False
+        self.vector_changed = False
+
+
+class Times:
+    """When a session was opened, closed and last used, as far as the journal says it."""
+
+    __slots__ = ("first_event", "last_event", "opened", "closed")
+
+    def __init__(self) -> None:
+        self.first_event: Optional[int] = None
+        self.last_event: Optional[int] = None
+        self.opened: Optional[Tuple[str, str, int]] = None
+        self.closed: Optional[Tuple[str, int]] = None
+
+
+class Graph:
+    """A base, and what its journal has changed."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.lsn = base.identity.lsn
+        self.time = base.identity.time
+        #: Events of the journal.
+        self.events: List[NewEvent] = []
+        self._states: Dict[int, State] = {}
+        self._decays: List[Tuple[int, Tuple[float, ...]]] = []
+        #: Edges that the journal made, changed or retracted, from both ends.
+        self.outgoing: Dict[int, Dict[Tie, Value]] = {}
+        self.incoming: Dict[int, Dict[Tie, Value]] = {}
+        self.edge_count = base.edge_count
+        self.sessions: Dict[int, Times] = {}
+        self.settings: Optional[str] = None
+        self._position = 0
+
+    @property
+    def nodes(self) -> int:
+        return self.base.nodes + len(self.events)
+
+    def apply(self, transaction: Transaction) -> None:
+        """Applies a whole transaction. After an error the graph holds half of it, and may not be used any more."""
+        if transaction.lsn <= self.lsn or transaction.time <= self.time:
+            raise DamagedFile(
+                "commit", transaction.frames[0].position, f"commit {transaction.lsn} does not follow {self.lsn} in time"
+            )
+        for frame in transaction.frames:
+            self._apply_frame(frame, transaction.time)
+        self.lsn, self.time = transaction.lsn, transaction.time
+
+    def _apply_frame(self, frame: Frame, time: int) -> None:
+        self._position = frame.position
+        for op in _ops.operations(frame.payload, frame.position):
+            if isinstance(op, NewEvent):
+                self._add(op, time)
+            elif isinstance(op, _ops.Link):
+                self._link(op)
+            elif isinstance(op, _ops.Unlink):
+                self._unlink(op)
+            elif isinstance(op, _ops.Belief):
+                self._believe(op)
+            elif isinstance(op, _ops.SetAttributes):
+                state = self._change(op.id)
+                state.attributes, state.attributes_changed = op.json, True
+                state.flags = state.flags & ~HAS_ATTRIBUTES | (HAS_ATTRIBUTES if op.json else 0)
+            elif isinstance(op, _ops.SetVector):
+                self._check_vector(op.vector)
+                state = self._change(op.id)
+                state.vector, state.vector_changed = op.vector, True
+                state.flags = state.flags & ~VECTOR | (VECTOR if op.vector else 0)
+            elif isinstance(op, _ops.Touch):
+                for id, times in op.uses:
+                    state = self._change(id)
+                    state.access_count = min(state.access_count + times, 0xFFFFFFFF)
+                    state.accessed = max(state.accessed, op.when)
+            elif isinstance(op, _ops.Decay):
+                self._decays.append((op.when, op.rates))
+            elif isinstance(op, _ops.OpenSession):
+                self._times(op.session).opened = (op.key, op.agent, op.when)
+            elif isinstance(op, _ops.CloseSession):
+                self._times(op.session).closed = (op.outcome, op.when)
+            elif isinstance(op, _ops.Settings):
+                self.settings = op.json
+            elif isinstance(op, _ops.Erase):
+                state = self._change(op.id)
+                state.attributes = state.vector = None
+                state.attributes_changed = state.vector_changed = True
+                state.flags = state.flags & ~(VECTOR | HAS_ATTRIBUTES) | ERASED
+
+    def _bad(self, why: str) -> DamagedFile:
+        return DamagedFile("operation", self._position, why)
+
+    def _add(self, new: NewEvent, time: int) -> None:
+        if new.id != self.nodes or new.id >= NODES_MAX:
+            raise self._bad(f"event {new.id} where {self.nodes} is the next")
+        if self.events:
+            last = self.events[-1].created
+        else:
+            last = self.base.record(self.base.nodes - 1).created if self.base.nodes else new.created
+        if not last <= new.created <= time:
+            raise self._bad(f"event {new.id} is recorded out of order")
+        self._check_vector(new.vector)
+        self.events.append(new)
+        times = self._times(new.session)
+        if times.first_event is None:
+            times.first_event = new.created
+        times.last_event = new.created
+        self.state(new.id, keep=True).runs = len(self._decays)
+
+    def _check_vector(self, vector: Optional[Place]) -> None:
+        if vector is not None and vector.size != 4 * self.base.dimension:
+            raise self._bad(f"a vector of {vector.size} bytes where one has {4 * self.base.dimension}")
+
+    def _times(self, session: int) -> Times:
+        return self.sessions.setdefault(session, Times())
+
+    def state(self, id: int, keep: bool = False) -> State:
+        """What is to be known of an event, which the journal need not have said anything about."""
+        known = self._states.get(id)
+        if known is not None:
+            return known
+        if id < self.base.nodes:
+            record = self.base.record(id)
+            state = State(
+                record.confidence, record.flags, record.decay_rate, record.access_count, record.accessed, record.decay_score
+            )
+        else:
+            new = self.events[id - self.base.nodes]
+            flags = (VECTOR if new.vector else 0) | (HAS_ATTRIBUTES if new.attributes else 0)
+            count, accessed, strength = 0, new.created, new.confidence
+            if new.carried is not None:
+                flags |= new.carried.flags & ~(VECTOR | HAS_ATTRIBUTES)
+                count, accessed, strength = new.carried.access_count, new.carried.accessed, new.carried.decay_score
+            state = State(new.confidence, flags, new.decay_rate, count, accessed, strength)
+            state.attributes, state.vector = new.attributes, new.vector
+        if keep:
+            self._states[id] = state
+        return state
+
+    def type_of(self, id: int) -> int:
+        return self.base.record(id).type if id < self.base.nodes else self.events[id - self.base.nodes].type
+
+    def _change(self, id: int) -> State:
+        """The state of an event that is about to change, with the strength that the runs so far gave it."""
+        if id >= self.nodes:
+            raise self._bad(f"there is no event {id}")
+        state = self.state(id, keep=True)
+        state.strength, state.runs = self.strength(id, state), len(self._decays)
+        return state
+
+    def strength(self, id: int, state: State) -> float:
+        """Strength at the last decay run, or the confidence where that was set since."""
+        if state.runs == len(self._decays):
+            return state.strength
+        when, rates = self._decays[-1]
+        if state.flags & PINNED:
+            return state.confidence
+        type = self.type_of(id)
+        rate = state.decay_rate or rates[type if type < 6 else 0]
+        days = max(when - state.accessed, 0) / DAY
+        slowed = 1.0 if state.access_count == 0 else 1.0 + math.log2(1.0 + state.access_count)
+        faded = state.confidence * math.exp(-rate * days / slowed)
+        # It is kept in 32 bits.
+        return float(struct.unpack("<f", struct.pack("<f", faded))[0])
+
+    def _believe(self, op: _ops.Belief) -> None:
+        state = self._change(op.id)
+        if state.confidence != op.confidence:
+            state.confidence = state.strength = op.confidence
+        kept = VECTOR | HAS_ATTRIBUTES | ERASED
+        state.flags = state.flags & kept | op.flags & (PINNED | FORGOTTEN | COMPRESSED)
+        state.decay_rate = op.decay_rate
+
+    def edge_now(self, source: int, target: int, type: int) -> Value:
+        changed = self.outgoing.get(source, {})
+        if (target, type) in changed:
+            return changed[target, type]
+        return self.base.edge(source, target, type)
+
+    def _put_edge(self, source: int, target: int, type: int, value: Value) -> None:
+        self.outgoing.setdefault(source, {})[target, type] = value
+        self.incoming.setdefault(target, {})[source, type] = value
+
+    def _check_ends(self, source: int, target: int) -> None:
+        for id in (source, target):
+            if id >= self.nodes:
+                raise self._bad(f"there is no event {id}")
+
+    def _link(self, op: _ops.Link) -> None:
+        self._check_ends(op.source, op.target)
+        if op.source == op.target:
+            raise self._bad(f"event {op.source} is tied to itself")
+        before = self.edge_now(op.source, op.target, op.type)
+        if before is None:
+            self.edge_count += 1
+            if self.edge_count > EDGES_MAX:
+                raise self._bad("more edges than are allowed")
+        # Another weight leaves the edge as old as it was.
+        self._put_edge(op.source, op.target, op.type, (op.weight, op.created if before is None else before[1]))
+
+    def _unlink(self, op: _ops.Unlink) -> None:
+        self._check_ends(op.source, op.target)
+        if self.edge_now(op.source, op.target, op.type) is None:
+            raise self._bad(f"there is no edge {op.source} {op.type} {op.target}")
+        self.edge_count -= 1
+        self._put_edge(op.source, op.target, op.type, None)

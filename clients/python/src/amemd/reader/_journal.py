@@ -1,0 +1,114 @@
+"""The journal: the head page, the live page, and the frames behind them as whole transactions.
+
+Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only whole.
+Not here: what a transaction does (`_graph`).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import List, NamedTuple, Optional, Tuple
+
+from ..errors import DamagedFile
+from ._base import PAGE, JOURNAL_LENGTH, Identity
+from ._bytes import FRAME_BYTES_MAX, TRANSACTION_BYTES_MAX, Buffer, Span
+from ._xxh3 import xxh3_64
+
+FRAME_HEADER = 40
+KINDS = 18
+#: The top bit of the cell `committed`.
+LOOK = 1 << 63
+
+
+class Position(NamedTuple):
+    """Where a walk stands: all that going on needs."""
+
+    at: int
+    lsn: int
+    checksum: int
+
+
+class Frame(NamedTuple):
+    """A payload, and where it stands in the file."""
+
+    payload: bytes
+    position: int
+
+
+class Transaction(NamedTuple):
+    """What was committed at once."""
+
+    lsn: int
+    time: int
+    frames: List[Frame]
+    after: Position
+
+
+class Live(NamedTuple):
+    """What the live page says."""
+
+    committed: int
+    look: bool
+    owner: Tuple[int, int, int, int]
+    superseded_by: int
+    must_drop: bool
+
+
+def start(buffer: Buffer, at: int, identity: Identity) -> Position:
+    """Checks the head page; gives where the first frame would begin."""
+    if at + 2 * PAGE > len(buffer):
+        raise DamagedFile("journal", at, "its head page or live page is cut off")
+    head = Span(buffer, "journal head", at, PAGE)
+    tag, length, magic, lineage, instance, generation, lsn, _, epoch, checksum = head.read("<BQ7x8s16s16sQQqQQ", 0)
+    if tag != 0x7F or length != JOURNAL_LENGTH or magic != b"AMEMJRNL":
+        raise head.bad(0, "its tag, length or magic is wrong")
+    if checksum != xxh3_64(head.slice(0, 88), 0):
+        raise head.bad(88, "its checksum does not hold")
+    if (lineage, instance, generation, lsn) != (identity.lineage, identity.instance, identity.generation, identity.lsn):
+        raise head.bad(24, "it belongs to another base")
+    return Position(at + 2 * PAGE, lsn, xxh3_64(instance + struct.pack("<QQ", generation, epoch), 0))
+
+
+def live(buffer: Buffer, at: int) -> Live:
+    """Reads the live page of the journal at a position. Each cell is loaded as 8 aligned bytes."""
+    def cell(offset: int) -> int:
+        return int(struct.unpack_from("<Q", buffer, at + PAGE + offset)[0])
+
+    committed = cell(0)
+    owner = (cell(64), cell(72), cell(80), cell(88))
+    return Live(committed & ~LOOK, bool(committed & LOOK), owner, cell(128), cell(192) != 0)
+
+
+def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[Transaction], Optional[str]]:
+    """The transaction at a position, or none, and what stands there instead if not zeros."""
+    frames: List[Frame] = []
+    at, total, shared = position, 0, None
+    while True:
+        if at.at + FRAME_HEADER > until:
+            rest = bytes(buffer[at.at:until])
+            torn = "a frame's header is cut short" if any(rest) else None
+            return None, "a transaction is not whole" if frames and not torn else torn
+        front = bytes(buffer[at.at:at.at + FRAME_HEADER])
+        if not any(front):
+            return None, "a transaction is not whole" if frames else None
+        size, kind, more, zero, lsn, time, actor, zeros, checksum = struct.unpack("<IBBHQqIIQ", front)
+        end = at.at + (FRAME_HEADER + size + 7 & ~7)
+        if FRAME_HEADER + size > FRAME_BYTES_MAX or end > until:
+            return None, f"a frame claims {size} bytes of payload"
+        payload = bytes(buffer[at.at + FRAME_HEADER:at.at + FRAME_HEADER + size])
+        if checksum != xxh3_64(front[:32] + payload, at.checksum):
+            return None, "a frame's checksum does not hold"
+        if lsn != at.lsn + 1:
+            return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
+        if zero or zeros or any(buffer[at.at + FRAME_HEADER + size:end]) or not 1 <= kind <= KINDS or more > 1:
+            return None, f"a frame of kind {kind}, more {more} or with padding that is not zero"
+        total += size
+        if total > TRANSACTION_BYTES_MAX:
+            raise DamagedFile("transaction", at.at, "longer than the limit")
+        if shared not in (None, (kind, actor, time)):
+            raise DamagedFile("transaction", at.at, "its frames disagree")
+        shared = (kind, actor, time)
+        frames.append(Frame(payload, at.at + FRAME_HEADER))
+        at = Position(end, lsn, checksum)
+        if not more:
+            return Transaction(lsn, time, frames, at), None

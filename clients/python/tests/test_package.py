@@ -1,0 +1,266 @@
+"""The package alone, without a daemon: hashes, blocks, targets, conversions, and files that are not what they must be."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from unittest import mock
+
+import grpc
+
+import amemd
+from amemd import _call, _convert, _wire, client
+from amemd.errors import refused
+from amemd.reader import _lz4, _ops, _xxh3
+from amemd.types import EVENT_TYPES, to_datetime, to_micros, type_name, type_number
+
+
+class Checksums(unittest.TestCase):
+    #: Of the test vectors of the xxHash project's own tests: bytes of its generator, length, seed, hash.
+    VECTORS = [
+        (0, 0, 0x2D06800538D394C2), (0, 0x9E3779B185EBCA8D, 0xA8A6B918B2F0364A),
+        (1, 0, 0xC44BDFF4074EECDB), (1, 0x9E3779B185EBCA8D, 0x032BE332DD766EF8),
+        (6, 0, 0x27B56A84CD2D7325), (6, 0x9E3779B185EBCA8D, 0x84589C116AB59AB9),
+        (12, 0, 0xA713DAF0DFBB77E7), (12, 0x9E3779B185EBCA8D, 0xE7303E1B2336DE0E),
+        (24, 0, 0xA3FE70BF9D3510EB), (24, 0x9E3779B185EBCA8D, 0x850E80FC35BDD690),
+        (48, 0, 0x397DA259ECBA1F11), (48, 0x9E3779B185EBCA8D, 0xADC2CBAA44ACC616),
+        (80, 0, 0xBCDEFBBB2C47C90A), (80, 0x9E3779B185EBCA8D, 0xC6DD0CB699532E73),
+        (195, 0, 0xCD94217EE362EC3A), (195, 0x9E3779B185EBCA8D, 0xBA68003D370CB3D9),
+        (403, 0, 0xCDEB804D65C6DEA4), (403, 0x9E3779B185EBCA8D, 0x6259F6ECFD6443FD),
+        (512, 0, 0x617E49599013CB6B), (512, 0x9E3779B185EBCA8D, 0x3CE457DE14C27708),
+        (2048, 0, 0xDD59E2C3A5F038E0), (2048, 0x9E3779B185EBCA8D, 0x66F81670669ABABC),
+        (2240, 0, 0x6E73A90539CF2948), (2240, 0x9E3779B185EBCA8D, 0x757BA8487D1B5247),
+    ]
+
+    def test_hashes_are_those_of_the_specification(self):
+        state, data = 0x9E3779B1, bytearray()
+        for _ in range(2240):
+            data.append(state >> 56)
+            state = state * 0x9E3779B185EBCA8D % 2**64
+        for size, seed, expected in self.VECTORS:
+            with self.subTest(size=size, seed=seed):
+                self.assertEqual(_xxh3.xxh3_64_of_python(bytes(data[:size]), seed), expected)
+
+    def test_the_fast_hash_is_the_same_where_there_is_one(self):
+        chance = random.Random(7)
+        for size in [*range(300), 1023, 1024, 1025, 4096, 5000]:
+            data, seed = chance.randbytes(size), chance.getrandbits(64)
+            self.assertEqual(_xxh3.xxh3_64(data, seed), _xxh3.xxh3_64_of_python(data, seed), size)
+
+
+class Blocks(unittest.TestCase):
+    def test_literals_and_matches_are_unpacked(self):
+        rows = [
+            (b"\x30abc", b"abc"),
+            # Three letters, then four from three back: an overlap; then one letter.
+            (b"\x30abc\x03\x00\x10d", b"abcabcad"),
+            (b"\x1fx\x01\x00\x0a\x00", b"x" * 30),
+            (b"\xf0\x01" + b"y" * 16, b"y" * 16),
+        ]
+        for packed, expected in rows:
+            self.assertEqual(_lz4.decompress(packed, len(expected), 1000), expected)
+
+    def test_a_bad_block_is_told_and_makes_nothing_large(self):
+        rows = [
+            (b"\x1f\x00\x00\x00\x00", 2**32 - 1), (b"\x30ab", 3), (b"\x30abc\x04\x00\x00", 7), (b"\x30abc\x00\x00\x00", 7),
+            (b"\x30abc\x03", 7), (b"\xf0", 20), (b"\x30abc", 2), (b"\x30abc", 4), (b"\x1fA\x01\x00" + b"\xff" * 50, 900),
+        ]
+        for packed, size in rows:
+            with self.subTest(packed=packed), self.assertRaises(_lz4.BadBlock):
+                _lz4.decompress(packed, size, 1 << 20)
+
+    def test_chance_is_refused_or_of_the_claimed_size(self):
+        chance = random.Random(3)
+        for _ in range(2000):
+            packed, size = chance.randbytes(chance.randrange(40)), chance.randrange(300)
+            try:
+                self.assertEqual(len(_lz4.decompress(packed, size, 1 << 20)), size)
+            except _lz4.BadBlock:
+                pass
+
+
+class Conversions(unittest.TestCase):
+    def test_times_keep_every_microsecond(self):
+        for micros in (0, -1, 1, 1935817689123456, -14182939999999):
+            self.assertEqual(to_micros(to_datetime(micros)), micros)
+        zone = timezone(timedelta(hours=5, minutes=30))
+        self.assertEqual(to_micros(datetime(1970, 1, 1, 5, 30, tzinfo=zone)), 0)
+        with self.assertRaisesRegex(ValueError, "time zone"):
+            to_micros(datetime(2020, 1, 1))
+        self.assertEqual(_convert.timestamp(to_datetime(-1)), {"seconds": -1, "nanos": 999999000})
+
+    def test_types_without_a_name_keep_their_number(self):
+        self.assertEqual(type_name(EVENT_TYPES, 200), "type-200")
+        self.assertEqual(type_number(EVENT_TYPES, "type-200"), 200)
+        for name in ("type-256", "type-", "facts", ""):
+            with self.assertRaises(ValueError):
+                type_number(EVENT_TYPES, name)
+
+    def test_an_edge_out_of_the_batch_is_refused_before_anything_is_sent(self):
+        brain = amemd.Brain.__new__(amemd.Brain)
+        with self.assertRaisesRegex(ValueError, "not in the batch"):
+            brain.add_many([amemd.New("fact", "a", caused_by=amemd.New("fact", "b"))])
+
+    def test_the_kinds_of_commits_have_the_names_of_the_format(self):
+        self.assertEqual([_wire.enum_name("CommitKind", n) for n in (1, 12, 99)], ["ingest", "set-vector", "CommitKind-99"])
+
+    def test_the_messages_are_in_nobodys_pool(self):
+        from google.protobuf import descriptor_pool
+
+        with self.assertRaises(KeyError):
+            descriptor_pool.Default().FindFileByName("amem/v1/types.proto")
+        self.assertNotIn("amem", sys.modules)
+
+    def test_attributes_are_json_and_nothing_else(self):
+        self.assertEqual(json.loads(_convert.attributes({"ä": 2**64 - 1})), {"ä": 2**64 - 1})
+        with self.assertRaises(ValueError):
+            _convert.attributes({"x": float("nan")})
+
+
+class Refusals(unittest.TestCase):
+    def test_error_info_is_found_among_the_details_and_bad_bytes_are_none(self):
+        def field(number, data):
+            return bytes([number << 3 | 2, len(data)]) + data
+
+        entry = field(1, b"oldest_after_lsn") + field(2, b"7")
+        info = field(1, b"COMMITS_GONE") + field(2, b"amem.v1") + field(3, entry)
+        other = field(3, field(1, b"type.googleapis.com/google.rpc.DebugInfo") + field(2, b"x"))
+        detail = field(3, field(1, b"type.googleapis.com/google.rpc.ErrorInfo") + field(2, info))
+        status = b"\x08\x0b" + field(2, b"gone") + other + detail
+        self.assertEqual(_wire.error_info(status), ("COMMITS_GONE", {"oldest_after_lsn": "7"}))
+        for end in range(len(status)):
+            _wire.error_info(status[:end])
+        chance = random.Random(5)
+        for _ in range(2000):
+            _wire.error_info(chance.randbytes(chance.randrange(60)))
+
+    def test_only_what_passes_is_tried_again(self):
+        rows = [
+            ("UNAVAILABLE", "RECOVERING", True), ("RESOURCE_EXHAUSTED", "QUEUE_FULL", True), ("RESOURCE_EXHAUSTED", "LOAD", True),
+            ("RESOURCE_EXHAUSTED", "DISK_FULL", False), ("ABORTED", "CONDITION", False), ("DEADLINE_EXCEEDED", "", False),
+        ]
+        for code, reason, passes in rows:
+            self.assertEqual(_call.is_passing(refused(code, reason, "")), passes, reason)
+
+    def test_attempts_end(self):
+        with amemd.connect("unix:/nowhere/s", retry_for=0.3, agent="x") as nobody:
+            began = time.monotonic()
+            with self.assertRaises(amemd.Unavailable) as caught:
+                nobody.version()
+        self.assertEqual(caught.exception.code, "UNAVAILABLE")
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_a_write_whose_outcome_is_unknown_says_its_request_id(self):
+        class Lost(grpc.RpcError):
+            def code(self):
+                return grpc.StatusCode.UNAVAILABLE
+
+            def details(self):
+                return "lost"
+
+            def trailing_metadata(self):
+                return ()
+
+        sent = []
+
+        class Channel:
+            def unary_unary(self, path, **how):
+                def call(message, **options):
+                    sent.append(message.options.request_id)
+                    raise Lost()
+
+                return call
+
+        caller = _call.Caller(Channel(), None, 1, 0.2)
+        brain = amemd.Brain.__new__(amemd.Brain)
+        brain._caller, brain.name, brain.agent, brain.lsn = caller, "b", "a", 0
+        with self.assertRaises(amemd.Unavailable) as caught:
+            brain.forget(1)
+        self.assertGreater(len(sent), 1)
+        self.assertEqual({caught.exception.metadata["request_id"]}, set(sent))
+
+    def test_request_ids_are_of_version_7_and_of_now(self):
+        one = uuid.UUID(amemd.new_request_id())
+        self.assertEqual((one.version, one.variant), (7, uuid.RFC_4122))
+        self.assertLess(abs((one.int >> 80) - time.time() * 1000), 5000)
+        self.assertEqual(len({amemd.new_request_id() for _ in range(1000)}), 1000)
+
+
+class Targets(unittest.TestCase):
+    def test_the_list_is_that_of_amemctl(self):
+        rows = [
+            ({"HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"},
+             ["/run/user/7/amemd/amemd.sock", "/h/.local/share/amem/run/amemd.sock", "/run/amemd/amemd.sock"]),
+            ({"HOME": "/h"},
+             ["/h/.local/share/amem/run/amemd.sock", f"/run/user/{os.getuid()}/amemd/amemd.sock", "/run/amemd/amemd.sock"]),
+            ({"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "relative"},
+             ["/d/amem/run/amemd.sock", "/run/amemd/amemd.sock"]),
+        ]
+        for variables, expected in rows:
+            self.assertEqual(client.usual_sockets(variables), expected)
+
+    def test_what_is_named_is_taken(self):
+        self.assertEqual(amemd.default_target({"AMEMD_SOCKET": "/s"}), "unix:/s")
+        self.assertEqual(amemd.default_target({"AMEMD_ADDRESS": "h:1", "AMEMD_SOCKET": ""}), "h:1")
+        with self.assertRaises(ValueError):
+            amemd.default_target({"AMEMD_ADDRESS": "h:1", "AMEMD_SOCKET": "/s"})
+
+    def test_the_one_that_answers_is_taken(self):
+        import socket
+
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
+            path = Path(folder) / "amem" / "run" / "amemd.sock"
+            path.parent.mkdir(parents=True)
+            listening.bind(str(path))
+            listening.listen()
+            variables = {"XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": folder}
+            self.assertEqual(amemd.default_target(variables), f"unix:{path}")
+        self.assertEqual(amemd.default_target(variables), f"unix:{folder}/amemd/amemd.sock")
+
+    def test_a_token_of_a_file_is_taken_for_an_address(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("secret\n")
+            file.flush()
+            with mock.patch.dict(os.environ, {"AMEMD_ADDRESS": "127.0.0.1:9", "AMEMD_TOKEN_FILE": file.name, "AMEMD_SOCKET": ""}):
+                with amemd.connect() as made:
+                    self.assertEqual(made._caller.metadata, [("authorization", "Bearer secret")])
+
+
+class Imports(unittest.TestCase):
+    def test_the_reader_needs_the_standard_library_alone(self):
+        code = "import sys, amemd.reader; sys.exit('grpc' in sys.modules or 'google.protobuf' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code]).returncode, 0)
+
+
+class Payloads(unittest.TestCase):
+    def test_an_unknown_operation_is_damage_and_chance_is_never_anything_else(self):
+        with self.assertRaisesRegex(amemd.DamagedFile, "operation 15"):
+            list(_ops.operations(b"\x0f", 100))
+        chance = random.Random(11)
+        for _ in range(3000):
+            payload = bytes([chance.randrange(16)]) + chance.randbytes(chance.randrange(80))
+            try:
+                list(_ops.operations(payload, 0))
+            except amemd.DamagedFile as damage:
+                self.assertLessEqual(damage.position, len(payload) + 8)
+
+    def test_numbers_out_of_range_are_damage(self):
+        def belief(confidence, rate):
+            return b"\x04" + struct.pack("<QfBf", 0, confidence, 0, rate)
+
+        list(_ops.operations(belief(1, 0), 0))
+        for confidence, rate in ((1.5, 0), (-0.5, 0), (float("nan"), 0), (1, -1), (1, float("inf"))):
+            with self.assertRaises(amemd.DamagedFile):
+                list(_ops.operations(belief(confidence, rate), 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
