@@ -1,0 +1,134 @@
+// The operations of a payload: decoded and checked, as docs/FORMAT.md tells them.
+//
+// An operation that is not known is damage: what follows it could not be found, and what it did would be missing.
+
+import * as limits from './file';
+import { Cursor } from './file';
+
+/** Where bytes stand in the file. */
+export interface Place {
+  at: number;
+  size: number;
+}
+
+/** A new event. */
+export interface NewEvent {
+  op: 'event';
+  id: number;
+  type: number;
+  session: number;
+  created: bigint;
+  confidence: number;
+  decayRate: number;
+  text: Place;
+  eventTime: bigint | null;
+  attributes: Place | null;
+  vector: Place | null;
+  carried: { flags: number; accessCount: number; accessed: bigint; decayScore: number } | null;
+}
+
+export type Op =
+  | NewEvent
+  | { op: 'link'; source: number; target: number; type: number; weight: number; created: bigint }
+  | { op: 'unlink'; source: number; target: number; type: number }
+  | { op: 'belief'; id: number; confidence: number; flags: number; decayRate: number }
+  | { op: 'attributes'; id: number; json: Place | null }
+  | { op: 'vector'; id: number; vector: Place | null }
+  | { op: 'touch'; when: bigint; uses: { id: number; times: number }[] }
+  | { op: 'decay'; when: bigint; rates: number[] }
+  | { op: 'open-session'; session: number; when: bigint; key: string; agent: string }
+  | { op: 'close-session'; session: number; when: bigint; outcome: string }
+  | { op: 'settings'; json: string }
+  // Nothing that a reader shows.
+  | { op: 'actor' }
+  | { op: 'request' }
+  | { op: 'erase'; id: number };
+
+function text(c: Cursor, sizeMax: number): Place {
+  const before = c.position + 4;
+  c.text(sizeMax);
+  return { at: before, size: c.position - before };
+}
+
+function vector(c: Cursor): Place {
+  const size = c.u32();
+  if (size % 4 !== 0 || size > 4 * limits.DIMENSION_MAX) throw c.bad(`a vector of ${size} bytes`);
+  c.align(4);
+  const at = c.position;
+  c.take(size);
+  return { at, size };
+}
+
+const some = (place: Place): Place | null => (place.size > 0 ? place : null);
+
+function event(c: Cursor): Op {
+  const [id, type, has, session, created] = [c.id(), c.u8(), c.u8(), c.u32(), c.i64()];
+  if (has > 15) throw c.bad(`an event with fields ${has}, which nobody knows`);
+  const [confidence, decayRate] = [c.unit(), c.rate()];
+  return {
+    op: 'event',
+    id,
+    type,
+    session,
+    created,
+    confidence,
+    decayRate,
+    text: text(c, limits.TEXT_BYTES_MAX),
+    eventTime: (has & 1) !== 0 ? c.i64() : null,
+    attributes: (has & 2) !== 0 ? some(text(c, limits.ATTRIBUTES_BYTES_MAX)) : null,
+    vector: (has & 4) !== 0 ? some(vector(c)) : null,
+    carried: (has & 8) !== 0 ? { flags: c.u8(), accessCount: c.u32(), accessed: c.i64(), decayScore: c.f32() } : null,
+  };
+}
+
+function touch(c: Cursor): Op {
+  const [when, packed] = [c.i64(), c.blob(limits.FRAME_BYTES_MAX)];
+  if (packed.length % 12 !== 0) throw c.bad('a touch whose entries have a rest');
+  const entries = new Cursor(packed, 'touch', c.position - packed.length);
+  const uses = Array.from({ length: packed.length / 12 }, () => ({ id: entries.id(), times: entries.u32() }));
+  return { op: 'touch', when, uses };
+}
+
+/** Fields are read in the order in which they are written here. */
+const DECODERS: Record<number, (c: Cursor) => Op> = {
+  1: event,
+  2: (c) => ({ op: 'link', source: c.id(), target: c.id(), type: c.u8(), weight: c.unit(), created: c.i64() }),
+  3: (c) => ({ op: 'unlink', source: c.id(), target: c.id(), type: c.u8() }),
+  4: (c) => ({ op: 'belief', id: c.id(), confidence: c.unit(), flags: c.u8(), decayRate: c.rate() }),
+  5: (c) => ({ op: 'attributes', id: c.id(), json: some(text(c, limits.ATTRIBUTES_BYTES_MAX)) }),
+  6: (c) => ({ op: 'vector', id: c.id(), vector: some(vector(c)) }),
+  7: touch,
+  8: (c) => ({ op: 'decay', when: c.i64(), rates: Array.from({ length: 6 }, () => c.rate()) }),
+  9: (c) => ({
+    op: 'open-session',
+    session: c.u32(),
+    when: c.i64(),
+    key: c.text(limits.NAME_BYTES_MAX),
+    agent: c.text(limits.NAME_BYTES_MAX),
+  }),
+  10: (c) => ({ op: 'close-session', session: c.u32(), when: c.i64(), outcome: c.text(limits.OUTCOME_BYTES_MAX) }),
+  11: (c) => ({ op: 'settings', json: c.text(limits.SETTINGS_BYTES_MAX) }),
+  12: (c) => {
+    c.u32();
+    c.text(limits.NAME_BYTES_MAX);
+    c.text(limits.NAME_BYTES_MAX);
+    return { op: 'actor' };
+  },
+  13: (c) => {
+    c.take(32);
+    c.blob(limits.ANSWER_BYTES_MAX);
+    return { op: 'request' };
+  },
+  14: (c) => ({ op: 'erase', id: c.id() }),
+};
+
+/** The operations of a payload that stands at a position in the file. */
+export function* operations(payload: Buffer, position: number): Generator<Op> {
+  const c = new Cursor(payload, 'operation', position);
+  while (!c.isEmpty) {
+    const code = c.u8();
+    const decode = DECODERS[code];
+    if (!decode) throw c.bad(`operation ${code}, which nobody knows`);
+    yield decode(c);
+  }
+}

@@ -1,0 +1,103 @@
+// The services of amem.v1, from the protos that the package brings along.
+//
+// Promises: what is loaded is this package's own; no other use of the same protos meets it. Not here: what a call means
+// (`brain`), when one is made again (`call`).
+
+import * as path from 'node:path';
+
+import * as grpc from '@grpc/grpc-js';
+import * as loader from '@grpc/proto-loader';
+
+/** A message as it is sent. */
+export type Message = { [field: string]: unknown };
+/** A message as it comes: what a field is, the protos say. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Told = any;
+
+const SERVICES = ['BrainService', 'MemoryService', 'QueryService', 'AdminService'] as const;
+const FILES = ['admin', 'brain', 'memory', 'query'].map((name) => `amem/v1/${name}.proto`);
+
+const described = loader.loadSync(FILES, {
+  includeDirs: [path.join(__dirname, '../../proto')],
+  keepCase: true,
+  longs: String,
+  enums: Number,
+  defaults: true,
+  oneofs: true,
+});
+
+/** How each RPC is called. */
+export const METHODS: ReadonlyMap<string, grpc.MethodDefinition<Message, Told>> = new Map(
+  SERVICES.flatMap((service) => {
+    const definition = described[`amem.v1.${service}`] as grpc.ServiceDefinition;
+    return Object.entries(definition).map(([name, method]) => [name, method] as const);
+  }),
+);
+
+const KINDS = (described['amem.v1.CommitKind'] as loader.EnumTypeDefinition).type as {
+  value: { name: string; number: number }[];
+};
+
+/** The name of a commit's kind as people write it: COMMIT_KIND_SET_VECTOR is set-vector. */
+export function commitKind(value: number): string {
+  const found = KINDS.value.find((known) => known.number === value);
+  return found ? found.name.slice('COMMIT_KIND_'.length).toLowerCase().replaceAll('_', '-') : `kind-${value}`;
+}
+
+/**
+ * Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one. The two messages are read by hand:
+ * they are four fields.
+ */
+export function errorInfo(status: Uint8Array): { reason: string; metadata: Record<string, string> } {
+  for (const [number, detail] of fields(status)) {
+    if (number !== 3) continue;
+    const parts = new Map(fields(detail));
+    if (!text(parts.get(1)).endsWith('/google.rpc.ErrorInfo')) continue;
+    let reason = '';
+    const metadata: Record<string, string> = {};
+    for (const [field, told] of fields(parts.get(2) ?? new Uint8Array())) {
+      if (field === 1) reason = text(told);
+      if (field === 3) {
+        const entry = new Map(fields(told));
+        metadata[text(entry.get(1))] = text(entry.get(2));
+      }
+    }
+    return { reason, metadata };
+  }
+  return { reason: '', metadata: {} };
+}
+
+function text(bytes: Uint8Array | undefined): string {
+  return Buffer.from(bytes ?? []).toString('utf8');
+}
+
+/** Number and bytes of each field of an encoded message that has bytes; what is cut short ends it. */
+function fields(message: Uint8Array): [number, Uint8Array][] {
+  const found: [number, Uint8Array][] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; at < message.length && shift < 35; shift += 7) {
+      const byte = message[at++] ?? 0;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  while (at < message.length) {
+    const key = varint();
+    const kind = key & 7;
+    if (kind === 0) {
+      varint();
+    } else if (kind === 1 || kind === 5) {
+      at += kind === 1 ? 8 : 4;
+    } else if (kind === 2) {
+      const size = varint();
+      found.push([key >>> 3, message.subarray(at, at + size)]);
+      at += size;
+    } else {
+      break;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,187 @@
+// Files that lie: whatever is done to a brain's bytes, the reader says DamagedFile, or reads what is there, and soon.
+//
+//     node dist/test/hostile.js --target unix:/path/to/amemd.sock
+//
+// The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and,
+// as whoever can write a file can write right checksums, the frames of the journal get right ones again. Exit code 1 with the
+// seed and what happened otherwise.
+
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { DamagedFile, Reader, connect, type New } from '../src/index';
+import { xxh3 } from '../src/reader/xxh3';
+import { chance } from './chance';
+
+const { values: args } = parseArgs({
+  options: { target: { type: 'string' }, token: { type: 'string' }, rounds: { type: 'string', default: '600' } },
+});
+const rounds = Number(args.rounds);
+
+/** Milliseconds that one file may take. */
+const PATIENCE = 10_000;
+/** Bytes of memory that the process may take beyond what it took before. */
+const ROOM = 256 << 20;
+
+/** The bytes of a brain that has everything, in its base and in its journal. */
+async function make(): Promise<Buffer> {
+  const token = args.token ? { token: args.token } : {};
+  const client = await connect({ target: args.target as string, agent: 'hostile', ...token });
+  const brain = await client.brain('hostile', { create: true, dimension: 3 });
+  for (const words of ['in the base', 'in the journal']) {
+    await brain.session(words, async (session) => {
+      const seen: New = { type: 'fact', text: `seen ${words}`, session: session.id, attributes: { n: 1 }, vector: [1, 2, 3] };
+      const long: New = { type: 'fact', text: `again and again ${words} `.repeat(30), supports: seen };
+      const chosen: New = { type: 'decision', text: `chosen ${words}`, causedBy: [long, seen] };
+      const [first = 0] = await brain.addMany([seen, long, chosen]);
+      const corrected = await brain.correct(first, `corrected ${words}`);
+      await brain.setAttributes(first, { n: 2 });
+      await brain.setVector(first, [4, 5, 6]);
+      await brain.pin(corrected);
+      await brain.touch([first, corrected]);
+      await brain.decay();
+      await brain.setSettings({ fading_below: 0.5 });
+      await brain.forget(corrected);
+      await brain.link(0, 'related-to', 2);
+      await brain.unlink(0, 'related-to', 2);
+    });
+    if (words === 'in the base') await brain.checkpoint();
+  }
+  client.close();
+  const whole = fs.readFileSync(brain.file);
+  const end = frames(whole, journal(whole)).at(-1)?.[1] ?? 0;
+  // Space for frames to come says nothing; a page of it is enough.
+  return whole.subarray(0, end + 4096);
+}
+
+/** Everything that a reader can be asked. */
+function readAll(file: string): number {
+  const reader = new Reader(file);
+  try {
+    for (const { id } of reader.events()) {
+      reader.edges(id);
+      reader.vector(id);
+      try {
+        reader.resolve(id);
+      } catch (why) {
+        // It is forgotten.
+        if (!(why instanceof RangeError)) throw why;
+      }
+    }
+    reader.sessions();
+    reader.refresh();
+    return reader.length;
+  } finally {
+    reader.close();
+  }
+}
+
+/** Where the journal begins. */
+function journal(data: Buffer): number {
+  for (let at = 0; at < data.length; at += 4096) {
+    if (data[at] === 0x7f && data.toString('latin1', at + 16, at + 24) === 'AMEMJRNL') return at;
+  }
+  throw new Error('the brain has no journal');
+}
+
+/** The payloads of the journal's frames, as ranges. */
+function frames(data: Buffer, journalAt: number): [number, number][] {
+  const found: [number, number][] = [];
+  let at = journalAt + 8192;
+  while (at + 40 <= data.length && data.subarray(at, at + 40).some((byte) => byte !== 0)) {
+    const size = data.readUInt32LE(at);
+    if (at + 40 + size > data.length) break;
+    found.push([at + 40, at + 40 + size]);
+    at += Math.ceil((40 + size) / 8) * 8;
+  }
+  return found;
+}
+
+/** Gives every frame its right checksum. */
+function chained(data: Buffer, at: number): void {
+  let checksum = xxh3(Buffer.concat([data.subarray(at + 40, at + 64), data.subarray(at + 80, at + 88)]));
+  for (const [start, end] of frames(data, at)) {
+    checksum = xxh3(Buffer.concat([data.subarray(start - 40, start - 8), data.subarray(start, end)]), checksum);
+    data.writeBigUInt64LE(checksum, start - 8);
+  }
+}
+
+/** The bytes, with something done to them. */
+function changed(whole: Buffer, at: number, seed: number): Buffer {
+  const draw = chance(seed);
+  const data = Buffer.from(whole);
+  const payloads = frames(data, at);
+  const kind = draw(6);
+  if (kind === 0) return data.subarray(0, draw(data.length));
+  let [from, to] = payloads[draw(payloads.length)] as [number, number];
+  if (kind === 1) {
+    const places: [number, number][] = [[0, 64], [0, at], [at, at + 96], [at + 8192, payloads.at(-1)?.[1] ?? 0]];
+    [from, to] = places[draw(4)] as [number, number];
+  } else if (kind === 2) {
+    // The sections' headers and the numbers at their beginnings.
+    const marks: number[] = [];
+    for (let i = 64; i < at; i += 1) {
+      const tag = data[i] as number;
+      if (tag > 0x40 && tag < 0x60 && data.subarray(i + 4, i + 9).every((byte) => byte === 0)) marks.push(i);
+    }
+    from = marks[draw(marks.length)] as number;
+    to = Math.min(from + 40, at);
+  }
+  for (let times = [1, 1, 1, 3][draw(4)] as number; times > 0; times -= 1) {
+    const place = from + draw(to - from);
+    if (draw(2) === 0) {
+      data[place] = (data[place] as number) ^ (1 << draw(8));
+    } else {
+      const numbers = [0n, 1n, 0xffn, 0xffffn, 1n << 31n, (1n << 32n) - 1n, (1n << 63n) - 1n, (1n << 64n) - 1n, BigInt(data.length)];
+      const number = numbers[draw(numbers.length)] as bigint;
+      if (draw(2) === 0 && place + 8 <= data.length) data.writeBigUInt64LE(number, place);
+      else if (place + 4 <= data.length) data.writeUInt32LE(Number(number & 0xffffffffn), place);
+    }
+  }
+  if (kind > 2) chained(data, at);
+  return data;
+}
+
+async function main(): Promise<void> {
+  const whole = await make();
+  const at = journal(whole);
+  const again = Buffer.from(whole);
+  chained(again, at);
+  if (!again.equals(whole)) throw new Error('right checksums are not those of the file');
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
+  const file = path.join(folder, 'hostile.amem');
+  let [refused, read] = [0, 0];
+  try {
+    fs.writeFileSync(file, whole);
+    const events = readAll(file);
+    if (events < 3) throw new Error(`only ${events} events to lie about`);
+    const before = process.memoryUsage().rss;
+    for (let seed = 0; seed < rounds; seed += 1) {
+      fs.writeFileSync(file, changed(whole, at, seed));
+      const began = performance.now();
+      try {
+        readAll(file);
+        read += 1;
+      } catch (why) {
+        if (!(why instanceof DamagedFile && why.part && why.why && why.position >= 0)) {
+          throw new Error(`seed ${seed}: ${(why as Error).stack ?? String(why)}`);
+        }
+        refused += 1;
+      }
+      const took = performance.now() - began;
+      const room = process.memoryUsage().rss - before;
+      if (took > PATIENCE || room > ROOM) throw new Error(`seed ${seed}: ${took.toFixed(0)} ms, ${room} bytes`);
+    }
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+  if (Math.min(refused, read) < rounds / 10) throw new Error(`${refused} refused, ${read} read: that proves little`);
+  console.log(`${rounds} files that lie: ${refused} refused as damaged, ${read} read, none hung`);
+}
+
+main().catch((why: unknown) => {
+  console.log(`FAILED: ${(why as Error).message}`);
+  process.exit(1);
+});

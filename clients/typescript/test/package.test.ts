@@ -1,0 +1,176 @@
+// The package alone, without a daemon: hashes, blocks, targets, conversions.
+
+import { strict as assert } from 'node:assert';
+import { execFileSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as net from 'node:net';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import { test } from 'node:test';
+
+import * as amemd from '../src/index';
+import { isPassing } from '../src/call';
+import { timestamp } from '../src/convert';
+import { refused } from '../src/errors';
+import { parse, parseObject, stringify } from '../src/json';
+import { BadBlock, decompress } from '../src/reader/lz4';
+import { operations } from '../src/reader/ops';
+import { xxh3 } from '../src/reader/xxh3';
+import { commitKind, errorInfo } from '../src/wire';
+import { chance } from './chance';
+import { compare, Mismatch, type Plain } from './compare';
+import { VECTORS, generated } from './vectors';
+
+test('hashes are those of the specification', () => {
+  for (const [size, seed, expected] of VECTORS) assert.equal(xxh3(generated(size), seed), expected, `${size}, ${seed}`);
+});
+
+test('literals and matches are unpacked', () => {
+  const rows: [string, string][] = [
+    ['0abc', 'abc'],
+    // Three letters, then four from three back: an overlap; then one letter.
+    ['0abc\x03\x00\x10d', 'abcabcad'],
+    ['\x1fx\x01\x00\x0a\x00', 'x'.repeat(30)],
+    [`\xf0\x01${'y'.repeat(16)}`, 'y'.repeat(16)],
+  ];
+  for (const [packed, expected] of rows) {
+    assert.equal(decompress(Buffer.from(packed, 'latin1'), expected.length, 1000).toString('latin1'), expected);
+  }
+});
+
+test('a bad block is told, and makes nothing large', () => {
+  const rows: [string, number][] = [
+    ['\x1f\x00\x00\x00\x00', 2 ** 32 - 1], ['0ab', 3], ['0abc\x04\x00\x00', 7], ['0abc\x00\x00\x00', 7], ['0abc\x03', 7],
+    ['\xf0', 20], ['0abc', 2], ['0abc', 4], [`\x1fA\x01\x00${'\xff'.repeat(50)}`, 900],
+  ];
+  for (const [packed, size] of rows) assert.throws(() => decompress(Buffer.from(packed, 'latin1'), size, 1 << 20), BadBlock);
+});
+
+test('JSON keeps every digit and refuses what it has not', () => {
+  const text = '{"n":18446744073709551615,"m":-9223372036854775808,"s":"1e400 \\"12345678901234567890\\"","f":0.5,"i":7}';
+  const value = parseObject(text);
+  assert.deepEqual([value['n'], value['m'], value['i']], [18446744073709551615n, -9223372036854775808n, 7]);
+  assert.equal(stringify(value), text);
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => stringify({ bad }), RangeError);
+  assert.throws(() => parseObject('[1]'), SyntaxError);
+  assert.deepEqual(parse('[9007199254740993, 9007199254740991, 1E2]'), [9007199254740993n, 9007199254740991, 100]);
+});
+
+test('times keep every microsecond', () => {
+  assert.deepEqual(timestamp(-1n), { seconds: '-1', nanos: 999999000 });
+  assert.deepEqual(timestamp(1935817689123456n), { seconds: '1935817689', nanos: 123456000 });
+  assert.deepEqual(timestamp(new Date(-1500)), { seconds: '-2', nanos: 500000000 });
+  assert.equal(amemd.toDate(1935817689123456n).toISOString(), '2031-05-06T07:08:09.123Z');
+  assert.throws(() => amemd.toMicros(new Date('no date')), RangeError);
+});
+
+test('types without a name keep their number', () => {
+  assert.equal(amemd.typeName(amemd.EVENT_TYPES, 200), 'type-200');
+  assert.equal(amemd.typeNumber(amemd.EVENT_TYPES, 'type-200'), 200);
+  for (const name of ['type-256', 'type-', 'facts', '']) assert.throws(() => amemd.typeNumber(amemd.EVENT_TYPES, name), RangeError);
+});
+
+test('the kinds of commits have the names of the format', () => {
+  assert.deepEqual([1, 12, 99].map(commitKind), ['ingest', 'set-vector', 'kind-99']);
+});
+
+test('error info is found among the details, and bad bytes are none', () => {
+  const field = (number: number, data: Buffer | string): Buffer =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, data.length]), Buffer.from(data)]);
+  const entry = Buffer.concat([field(1, 'oldest_after_lsn'), field(2, '7')]);
+  const info = Buffer.concat([field(1, 'COMMITS_GONE'), field(2, 'amem.v1'), field(3, entry)]);
+  const detail = (type: string, value: Buffer): Buffer =>
+    field(3, Buffer.concat([field(1, `type.googleapis.com/google.rpc.${type}`), field(2, value)]));
+  const status = Buffer.concat([
+    Buffer.from([8, 11]), field(2, 'gone'), detail('DebugInfo', Buffer.from('x')), detail('ErrorInfo', info),
+  ]);
+  assert.deepEqual(errorInfo(status), { reason: 'COMMITS_GONE', metadata: { oldest_after_lsn: '7' } });
+  for (let end = 0; end < status.length; end += 1) errorInfo(status.subarray(0, end));
+  const draw = chance(5);
+  for (let n = 0; n < 2000; n += 1) errorInfo(Buffer.from(Array.from({ length: draw(60) }, () => draw(256))));
+});
+
+test('only what passes is tried again', () => {
+  const rows: [string, string, boolean][] = [
+    ['UNAVAILABLE', 'RECOVERING', true], ['RESOURCE_EXHAUSTED', 'QUEUE_FULL', true], ['RESOURCE_EXHAUSTED', 'LOAD', true],
+    ['RESOURCE_EXHAUSTED', 'DISK_FULL', false], ['ABORTED', 'CONDITION', false], ['DEADLINE_EXCEEDED', '', false],
+  ];
+  for (const [code, reason, passes] of rows) assert.equal(isPassing(refused(code, reason, '')), passes, reason);
+});
+
+test('attempts end, and nobody is Unavailable', async () => {
+  const nobody = await amemd.connect({ target: 'unix:/nowhere/s', retryFor: 300 });
+  const began = performance.now();
+  await assert.rejects(nobody.version(), (error) => error instanceof amemd.Unavailable && error.code === 'UNAVAILABLE');
+  assert.ok(performance.now() - began < 5000);
+  nobody.close();
+});
+
+test('an edge out of the batch is refused before anything is sent', async () => {
+  const brain = Object.create(amemd.Brain.prototype) as amemd.Brain;
+  const other: amemd.New = { type: 'fact', text: 'b' };
+  await assert.rejects(brain.addMany([{ type: 'fact', text: 'a', causedBy: other }]), /not in the batch/);
+});
+
+test('request ids are of version 7, of now, and never the same', () => {
+  const one = amemd.newRequestId();
+  assert.match(one, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.ok(Math.abs(parseInt(one.replaceAll('-', '').slice(0, 12), 16) - Date.now()) < 5000);
+  assert.equal(new Set(Array.from({ length: 1000 }, amemd.newRequestId)).size, 1000);
+});
+
+test('the list of sockets is that of amemctl', () => {
+  const own = `/run/user/${process.getuid?.()}/amemd/amemd.sock`;
+  const rows: [Record<string, string>, string[]][] = [
+    [{ HOME: '/h', XDG_RUNTIME_DIR: '/run/user/7' },
+      ['/run/user/7/amemd/amemd.sock', '/h/.local/share/amem/run/amemd.sock', '/run/amemd/amemd.sock']],
+    [{ HOME: '/h' }, ['/h/.local/share/amem/run/amemd.sock', own, '/run/amemd/amemd.sock']],
+    [{ HOME: '/h', XDG_DATA_HOME: '/d', XDG_RUNTIME_DIR: 'relative' }, ['/d/amem/run/amemd.sock', '/run/amemd/amemd.sock']],
+  ];
+  for (const [variables, expected] of rows) assert.deepEqual(amemd.usualSockets(variables), expected);
+});
+
+test('what is named is asked, else the daemon that answers', async () => {
+  assert.equal(await amemd.defaultTarget({ AMEMD_SOCKET: '/s' }), 'unix:/s');
+  assert.equal(await amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '' }), 'h:1');
+  await assert.rejects(amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '/s' }), /which daemon/);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
+  const socket = path.join(folder, 'amem/run/amemd.sock');
+  fs.mkdirSync(path.dirname(socket), { recursive: true });
+  const variables = { XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder };
+  const listening = net.createServer().listen(socket);
+  await new Promise((resolve) => listening.once('listening', resolve));
+  assert.equal(await amemd.defaultTarget(variables), `unix:${socket}`);
+  await new Promise((resolve) => listening.close(resolve));
+  assert.equal(await amemd.defaultTarget(variables), `unix:${folder}/amemd/amemd.sock`);
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('the reader loads nothing of gRPC', () => {
+  const code = `require(${JSON.stringify(path.join(__dirname, '../src/reader'))});
+    process.exit(Object.keys(require.cache).some((file) => file.includes('grpc')) ? 1 : 0)`;
+  execFileSync(process.execPath, ['-e', code]);
+});
+
+test('an unknown operation is damage, and chance is never anything else', () => {
+  assert.throws(() => [...operations(Buffer.from([15]), 100)], /operation 15/);
+  const draw = chance(11);
+  for (let n = 0; n < 3000; n += 1) {
+    const payload = Buffer.from([draw(16), ...Array.from({ length: draw(80) }, () => draw(256))]);
+    try {
+      for (const op of operations(payload, 0)) assert.ok(op.op);
+    } catch (why) {
+      assert.ok(why instanceof amemd.DamagedFile && why.position <= payload.length + 8, String(why));
+    }
+  }
+});
+
+test('a comparison of the conformance list can fail', () => {
+  const rows: [Plain, Plain][] = [
+    [1, 2], [1, '1'], [true, 1], [null, false], [{ a: 1 }, { b: 1 }], [{ a: 1 }, { a: 2 }], [[1], [1, 2]], [[1, 2], [1]], [1, [1]],
+    [[{ a: 1 }], { $has: [{ a: 2 }] }], ['ab', { $text: 'c' }], [[1], { $len: 2 }], [1, { $above: 1 }], [1, { $below: 1 }],
+    [1, { $near: 1.1 }], [9007199254740993n, 9007199254740992n],
+  ];
+  for (const [found, expected] of rows) assert.throws(() => compare(found, expected), Mismatch);
+  compare({ a: [1, 'x', null], b: 3n }, { a: [1n, 'x', null], b: { $near: 3 } });
+});
