@@ -22,7 +22,10 @@ pub(crate) struct Kit {
     pub(crate) name: &'static str,
     program: PathBuf,
     arguments: Vec<PathBuf>,
-    modules: Option<PathBuf>,
+    /// Where the interpreter finds modules: a variable, and a folder.
+    modules: Option<(&'static str, PathBuf)>,
+    /// The folder of all that was fetched.
+    packages: PathBuf,
     /// Generated code, for as long as it is used.
     stubs: Option<TempDir>,
 }
@@ -33,6 +36,27 @@ impl Kit {
         let mut command = self.interpreter();
         command.args(&self.arguments);
         command
+    }
+
+    /// The same interpreter for another script, which finds modules in a folder that a variable names.
+    pub(crate) fn other(
+        &self,
+        arguments: Vec<PathBuf>,
+        modules: Option<(&'static str, PathBuf)>,
+    ) -> Self {
+        Self {
+            name: self.name,
+            program: self.program.clone(),
+            arguments,
+            modules,
+            packages: self.packages.clone(),
+            stubs: None,
+        }
+    }
+
+    /// The folder of all that was fetched.
+    pub(crate) fn packages(&self) -> &Path {
+        &self.packages
     }
 
     /// The folder of the generated code, of a language that needs some.
@@ -49,8 +73,8 @@ impl Kit {
             command.env_remove(variable);
             command.env_remove(variable.to_uppercase());
         }
-        if let Some(modules) = &self.modules {
-            command.env("NODE_PATH", modules);
+        if let Some((variable, folder)) = &self.modules {
+            command.env(variable, folder);
         }
         command
     }
@@ -101,6 +125,7 @@ pub(crate) fn python() -> Option<Kit> {
             program: python,
             arguments: vec![script, "--stubs".into(), stubs],
             modules: None,
+            packages: kit,
             stubs: Some(made),
         }
     })
@@ -125,7 +150,8 @@ pub(crate) fn node() -> Option<Kit> {
         name: "Node",
         program: "node".into(),
         arguments: vec![sources().join("node/agent.js"), "--protos".into(), protos()],
-        modules: Some(kit.join("node_modules")),
+        modules: Some(("NODE_PATH", kit.join("node_modules"))),
+        packages: kit,
         stubs: None,
     })
 }

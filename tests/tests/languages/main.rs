@@ -2,6 +2,7 @@
 //! Unix socket and over TCP.
 //!
 //! What they do is in `languages/python/agent.py` and `languages/node/agent.js`; what they say of it is shown here.
+//! `packages` does so with the packages for agents, `clients/`.
 //! `kit` fetches what they need, once, into the target folder. Where python3 or node is missing, or the registry
 //! can't be reached, a test says so and checks nothing; with `AMEM_LANGUAGES=required` it fails instead.
 
@@ -14,6 +15,7 @@
 mod agent;
 mod guide;
 mod kit;
+mod packages;
 
 use std::net::TcpListener;
 

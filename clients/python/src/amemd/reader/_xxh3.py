@@ -149,9 +149,14 @@ def xxh3_64_of_python(data: bytes, seed: int = 0) -> int:
     return _middle(data, seed) if len(data) <= 240 else _long(data, seed)
 
 
+def _fastest() -> Callable[[bytes, int], int]:
+    try:
+        import xxhash
+    except ImportError:
+        return xxh3_64_of_python
+    fast: Callable[[bytes, int], int] = xxhash.xxh3_64_intdigest
+    return fast
+
+
 #: XXH3-64 of bytes, with a seed.
-xxh3_64: Callable[[bytes, int], int]
-try:
-    from xxhash import xxh3_64_intdigest as xxh3_64
-except ImportError:
-    xxh3_64 = xxh3_64_of_python
+xxh3_64 = _fastest()
