@@ -247,12 +247,12 @@ def batch(events):
     return made
 
 
-def refused(step, error):
+def refused(step, error, where):
     expected = step["refused"]
     found = {"code": error.code, "reason": error.reason, "kind": type(error).__name__}
-    compare(found, expected, "the refusal")
+    compare(found, expected, f"{where}: the refusal")
     if not error.message:
-        raise Mismatch("a refusal without a message")
+        raise Mismatch(f"{where}: a refusal without a message")
 
 
 def run(client, number, case):
@@ -265,7 +265,7 @@ def run(client, number, case):
             except amemd.Refused as error:
                 if "refused" not in step:
                     raise Mismatch(f"{where}: {error}") from error
-                refused(step, error)
+                refused(step, error, where)
                 continue
             except (LookupError, ValueError) as error:
                 if step.get("fails", "\0") not in str(error):

@@ -53,6 +53,8 @@ export class Commits implements AsyncIterableIterator<Commit> {
   }
 
   async next(): Promise<IteratorResult<Commit>> {
+    // An error ends nothing: who asks again has all attempts again.
+    this.attempts.progress();
     for (;;) {
       const message = await this.message();
       if (message === undefined) return { done: true, value: undefined };

@@ -11,7 +11,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::kit::{Kit, node, python, say};
-use crate::{check_tcp, check_unix};
+use crate::{check_tcp, check_unix, place};
 
 /// What a copy leaves behind: what somebody may have built or installed among the sources.
 const BUILT: [&str; 6] = [
@@ -22,6 +22,9 @@ const BUILT: [&str; 6] = [
     "proto",
     ".mypy_cache",
 ];
+
+/// What both READMEs tell, of what is believed by then.
+const TOLD: &str = "nightly backups take 40 minutes";
 
 /// A package's sources beside the protos and the conformance list, as in the repository.
 struct Sources {
@@ -84,6 +87,37 @@ fn step(what: &str, command: &mut Command) {
     say(&format!("{what}: {}", last.unwrap_or("done")));
 }
 
+/// The blocks of a language in a page.
+fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str> {
+    let parts = page.split("```").skip(1).step_by(2);
+    parts.filter_map(move |block| block.strip_prefix(language)?.strip_prefix('\n'))
+}
+
+/// What a package's README shows, but for following, which has no end: to remember and ask, and to read the file.
+fn shown(package: &str, language: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients");
+    let page = fs::read_to_string(page.join(package).join("README.md")).unwrap();
+    let all: Vec<_> = blocks(&page, language).collect();
+    assert_eq!(all.len(), 3, "{package}: {all:?}");
+    [all[0], all[2]].concat()
+}
+
+/// Runs what a README shows, beside a daemon that is found by the environment and in the folder of its brains.
+fn runs_as_shown(what: &str, script: &Kit, tells: &str) {
+    let (_folder, place) = place();
+    let daemon = place.start();
+    let mut command = script.command();
+    command.env("AMEMD_SOCKET", place.socket());
+    let output = command.current_dir(place.folder()).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+    assert!(
+        output.status.success() && out.contains(tells),
+        "{what}: {out}{err}"
+    );
+    say(&format!("{what}: {} lines told", out.lines().count()));
+    assert!(daemon.stop().success());
+}
+
 /// Runs the conformance list on both ways to a daemon, and files that lie beside one.
 fn conforms(scripts: [Kit; 3]) {
     let [unix, tcp, hostile] = scripts;
@@ -109,6 +143,9 @@ fn the_python_package_is_typed_and_conforms() {
     let script = |arguments| kit.other(arguments, Some(("PYTHONPATH", site.clone())));
     let tests = sources.package.join("tests/test_package.py");
     step("Python, its own tests", &mut script(vec![tests]).command());
+    let readme = sources.folder.path().join("readme.py");
+    fs::write(&readme, shown("python", "python")).unwrap();
+    runs_as_shown("Python, its README", &script(vec![readme]), TOLD);
     let conformance = || script(sources.conformance("tests/conformance.py"));
     let hostile = script(vec![sources.package.join("tests/hostile.py")]);
     conforms([conformance(), conformance(), hostile]);
@@ -126,11 +163,15 @@ fn the_node_package_is_typed_and_conforms() {
         command.current_dir(&sources.package);
         command
     };
+    let readme = sources.package.join("test/readme.mts");
+    fs::write(readme, shown("typescript", "ts")).unwrap();
     let compiler = modules.join("typescript/bin/tsc");
     step("Node, tsc", &mut run(vec![compiler]));
     step("Node, its protos", &mut run(vec!["copy-protos.js".into()]));
     let tests = vec!["--test".into(), "dist/test/package.test.js".into()];
     step("Node, its own tests", &mut run(tests));
+    let readme = sources.package.join("dist/test/readme.mjs");
+    runs_as_shown("Node, its README", &script(vec![readme]), TOLD);
     let conformance = || script(sources.conformance("dist/test/conformance.js"));
     let hostile = script(vec![sources.package.join("dist/test/hostile.js")]);
     conforms([conformance(), conformance(), hostile]);

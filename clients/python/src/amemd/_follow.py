@@ -52,6 +52,8 @@ class Commits(Iterator[Commit]):
         return self
 
     def __next__(self) -> Commit:
+        # An error ends nothing: who asks again has all attempts again.
+        self._attempts.progress()
         while not self._closed.is_set():
             try:
                 message = self._message()
