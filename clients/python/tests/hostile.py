@@ -2,8 +2,9 @@
 
     python hostile.py --target unix:/path/to/amemd.sock
 
-The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and, as whoever can write a file can write right checksums, the
-frames of the journal get right ones again. Exit code 1 with the seed and what happened otherwise.
+The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and, as
+whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files say that a
+running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened otherwise.
 """
 
 import argparse
@@ -14,9 +15,10 @@ import sys
 import tempfile
 import time
 import tracemalloc
+import uuid
 from pathlib import Path
 
-from amemd import AmemError, DamagedFile, New, connect
+from amemd import AmemError, DamagedFile, MustDrop, New, connect
 from amemd.reader import Reader
 from amemd.reader._xxh3 import xxh3_64
 
@@ -137,6 +139,23 @@ def changed(whole, at, chance):
     return data
 
 
+def owned(path, data, at, chance):
+    """Makes a file say that a daemon owns it now, and has written up to some place."""
+    boot = uuid.UUID(Path("/proc/sys/kernel/random/boot_id").read_text().strip()).int
+    about = os.stat(path)
+    ends = [end for _, end in frames(data, at)] or [at + 8192]
+    places = [0, at, chance.choice(ends) + 7 & ~7, chance.choice(ends) - chance.randrange(40), len(data), len(data) + 4096]
+    committed = chance.choice([*places, 2**62, 2**63 - 1])
+    live = bytearray(256)
+    struct.pack_into("<Q", live, 0, committed | chance.choice([0, 1 << 63]))
+    struct.pack_into("<4Q", live, 64, boot >> 64, boot & 2**64 - 1, about.st_dev, about.st_ino)
+    struct.pack_into("<Q", live, 128, chance.choice([0, 0, 2**63]))
+    struct.pack_into("<Q", live, 192, chance.choice([0, 0, 0, 1]))
+    with open(path, "r+b") as file:
+        file.seek(at + 4096)
+        file.write(live)
+
+
 def main():
     whole = make()
     at = journal(whole)
@@ -151,7 +170,12 @@ def main():
         assert events > 2, f"only {events} events to lie about"
         tracemalloc.start()
         for seed in range(args.rounds):
-            Path(path).write_bytes(changed(whole, at, random.Random(seed)))
+            chance = random.Random(seed)
+            data = whole if seed % 8 == 0 else changed(whole, at, chance)
+            Path(path).write_bytes(data)
+            is_owned = seed % 4 == 0
+            if is_owned:
+                owned(path, data, at, chance)
             began = time.monotonic()
             tracemalloc.reset_peak()
             try:
@@ -159,6 +183,9 @@ def main():
                 read += 1
             except DamagedFile as damage:
                 assert damage.part and damage.why and damage.position >= 0, repr(damage)
+                refused += 1
+            except MustDrop:
+                assert is_owned, "a copy that must be dropped"
                 refused += 1
             except Exception as why:
                 kind = "an error of another kind" if isinstance(why, AmemError) else "no error of ours"

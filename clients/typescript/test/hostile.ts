@@ -3,15 +3,15 @@
 //     node dist/test/hostile.js --target unix:/path/to/amemd.sock
 //
 // The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and,
-// as whoever can write a file can write right checksums, the frames of the journal get right ones again. Exit code 1 with the
-// seed and what happened otherwise.
+// as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files say that a
+// running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened otherwise.
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { DamagedFile, Reader, connect, type New } from '../src/index';
+import { DamagedFile, MustDrop, Reader, connect, type New } from '../src/index';
 import { xxh3 } from '../src/reader/xxh3';
 import { chance } from './chance';
 
@@ -109,8 +109,7 @@ function chained(data: Buffer, at: number): void {
 }
 
 /** The bytes, with something done to them. */
-function changed(whole: Buffer, at: number, seed: number): Buffer {
-  const draw = chance(seed);
+function changed(whole: Buffer, at: number, draw: (bound: number) => number): Buffer {
   const data = Buffer.from(whole);
   const payloads = frames(data, at);
   const kind = draw(6);
@@ -144,6 +143,27 @@ function changed(whole: Buffer, at: number, seed: number): Buffer {
   return data;
 }
 
+/** Makes a file say that a daemon owns it now, and has written up to some place. */
+function owned(file: string, data: Buffer, at: number, draw: (bound: number) => number): void {
+  const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
+  const about = fs.statSync(file, { bigint: true });
+  const of = (choices: bigint[]): bigint => choices[draw(choices.length)] as bigint;
+  const ends = frames(data, at).map(([, end]) => BigInt(end));
+  if (ends.length === 0) ends.push(BigInt(at + 8192));
+  const size = BigInt(data.length);
+  const places = [0n, BigInt(at), ((of(ends) + 7n) / 8n) * 8n, of(ends) - BigInt(draw(40)), size, size + 4096n];
+  const live = Buffer.alloc(256);
+  live.writeBigUInt64LE(of([...places, 1n << 62n, (1n << 63n) - 1n]) | of([0n, 1n << 63n]), 0);
+  [BigInt(`0x${boot.slice(0, 16)}`), BigInt(`0x${boot.slice(16)}`), about.dev, about.ino].forEach((cell, place) => {
+    live.writeBigUInt64LE(cell, 64 + 8 * place);
+  });
+  live.writeBigUInt64LE(of([0n, 0n, 1n << 63n]), 128);
+  live.writeBigUInt64LE(of([0n, 0n, 0n, 1n]), 192);
+  const open = fs.openSync(file, 'r+');
+  fs.writeSync(open, live, 0, live.length, at + 4096);
+  fs.closeSync(open);
+}
+
 async function main(): Promise<void> {
   const whole = await make();
   const at = journal(whole);
@@ -159,13 +179,18 @@ async function main(): Promise<void> {
     if (events < 3) throw new Error(`only ${events} events to lie about`);
     const before = process.memoryUsage().rss;
     for (let seed = 0; seed < rounds; seed += 1) {
-      fs.writeFileSync(file, changed(whole, at, seed));
+      const draw = chance(seed);
+      const data = seed % 8 === 0 ? whole : changed(whole, at, draw);
+      fs.writeFileSync(file, data);
+      const isOwned = seed % 4 === 0;
+      if (isOwned) owned(file, data, at, draw);
       const began = performance.now();
       try {
         readAll(file);
         read += 1;
       } catch (why) {
-        if (!(why instanceof DamagedFile && why.part && why.why && why.position >= 0)) {
+        const isDamage = why instanceof DamagedFile && why.part && why.why && why.position >= 0;
+        if (!isDamage && !(isOwned && why instanceof MustDrop)) {
           throw new Error(`seed ${seed}: ${(why as Error).stack ?? String(why)}`);
         }
         refused += 1;

@@ -95,11 +95,15 @@ fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str>
 
 /// What a package's README shows, but for following, which has no end: to remember and ask, and to read the file.
 fn shown(package: &str, language: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients");
-    let page = fs::read_to_string(page.join(package).join("README.md")).unwrap();
+    let page = page(&format!("clients/{package}/README.md"));
     let all: Vec<_> = blocks(&page, language).collect();
     assert_eq!(all.len(), 3, "{package}: {all:?}");
     [all[0], all[2]].concat()
+}
+
+fn page(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    fs::read_to_string(root.join(path)).unwrap()
 }
 
 /// Runs what a README shows, beside a daemon that is found by the environment and in the folder of its brains.
@@ -143,9 +147,21 @@ fn the_python_package_is_typed_and_conforms() {
     let script = |arguments| kit.other(arguments, Some(("PYTHONPATH", site.clone())));
     let tests = sources.package.join("tests/test_package.py");
     step("Python, its own tests", &mut script(vec![tests]).command());
-    let readme = sources.folder.path().join("readme.py");
-    fs::write(&readme, shown("python", "python")).unwrap();
-    runs_as_shown("Python, its README", &script(vec![readme]), TOLD);
+    let first = page("README.md");
+    let first = blocks(&first, "python").next().unwrap().to_owned();
+    let pages = [
+        ("Python, its README", shown("python", "python"), TOLD),
+        (
+            "Python, the README",
+            first,
+            "the build needs protoc no more",
+        ),
+    ];
+    for (what, code, tells) in pages {
+        let readme = sources.folder.path().join("readme.py");
+        fs::write(&readme, code).unwrap();
+        runs_as_shown(what, &script(vec![readme]), tells);
+    }
     let conformance = || script(sources.conformance("tests/conformance.py"));
     let hostile = script(vec![sources.package.join("tests/hostile.py")]);
     conforms([conformance(), conformance(), hostile]);
