@@ -139,6 +139,8 @@ class Case:
             call = getattr(self.reader_open, name[7:])
         else:
             call = getattr(self.brain, name)
+        if name == "pipeline":
+            arguments = [[part(one) for one in parts] for parts in arguments]
         if name == "add_many":
             arguments = [batch(arguments[0])]
         return plain(call(*arguments, **options))
@@ -230,6 +232,16 @@ class Case:
                 ids_of = [[one.id for one in getattr(resolved, part)] for resolved in (mine, daemon)]
                 compare(*ids_of, f"{part} of {id}")
             compare(mine.contested, daemon.contested, f"contested {id}")
+
+
+def part(told):
+    """A source or a stage of a pipeline: {"search": {…}} is pipe.search(…)."""
+    [(kind, fields)] = told.items()
+    if kind == "filter":
+        return amemd.pipe.filter(amemd.Where(**fields))
+    if "where" in fields:
+        fields = {**fields, "where": amemd.Where(**fields["where"])}
+    return getattr(amemd.pipe, kind)(**fields)
 
 
 def batch(events):

@@ -11,6 +11,7 @@ import { Commits } from './follow';
 import { parseObject, stringify } from './json';
 import {
   EDGE_TYPES,
+  type Axis,
   type Conflict,
   type Context,
   type EdgeType,
@@ -18,13 +19,18 @@ import {
   type Ends,
   type Event,
   type EventType,
+  type Follow,
   type Hit,
   type JsonObject,
   type Moment,
   type New,
   type NewFields,
+  type Order,
   type Resolved,
+  type Rows,
   type Session,
+  type Source,
+  type Stage,
   type Step,
   type TimelineEntry,
   type Walk,
@@ -356,23 +362,23 @@ export class Brain {
 
   /** The events that meet conditions, in an order; all of them if the limit is null. */
   async query(
-    how: Listing & { where?: Where; order?: 'newest' | 'oldest' | 'strongest'; axis?: 'recorded' | 'happened' } = {},
+    how: Listing & { where?: Where; order?: Order; axis?: Axis } = {},
   ): Promise<Event[]> {
     return this.pages('Pattern', how.limit === undefined ? 50 : how.limit, (page) => page.events.map((one: Told) => convert.event(one)), {
       selection: convert.selection(how.where),
-      order: ['newest', 'oldest', 'strongest'].indexOf(how.order ?? 'newest') + 1,
-      axis: axis(how.axis ?? 'recorded'),
+      order: convert.order(how.order),
+      axis: convert.axis(how.axis ?? 'recorded'),
       as_of: convert.asOf(how.asOf),
     });
   }
 
   /** Events along a time: when they happened, or were recorded. */
   async timeline(
-    how: Listing & { where?: Where; axis?: 'recorded' | 'happened'; newestFirst?: boolean } = {},
+    how: Listing & { where?: Where; axis?: Axis; newestFirst?: boolean } = {},
   ): Promise<TimelineEntry[]> {
     return this.pages('Timeline', how.limit === undefined ? 50 : how.limit, (page) => page.entries.map(convert.timelineEntry), {
       selection: convert.selection(how.where),
-      axis: axis(how.axis ?? 'happened'),
+      axis: convert.axis(how.axis ?? 'happened'),
       newest_first: how.newestFirst,
       as_of: convert.asOf(how.asOf),
     });
@@ -397,9 +403,9 @@ export class Brain {
   /** What can be reached from an event, breadth first; outgoing unless told otherwise. */
   async traverse(
     event: number,
-    { types = [], follow = 'outgoing', ...how }: Reach & { types?: readonly EdgeType[]; follow?: Follow } = {},
+    { types, follow = 'outgoing', ...how }: Reach & { types?: readonly EdgeType[]; follow?: Follow } = {},
   ): Promise<Walk> {
-    const fields = { types: types.map(convert.edgeType), follow: FOLLOW.indexOf(follow) + 1, ...reach(how) };
+    const fields = { types: convert.edgeTypes(types), follow: convert.follow(follow), ...reach(how) };
     return convert.walk(await this.ask('Traverse', { event_id: event, ...fields }));
   }
 
@@ -407,9 +413,9 @@ export class Brain {
   async path(
     start: number,
     end: number,
-    { types = [], follow = 'both', depth, asOf }: { types?: readonly EdgeType[]; follow?: Follow; depth?: number; asOf?: Moment } = {},
+    { types, follow = 'both', depth, asOf }: { types?: readonly EdgeType[]; follow?: Follow; depth?: number; asOf?: Moment } = {},
   ): Promise<Step[]> {
-    const fields = { types: types.map(convert.edgeType), follow: FOLLOW.indexOf(follow) + 1, depth, as_of: convert.asOf(asOf) };
+    const fields = { types: convert.edgeTypes(types), follow: convert.follow(follow), depth, as_of: convert.asOf(asOf) };
     return (await this.ask('Path', { from_id: start, to_id: end, ...fields })).steps.map(convert.step);
   }
 
@@ -434,6 +440,22 @@ export class Brain {
       touch: how.touch,
     });
     return convert.context(answer);
+  }
+
+  /** Stages composed in one call on one view. */
+  async pipeline(
+    sources: readonly Source[],
+    stages: readonly Stage[] = [],
+    { user, agent, run, includeForgotten, asOf }: { user?: string; agent?: string; run?: string; includeForgotten?: boolean; asOf?: Moment } = {},
+  ): Promise<Rows> {
+    const answer = await this.ask('Pipeline', {
+      sources: sources.map(convert.source),
+      stages: stages.map(convert.stage),
+      scope: given({ user, agent, run }),
+      include_forgotten: includeForgotten,
+      as_of: convert.asOf(asOf),
+    });
+    return convert.rows(answer);
   }
 
   /** Sessions by number: all, or those of a state. */
@@ -469,12 +491,6 @@ export class Brain {
     return new Commits(this.caller, request);
   }
 }
-
-/** Which way edges are followed. */
-export type Follow = 'outgoing' | 'incoming' | 'both';
-const FOLLOW: readonly Follow[] = ['outgoing', 'incoming', 'both'];
-
-const axis = (name: 'recorded' | 'happened'): number => ['recorded', 'happened'].indexOf(name) + 1;
 
 function reach({ depth, limit, asOf, includeForgotten }: Reach): Message {
   return { depth, limit, as_of: convert.asOf(asOf), include_forgotten: includeForgotten };

@@ -16,11 +16,19 @@ import {
   type Event,
   type Hit,
   type JsonObject,
+  type Axis,
+  type EdgeType,
+  type Follow,
   type Micros,
   type Moment,
   type New,
+  type Order,
   type Resolved,
+  type Row,
+  type Rows,
   type Session,
+  type Source,
+  type Stage,
   type Step,
   type Time,
   type TimelineEntry,
@@ -41,6 +49,12 @@ export function timestamp(time: Time): Message {
 }
 
 export const eventType = (name: string): number => typeNumber(EVENT_TYPES, name) + 1;
+/** In the protos, the first of each is 1. */
+const place = <T>(names: readonly T[], name: T): number => names.indexOf(name) + 1;
+export const order = (name: Order = 'newest'): number => place(['newest', 'oldest', 'strongest'], name);
+export const axis = (name: Axis): number => place(['recorded', 'happened'], name);
+export const follow = (name: Follow): number => place(['outgoing', 'incoming', 'both'], name);
+export const edgeTypes = (names: readonly EdgeType[] = []): number[] => names.map(edgeType);
 export const edgeType = (name: string): number => typeNumber(EDGE_TYPES, name) + 1;
 
 /** The fields that say something. */
@@ -94,6 +108,67 @@ export function selection(where: Where | undefined): Message {
     include_forgotten: where.includeForgotten,
     include_compressed: where.includeCompressed,
   });
+}
+
+export function source(of: Source): Message {
+  if ('events' in of) return { events: { event_ids: of.events.ids } };
+  if ('text' in of) return { text: given({ text: of.text.text, selection: selection(of.text.where), limit: of.text.limit }) };
+  if ('search' in of) {
+    const { text, vector: like, where, limit } = of.search;
+    return { search: given({ text, vector: vector(like), selection: selection(where), limit }) };
+  }
+  if ('similar' in of) {
+    const { event: like, vector: numbers, where, limit, minSimilarity } = of.similar;
+    const fields = { event_id: like, vector: vector(numbers), selection: selection(where), limit, min_similarity: minSimilarity };
+    return { similar: given(fields) };
+  }
+  const { where, order: by, axis: along = 'recorded', limit } = of.pattern;
+  return { pattern: given({ selection: selection(where), order: order(by), axis: axis(along), limit }) };
+}
+
+export function stage(of: Stage): Message {
+  if ('resolve' in of) return { resolve: {} };
+  if ('filter' in of) return { filter: selection(of.filter) };
+  if ('limit' in of) return { limit: { count: of.limit.count } };
+  if ('traverse' in of) {
+    const { types, follow: which = 'outgoing', depth, limit } = of.traverse;
+    return { traverse: given({ types: edgeTypes(types), follow: follow(which), depth, limit }) };
+  }
+  const { found, confidence, strength, recency, nearness, halfLifeDays, axis: along = 'recorded', strengthAt } = of.rank;
+  return {
+    rank: given({
+      found_weight: found,
+      confidence_weight: confidence,
+      strength_weight: strength,
+      recency_weight: recency,
+      nearness_weight: nearness,
+      half_life_days: halfLifeDays,
+      axis: axis(along),
+      strength_at: strengthAt === undefined ? undefined : timestamp(strengthAt),
+    }),
+  };
+}
+
+export function rows(told: Told): Rows {
+  return { rows: told.rows.map(row), origins: told.origins.map(row), truncated: told.truncated };
+}
+
+function row(told: Told): Row {
+  return {
+    event: event(told.event),
+    score: told.score,
+    found: told.found,
+    foundScore: told.found_score,
+    confidenceScore: told.confidence_score,
+    strengthScore: told.strength_score,
+    recencyScore: told.recency_score,
+    nearnessScore: told.nearness_score,
+    stage: told.stage,
+    depth: told.depth,
+    origin: told._from === undefined ? null : told.from,
+    type: told.type === 0 ? null : typeName(EDGE_TYPES, told.type - 1),
+    incoming: told.incoming,
+  };
 }
 
 export function edge(told: Told): Edge {

@@ -3,7 +3,7 @@
 // `connect` talks to the daemon. `Reader` (also as 'amemd/reader', which loads nothing of gRPC) reads a brain's file itself.
 
 export { connect, defaultTarget, usualSockets, Client, type BrainOptions, type ConnectOptions, type Tls } from './client';
-export { Brain, type Follow } from './brain';
+export { Brain } from './brain';
 export { Commits } from './follow';
 export { newRequestId } from './call';
 export { AlreadyExists, AmemError, ConditionFailed, DamagedFile, MustDrop, NotFound, Refused, Unavailable } from './errors';

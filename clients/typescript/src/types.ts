@@ -183,6 +183,73 @@ export interface Context {
   leftOut: ContextItem[];
 }
 
+/** An event that a pipeline makes, its score, and where it came from. */
+export interface Row {
+  event: Event;
+  /** The sum of its parts; what the source says, until rows are ranked. */
+  score: number;
+  /** What its source says it is worth, 0 to 1. */
+  found: number;
+  foundScore: number;
+  confidenceScore: number;
+  strengthScore: number;
+  recencyScore: number;
+  nearnessScore: number;
+  /** Which stage made it: 0 for the sources. */
+  stage: number;
+  /** Edges from the row of a source. */
+  depth: number;
+  /** The row that it was made of, a place in rows or, from their number on, in origins; null of a source's row. */
+  origin: number | null;
+  /** The edge by which it was reached from there; null of others. */
+  type: EdgeType | null;
+  incoming: boolean;
+}
+
+/** What comes out of a pipeline. */
+export interface Rows {
+  rows: Row[];
+  /** Rows of earlier stages that these came from. */
+  origins: Row[];
+  /** True if a traversal found more than its limit allowed. */
+  truncated: boolean;
+}
+
+/** Where rows of a pipeline come from. */
+export type Source =
+  | { events: { ids: readonly number[] } }
+  | { search: { text?: string; vector?: ArrayLike<number>; where?: Where; limit?: number } }
+  | { text: { text: string; where?: Where; limit?: number } }
+  | { similar: { event?: number; vector?: ArrayLike<number>; where?: Where; limit?: number; minSimilarity?: number } }
+  | { pattern: { where?: Where; order?: Order; axis?: Axis; limit?: number } };
+
+/** What a pipeline does with rows. */
+export type Stage =
+  | { traverse: { types?: readonly EdgeType[]; follow?: Follow; depth?: number; limit?: number } }
+  | { resolve: Record<string, never> }
+  | { filter: Where }
+  | { rank: Weights }
+  | { limit: { count: number } };
+
+/** What rows are ranked by: a weighted sum. */
+export interface Weights {
+  found?: number;
+  confidence?: number;
+  strength?: number;
+  recency?: number;
+  nearness?: number;
+  halfLifeDays?: number;
+  axis?: Axis;
+  strengthAt?: Time;
+}
+
+/** In which order events come. */
+export type Order = 'newest' | 'oldest' | 'strongest';
+/** Which of an event's two times. */
+export type Axis = 'recorded' | 'happened';
+/** Which way edges are followed. */
+export type Follow = 'outgoing' | 'incoming' | 'both';
+
 /** One change of a commit. */
 export type Change =
   | { kind: 'event'; event: Event }

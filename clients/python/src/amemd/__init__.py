@@ -15,6 +15,7 @@ library alone: nothing of grpcio is loaded until something of the client is aske
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import (
@@ -39,6 +40,8 @@ from .types import (
     If,
     New,
     Resolved,
+    Row,
+    Rows,
     Session,
     Step,
     TimelineEntry,
@@ -47,6 +50,7 @@ from .types import (
 )
 
 if TYPE_CHECKING:
+    from . import pipe
     from ._call import new_request_id
     from .brain import Brain
     from .client import Client, Tls, connect, default_target
@@ -55,19 +59,18 @@ if TYPE_CHECKING:
 __all__ = [
     "AlreadyExists", "AmemError", "Brain", "Change", "Client", "Commit", "ConditionFailed", "Conflict", "Context",
     "ContextItem", "DamagedFile", "Edge", "Event", "Hit", "If", "MustDrop", "New", "NotFound", "Reader", "Refused",
-    "Resolved", "Session", "Step", "TimelineEntry", "Tls", "Unavailable", "Walk", "Where", "connect", "default_target",
-    "new_request_id",
+    "Resolved", "Row", "Rows", "Session", "Step", "TimelineEntry", "Tls", "Unavailable", "Walk", "Where", "connect", "default_target",
+    "new_request_id", "pipe",
 ]
 
 _LATER = {
     "Brain": "brain", "Client": "client", "Tls": "client", "connect": "client", "default_target": "client",
-    "Reader": "reader", "new_request_id": "_call",
+    "Reader": "reader", "new_request_id": "_call", "pipe": "pipe",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module 'amemd' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    module = import_module(f".{_LATER[name]}", __name__)
+    return module if name == _LATER[name] else getattr(module, name)

@@ -24,6 +24,8 @@ from .types import (
     Moment,
     New,
     Resolved,
+    Row,
+    Rows,
     Session,
     Step,
     TimelineEntry,
@@ -184,6 +186,28 @@ def conflict(told: Any) -> Conflict:
 
 def timeline_entry(told: Any) -> TimelineEntry:
     return TimelineEntry(micros(told.time), event(told.event))
+
+
+def rows(told: Any) -> Rows:
+    return Rows([row(one) for one in told.rows], [row(one) for one in told.origins], told.truncated)
+
+
+def row(told: Any) -> Row:
+    return Row(
+        event=event(told.event),
+        score=told.score,
+        found=told.found,
+        found_score=told.found_score,
+        confidence_score=told.confidence_score,
+        strength_score=told.strength_score,
+        recency_score=told.recency_score,
+        nearness_score=told.nearness_score,
+        stage=told.stage,
+        depth=told.depth,
+        origin=getattr(told, "from") if told.HasField("from") else None,
+        type=type_name(EDGE_TYPES, told.type - 1) if told.type else None,
+        incoming=told.incoming,
+    )
 
 
 def session(told: Any) -> Session:

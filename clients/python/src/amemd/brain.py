@@ -14,6 +14,7 @@ from ._call import Caller, new_request_id
 from ._convert import given
 from ._follow import Commits
 from ._session import OpenSession
+from .pipe import Source, Stage
 from .types import (
     Conflict,
     Context,
@@ -25,6 +26,7 @@ from .types import (
     Moment,
     New,
     Resolved,
+    Rows,
     Session,
     Step,
     TimelineEntry,
@@ -488,6 +490,23 @@ class Brain:
         return _convert.context(self._ask(
             "Context", text=text, budget_tokens=budget, vector=_convert.vector(vector),
             selection=_convert.selection(where), reasons_depth=reasons_depth, as_of=_convert.as_of(as_of), touch=touch,
+        ))
+
+    def pipeline(
+        self,
+        sources: Sequence[Source],
+        stages: Sequence[Stage] = (),
+        *,
+        user: Optional[str] = None,
+        agent: Optional[str] = None,
+        run: Optional[str] = None,
+        include_forgotten: bool = False,
+        as_of: Optional[Moment] = None,
+    ) -> Rows:
+        """Stages composed in one call on one view; `amemd.pipe` makes them."""
+        return _convert.rows(self._ask(
+            "Pipeline", sources=list(sources), stages=list(stages), scope=given(user=user, agent=agent, run=run),
+            include_forgotten=include_forgotten, as_of=_convert.as_of(as_of),
         ))
 
     def sessions(self, state: str = "", *, oldest_first: bool = False, limit: Optional[int] = 50) -> List[Session]:

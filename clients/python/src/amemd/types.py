@@ -220,6 +220,48 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Row:
+    """An event that a pipeline makes, its score, and where it came from."""
+
+    event: Event
+    #: The sum of its parts; what the source says, until rows are ranked.
+    score: float
+    #: What its source says it is worth, 0 to 1.
+    found: float
+    found_score: float
+    confidence_score: float
+    strength_score: float
+    recency_score: float
+    nearness_score: float
+    #: Which stage made it: 0 for the sources.
+    stage: int
+    #: Edges from the row of a source.
+    depth: int
+    #: The row that it was made of, a place in rows or, from their number on, in origins; None of a source's row.
+    origin: Optional[int]
+    #: The edge by which it was reached from there; None of others.
+    type: Optional[str]
+    incoming: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What comes out of a pipeline."""
+
+    rows: List[Row]
+    #: Rows of earlier stages that these came from.
+    origins: List[Row]
+    #: True if a traversal found more than its limit allowed.
+    truncated: bool
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True)
 class Change:
     """One change of a commit. `kind` is event, edge, retracted-edge, belief, attributes, vector, touch, decay,
     session-opened, session-closed, settings or erased; the fields of other kinds are None."""
