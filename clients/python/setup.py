@@ -1,7 +1,7 @@
 """Builds the package: compiles the protos into one file of descriptors inside of it.
 
-No code is generated. The descriptors become messages in a pool of the package's own, so that neither a module `amem` nor
-the process's pool of protobuf is touched, whatever else uses amemd's protos beside this package.
+No code is generated. The descriptors become messages in a pool of the package's own, so that neither a module `amem`
+nor the process's pool of protobuf is touched, whatever else uses amemd's protos beside this package.
 """
 
 import shutil
@@ -29,7 +29,14 @@ def compile_protos(out: Path) -> None:
     folder = protos()
     files = sorted(str(path) for path in (folder / "amem" / "v1").glob("*.proto"))
     out.parent.mkdir(parents=True, exist_ok=True)
-    protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", "--include_imports", f"--descriptor_set_out={out}"]
+    protoc = [
+        sys.executable,
+        "-m",
+        "grpc_tools.protoc",
+        f"-I{folder}",
+        "--include_imports",
+        f"--descriptor_set_out={out}",
+    ]
     if subprocess.run([*protoc, *files]).returncode != 0:
         raise SystemExit("amemd: the protos were not compiled; grpcio-tools is needed to build")
 

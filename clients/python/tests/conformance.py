@@ -3,8 +3,8 @@
     python conformance.py --target unix:/path/to/amemd.sock --cases clients/conformance.json
 
 How a case is read is told in clients/README.md. The name of each case is printed when it holds; the exit code is 1 with
-the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again on the same
-folder and target, and give it a line.
+the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again on the
+same folder and target, and give it a line.
 """
 
 import argparse
@@ -46,6 +46,7 @@ def plain(value):
 
 def compare(found, expected, path="it"):
     """Objects must have what is expected of them, lists must be of one length, numbers equal."""
+
     def fail(why):
         raise Mismatch(f"{path} is {json.dumps(found, ensure_ascii=False, default=str)[:600]}, {why}")
 

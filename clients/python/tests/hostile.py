@@ -2,9 +2,10 @@
 
     python hostile.py --target unix:/path/to/amemd.sock
 
-The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and, as
-whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files say that a
-running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened otherwise.
+The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut;
+and, as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files
+say that a running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened
+otherwise.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def make():
         whole = Path(brain.file).read_bytes()
         # Space for frames to come says nothing; a page of it is enough.
         at = journal(whole)
-        return whole[:frames(whole, at)[-1][1] + 4096]
+        return whole[: frames(whole, at)[-1][1] + 4096]
 
 
 def read_all(path):
@@ -79,22 +80,22 @@ def read_all(path):
 def journal(data):
     """Where the journal begins."""
     for at in range(0, len(data), 4096):
-        if data[at] == 0x7F and data[at + 16:at + 24] == b"AMEMJRNL":
+        if data[at] == 0x7F and data[at + 16 : at + 24] == b"AMEMJRNL":
             return at
     raise SystemExit("the brain has no journal")
 
 
 def chained(data, at):
     """Gives every frame its right checksum."""
-    head = data[at:at + 4096]
+    head = data[at : at + 4096]
     checksum = xxh3_64(bytes(head[40:64] + head[80:88]), 0)
     at += 8192
     while at + 40 <= len(data):
         (size,) = struct.unpack_from("<I", data, at)
         end = at + (40 + size + 7 & ~7)
-        if not any(data[at:at + 40]) or end > len(data):
+        if not any(data[at : at + 40]) or end > len(data):
             return
-        checksum = xxh3_64(bytes(data[at:at + 32] + data[at + 40:at + 40 + size]), checksum)
+        checksum = xxh3_64(bytes(data[at : at + 32] + data[at + 40 : at + 40 + size]), checksum)
         struct.pack_into("<Q", data, at + 32, checksum)
         at = end
 
@@ -102,7 +103,7 @@ def chained(data, at):
 def frames(data, at):
     """The payloads of the journal's frames, as ranges."""
     found, at = [], at + 8192
-    while at + 40 <= len(data) and any(data[at:at + 40]):
+    while at + 40 <= len(data) and any(data[at : at + 40]):
         (size,) = struct.unpack_from("<I", data, at)
         found.append((at + 40, at + 40 + size))
         at += 40 + size + 7 & ~7
@@ -115,12 +116,12 @@ def changed(whole, at, chance):
     payloads = frames(data, at)
     kind = chance.randrange(6)
     if kind == 0:
-        return data[:chance.randrange(len(data))]
+        return data[: chance.randrange(len(data))]
     if kind == 1:
         where = chance.choice([range(64), range(at), range(at, at + 96), range(at + 8192, payloads[-1][1])])
     elif kind == 2:
         # The sections' headers and the numbers at their beginnings.
-        marks = [i for i in range(64, at) if data[i] in range(0x41, 0x60) and data[i + 4:i + 9] == bytes(5)]
+        marks = [i for i in range(64, at) if data[i] in range(0x41, 0x60) and data[i + 4 : i + 9] == bytes(5)]
         where = range(chance.choice(marks), at)[:40]
     else:
         where = range(*chance.choice(payloads))
@@ -144,7 +145,14 @@ def owned(path, data, at, chance):
     boot = uuid.UUID(Path("/proc/sys/kernel/random/boot_id").read_text().strip()).int
     about = os.stat(path)
     ends = [end for _, end in frames(data, at)] or [at + 8192]
-    places = [0, at, chance.choice(ends) + 7 & ~7, chance.choice(ends) - chance.randrange(40), len(data), len(data) + 4096]
+    places = [
+        0,
+        at,
+        chance.choice(ends) + 7 & ~7,
+        chance.choice(ends) - chance.randrange(40),
+        len(data),
+        len(data) + 4096,
+    ]
     committed = chance.choice([*places, 2**62, 2**63 - 1])
     live = bytearray(256)
     struct.pack_into("<Q", live, 0, committed | chance.choice([0, 1 << 63]))

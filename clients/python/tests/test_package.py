@@ -1,4 +1,5 @@
-"""The package alone, without a daemon: hashes, blocks, targets, conversions, and files that are not what they must be."""
+"""The package alone, without a daemon: hashes, blocks, targets, conversions, and files that are not what they must
+be."""
 
 import json
 import os
@@ -26,18 +27,30 @@ from amemd.types import EVENT_TYPES, to_datetime, to_micros, type_name, type_num
 class Checksums(unittest.TestCase):
     #: Of the test vectors of the xxHash project's own tests: bytes of its generator, length, seed, hash.
     VECTORS = [
-        (0, 0, 0x2D06800538D394C2), (0, 0x9E3779B185EBCA8D, 0xA8A6B918B2F0364A),
-        (1, 0, 0xC44BDFF4074EECDB), (1, 0x9E3779B185EBCA8D, 0x032BE332DD766EF8),
-        (6, 0, 0x27B56A84CD2D7325), (6, 0x9E3779B185EBCA8D, 0x84589C116AB59AB9),
-        (12, 0, 0xA713DAF0DFBB77E7), (12, 0x9E3779B185EBCA8D, 0xE7303E1B2336DE0E),
-        (24, 0, 0xA3FE70BF9D3510EB), (24, 0x9E3779B185EBCA8D, 0x850E80FC35BDD690),
-        (48, 0, 0x397DA259ECBA1F11), (48, 0x9E3779B185EBCA8D, 0xADC2CBAA44ACC616),
-        (80, 0, 0xBCDEFBBB2C47C90A), (80, 0x9E3779B185EBCA8D, 0xC6DD0CB699532E73),
-        (195, 0, 0xCD94217EE362EC3A), (195, 0x9E3779B185EBCA8D, 0xBA68003D370CB3D9),
-        (403, 0, 0xCDEB804D65C6DEA4), (403, 0x9E3779B185EBCA8D, 0x6259F6ECFD6443FD),
-        (512, 0, 0x617E49599013CB6B), (512, 0x9E3779B185EBCA8D, 0x3CE457DE14C27708),
-        (2048, 0, 0xDD59E2C3A5F038E0), (2048, 0x9E3779B185EBCA8D, 0x66F81670669ABABC),
-        (2240, 0, 0x6E73A90539CF2948), (2240, 0x9E3779B185EBCA8D, 0x757BA8487D1B5247),
+        (0, 0, 0x2D06800538D394C2),
+        (0, 0x9E3779B185EBCA8D, 0xA8A6B918B2F0364A),
+        (1, 0, 0xC44BDFF4074EECDB),
+        (1, 0x9E3779B185EBCA8D, 0x032BE332DD766EF8),
+        (6, 0, 0x27B56A84CD2D7325),
+        (6, 0x9E3779B185EBCA8D, 0x84589C116AB59AB9),
+        (12, 0, 0xA713DAF0DFBB77E7),
+        (12, 0x9E3779B185EBCA8D, 0xE7303E1B2336DE0E),
+        (24, 0, 0xA3FE70BF9D3510EB),
+        (24, 0x9E3779B185EBCA8D, 0x850E80FC35BDD690),
+        (48, 0, 0x397DA259ECBA1F11),
+        (48, 0x9E3779B185EBCA8D, 0xADC2CBAA44ACC616),
+        (80, 0, 0xBCDEFBBB2C47C90A),
+        (80, 0x9E3779B185EBCA8D, 0xC6DD0CB699532E73),
+        (195, 0, 0xCD94217EE362EC3A),
+        (195, 0x9E3779B185EBCA8D, 0xBA68003D370CB3D9),
+        (403, 0, 0xCDEB804D65C6DEA4),
+        (403, 0x9E3779B185EBCA8D, 0x6259F6ECFD6443FD),
+        (512, 0, 0x617E49599013CB6B),
+        (512, 0x9E3779B185EBCA8D, 0x3CE457DE14C27708),
+        (2048, 0, 0xDD59E2C3A5F038E0),
+        (2048, 0x9E3779B185EBCA8D, 0x66F81670669ABABC),
+        (2240, 0, 0x6E73A90539CF2948),
+        (2240, 0x9E3779B185EBCA8D, 0x757BA8487D1B5247),
     ]
 
     def test_hashes_are_those_of_the_specification(self):
@@ -70,8 +83,15 @@ class Blocks(unittest.TestCase):
 
     def test_a_bad_block_is_told_and_makes_nothing_large(self):
         rows = [
-            (b"\x1f\x00\x00\x00\x00", 2**32 - 1), (b"\x30ab", 3), (b"\x30abc\x04\x00\x00", 7), (b"\x30abc\x00\x00\x00", 7),
-            (b"\x30abc\x03", 7), (b"\xf0", 20), (b"\x30abc", 2), (b"\x30abc", 4), (b"\x1fA\x01\x00" + b"\xff" * 50, 900),
+            (b"\x1f\x00\x00\x00\x00", 2**32 - 1),
+            (b"\x30ab", 3),
+            (b"\x30abc\x04\x00\x00", 7),
+            (b"\x30abc\x00\x00\x00", 7),
+            (b"\x30abc\x03", 7),
+            (b"\xf0", 20),
+            (b"\x30abc", 2),
+            (b"\x30abc", 4),
+            (b"\x1fA\x01\x00" + b"\xff" * 50, 900),
         ]
         for packed, size in rows:
             with self.subTest(packed=packed), self.assertRaises(_lz4.BadBlock):
@@ -110,7 +130,9 @@ class Conversions(unittest.TestCase):
             brain.add_many([amemd.New("fact", "a", caused_by=amemd.New("fact", "b"))])
 
     def test_the_kinds_of_commits_have_the_names_of_the_format(self):
-        self.assertEqual([_wire.enum_name("CommitKind", n) for n in (1, 12, 99)], ["ingest", "set-vector", "CommitKind-99"])
+        self.assertEqual(
+            [_wire.enum_name("CommitKind", n) for n in (1, 12, 99)], ["ingest", "set-vector", "CommitKind-99"]
+        )
 
     def test_the_messages_are_in_nobodys_pool(self):
         from google.protobuf import descriptor_pool
@@ -144,8 +166,12 @@ class Refusals(unittest.TestCase):
 
     def test_only_what_passes_is_tried_again(self):
         rows = [
-            ("UNAVAILABLE", "RECOVERING", True), ("RESOURCE_EXHAUSTED", "QUEUE_FULL", True), ("RESOURCE_EXHAUSTED", "LOAD", True),
-            ("RESOURCE_EXHAUSTED", "DISK_FULL", False), ("ABORTED", "CONDITION", False), ("DEADLINE_EXCEEDED", "", False),
+            ("UNAVAILABLE", "RECOVERING", True),
+            ("RESOURCE_EXHAUSTED", "QUEUE_FULL", True),
+            ("RESOURCE_EXHAUSTED", "LOAD", True),
+            ("RESOURCE_EXHAUSTED", "DISK_FULL", False),
+            ("ABORTED", "CONDITION", False),
+            ("DEADLINE_EXCEEDED", "", False),
         ]
         for code, reason, passes in rows:
             self.assertEqual(_call.is_passing(refused(code, reason, "")), passes, reason)
@@ -181,7 +207,7 @@ class Refusals(unittest.TestCase):
 
         caller = _call.Caller(Channel(), None, 1, 0.2)
         brain = amemd.Brain.__new__(amemd.Brain)
-        brain._caller, brain.name, brain.agent, brain.lsn = caller, "b", "a", 0
+        brain._caller, brain.name, brain.agent = caller, "b", "a"
         with self.assertRaises(amemd.Unavailable) as caught:
             brain.forget(1)
         self.assertGreater(len(sent), 1)
@@ -197,12 +223,22 @@ class Refusals(unittest.TestCase):
 class Targets(unittest.TestCase):
     def test_the_list_is_that_of_amemctl(self):
         rows = [
-            ({"HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"},
-             ["/run/user/7/amemd/amemd.sock", "/h/.local/share/amem/run/amemd.sock", "/run/amemd/amemd.sock"]),
-            ({"HOME": "/h"},
-             ["/h/.local/share/amem/run/amemd.sock", f"/run/user/{os.getuid()}/amemd/amemd.sock", "/run/amemd/amemd.sock"]),
-            ({"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "relative"},
-             ["/d/amem/run/amemd.sock", "/run/amemd/amemd.sock"]),
+            (
+                {"HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"},
+                ["/run/user/7/amemd/amemd.sock", "/h/.local/share/amem/run/amemd.sock", "/run/amemd/amemd.sock"],
+            ),
+            (
+                {"HOME": "/h"},
+                [
+                    "/h/.local/share/amem/run/amemd.sock",
+                    f"/run/user/{os.getuid()}/amemd/amemd.sock",
+                    "/run/amemd/amemd.sock",
+                ],
+            ),
+            (
+                {"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_RUNTIME_DIR": "relative"},
+                ["/d/amem/run/amemd.sock", "/run/amemd/amemd.sock"],
+            ),
         ]
         for variables, expected in rows:
             self.assertEqual(client.usual_sockets(variables), expected)
@@ -229,7 +265,9 @@ class Targets(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("secret\n")
             file.flush()
-            with mock.patch.dict(os.environ, {"AMEMD_ADDRESS": "127.0.0.1:9", "AMEMD_TOKEN_FILE": file.name, "AMEMD_SOCKET": ""}):
+            with mock.patch.dict(
+                os.environ, {"AMEMD_ADDRESS": "127.0.0.1:9", "AMEMD_TOKEN_FILE": file.name, "AMEMD_SOCKET": ""}
+            ):
                 with amemd.connect() as made:
                     self.assertEqual(made._caller.metadata, [("authorization", "Bearer secret")])
 

@@ -1,8 +1,8 @@
 // One call: made, made again if it may be, and its refusal told.
 //
-// What passes is tried again: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost), and a
-// full queue. Reads change nothing, and writes carry a request id, so that neither is done twice. Promises: from the first
-// failure on no attempt is begun after `retryFor` milliseconds.
+// What passes is tried again: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost), and
+// a full queue. Reads change nothing, and writes carry a request id, so that neither is done twice. Promises: from the
+// first failure on no attempt is begun after `retryFor` milliseconds.
 
 import { randomBytes } from 'node:crypto';
 

@@ -87,8 +87,8 @@ function answers(socket: string): Promise<boolean> {
 }
 
 /**
- * The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one answers, else
- * the first of them.
+ * The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one answers,
+ * else the first of them.
  */
 export async function defaultTarget(variables: Variables = process.env): Promise<string> {
   const { AMEMD_SOCKET: socket, AMEMD_ADDRESS: address } = variables;

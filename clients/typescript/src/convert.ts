@@ -91,7 +91,11 @@ export function newEvent(event: New): Message {
 export function selection(where: Where | undefined): Message {
   if (!where) return {};
   const window = (span: Where['recorded']): Message | undefined =>
-    span && given({ from: span[0] === null ? undefined : timestamp(span[0]), until: span[1] === null ? undefined : timestamp(span[1]) });
+    span &&
+    given({
+      from: span[0] === null ? undefined : timestamp(span[0]),
+      until: span[1] === null ? undefined : timestamp(span[1]),
+    });
   const bounds = (span: Where['confidence']): Message | undefined =>
     span && given({ min: span[0] ?? undefined, max: span[1] ?? undefined });
   return given({
@@ -112,14 +116,21 @@ export function selection(where: Where | undefined): Message {
 
 export function source(of: Source): Message {
   if ('events' in of) return { events: { event_ids: of.events.ids } };
-  if ('text' in of) return { text: given({ text: of.text.text, selection: selection(of.text.where), limit: of.text.limit }) };
+  if ('text' in of)
+    return { text: given({ text: of.text.text, selection: selection(of.text.where), limit: of.text.limit }) };
   if ('search' in of) {
     const { text, vector: like, where, limit } = of.search;
     return { search: given({ text, vector: vector(like), selection: selection(where), limit }) };
   }
   if ('similar' in of) {
     const { event: like, vector: numbers, where, limit, minSimilarity } = of.similar;
-    const fields = { event_id: like, vector: vector(numbers), selection: selection(where), limit, min_similarity: minSimilarity };
+    const fields = {
+      event_id: like,
+      vector: vector(numbers),
+      selection: selection(where),
+      limit,
+      min_similarity: minSimilarity,
+    };
     return { similar: given(fields) };
   }
   const { where, order: by, axis: along = 'recorded', limit } = of.pattern;
@@ -134,7 +145,16 @@ export function stage(of: Stage): Message {
     const { types, follow: which = 'outgoing', depth, limit } = of.traverse;
     return { traverse: given({ types: edgeTypes(types), follow: follow(which), depth, limit }) };
   }
-  const { found, confidence, strength, recency, nearness, halfLifeDays, axis: along = 'recorded', strengthAt } = of.rank;
+  const {
+    found,
+    confidence,
+    strength,
+    recency,
+    nearness,
+    halfLifeDays,
+    axis: along = 'recorded',
+    strengthAt,
+  } = of.rank;
   return {
     rank: given({
       found_weight: found,

@@ -11,8 +11,8 @@ export class AmemError extends Error {
 /**
  * The daemon refused a call, or could not be reached.
  *
- * `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `details` says
- * what was wrong and what would be right; `metadata` has what a program may need of it.
+ * `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `details`
+ * says what was wrong and what would be right; `metadata` has what a program may need of it.
  */
 export class Refused extends AmemError {
   constructor(
@@ -35,8 +35,8 @@ export class AlreadyExists extends Refused {}
 export class ConditionFailed extends Refused {}
 
 /**
- * UNAVAILABLE, for longer than calls are tried again. Of a write the outcome is unknown: try it again with the same request
- * id, which is in `metadata.request_id`.
+ * UNAVAILABLE, for longer than calls are tried again. Of a write the outcome is unknown: try it again with the same
+ * request id, which is in `metadata.request_id`.
  */
 export class Unavailable extends Refused {}
 
@@ -64,7 +64,7 @@ export class DamagedFile extends AmemError {
 }
 
 /**
- * Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old one may not
- * be read any more. Open the brain again.
+ * Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old one
+ * may not be read any more. Open the brain again.
  */
 export class MustDrop extends AmemError {}

@@ -1,7 +1,7 @@
 // JSON in which integers keep every digit: those that a number cannot hold are bigints, both ways.
 //
-// JSON.parse does the work. What it would round is put between quotes first, behind a mark that nobody can guess, and made
-// a bigint afterwards; so is what JSON.stringify cannot write.
+// JSON.parse does the work. What it would round is put between quotes first, behind a mark that nobody can guess, and
+// made a bigint afterwards; so is what JSON.stringify cannot write.
 
 import { randomUUID } from 'node:crypto';
 

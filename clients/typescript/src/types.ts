@@ -1,7 +1,7 @@
 // What the client and the reader give and take.
 //
-// The rule of 64-bit numbers: what may pass 2^53 is a bigint, always. Those are LSNs, times in microseconds, and integers
-// of attributes that a number cannot hold. Ids of events are numbers, as the format bounds them by 2^32.
+// The rule of 64-bit numbers: what may pass 2^53 is a bigint, always. Those are LSNs, times in microseconds, and
+// integers of attributes that a number cannot hold. Ids of events are numbers, as the format bounds them by 2^32.
 
 /** What kind of event. One that has no meaning here is its number in the file, such as "type-200". */
 export type EventType = 'fact' | 'decision' | 'inference' | 'correction' | 'skill' | 'episode' | `type-${number}`;
@@ -18,7 +18,13 @@ export type EdgeType =
 
 export const EVENT_TYPES: readonly EventType[] = ['fact', 'decision', 'inference', 'correction', 'skill', 'episode'];
 export const EDGE_TYPES: readonly EdgeType[] = [
-  'caused-by', 'supports', 'contradicts', 'supersedes', 'related-to', 'part-of', 'temporal-next',
+  'caused-by',
+  'supports',
+  'contradicts',
+  'supersedes',
+  'related-to',
+  'part-of',
+  'temporal-next',
 ];
 
 /** Microseconds since 1970 UTC. */
@@ -290,8 +296,8 @@ export type End = number | New;
 export type Ends = End | readonly End[];
 
 /**
- * What a new event has besides its type and text. The edges start at it: `causedBy: a` says that a caused it, `supports: a`
- * that a is evidence for it, `partOf: a` that it belongs to a, `follows: a` that it came after a.
+ * What a new event has besides its type and text. The edges start at it: `causedBy: a` says that a caused it,
+ * `supports: a` that a is evidence for it, `partOf: a` that it belongs to a, `follows: a` that it came after a.
  */
 export interface NewFields {
   confidence?: number;

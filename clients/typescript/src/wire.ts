@@ -11,7 +11,6 @@ import * as loader from '@grpc/proto-loader';
 /** A message as it is sent. */
 export type Message = { [field: string]: unknown };
 /** A message as it comes: what a field is, the protos say. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Told = any;
 
 const SERVICES = ['BrainService', 'MemoryService', 'QueryService', 'AdminService'] as const;
@@ -45,8 +44,8 @@ export function commitKind(value: number): string {
 }
 
 /**
- * Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one. The two messages are read by hand:
- * they are four fields.
+ * Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one. The two messages are read by
+ * hand: they are four fields.
  */
 export function errorInfo(status: Uint8Array): { reason: string; metadata: Record<string, string> } {
   for (const [number, detail] of fields(status)) {

@@ -11,14 +11,15 @@ export function snakeCase(name: string): string {
 }
 
 function shown(value: unknown): string {
-  return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one))?.slice(0, 600) ?? 'nothing';
+  return (
+    JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one))?.slice(0, 600) ?? 'nothing'
+  );
 }
 
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 
 /** True if two values that are neither lists nor objects are the same; a number and a bigint are if they are equal. */
 function same(found: Plain, expected: Plain): boolean {
-  // eslint-disable-next-line eqeqeq
   return isNumber(found) && isNumber(expected) ? found == expected : found === expected;
 }
 

@@ -2,9 +2,9 @@
 //
 //     node dist/test/conformance.js --target unix:/path/to/amemd.sock --cases clients/conformance.json
 //
-// How a case is read is told in clients/README.md. The name of each case is printed when it holds; the exit code is 1 with
-// the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again on the same
-// folder and target, and give it a line.
+// How a case is read is told in clients/README.md. The name of each case is printed when it holds; the exit code is 1
+// with the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again
+// on the same folder and target, and give it a line.
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';
@@ -41,7 +41,6 @@ interface Listed {
   steps: Step[];
 }
 // What is called by a name of the list: its types are those of the list.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Called = any;
 
 /** What a call gives, as the list has it: JSON, with names as they are in Python. */
@@ -111,7 +110,9 @@ class Case {
   }
 
   async run(step: Step): Promise<Plain> {
-    const given = (this.filled(step.args ?? []) as Plain[]).map((one) => (step.do === 'set_attributes' || step.do === 'set_settings' ? one : named(one)));
+    const given = (this.filled(step.args ?? []) as Plain[]).map((one) =>
+      step.do === 'set_attributes' || step.do === 'set_settings' ? one : named(one),
+    );
     const options = named(this.filled(step.with ?? {})) as Record<string, unknown>;
     if ('asOf' in options && typeof options['asOf'] !== 'object') options['asOf'] = { lsn: options['asOf'] };
     const name = camelCase(step.do);
@@ -216,7 +217,8 @@ class Case {
       told = await brain.getMany(ids, { includeForgotten: true, vectors: true, edges: true, touch: false });
       // Uses of events are counted when the daemon has time: both must be of one commit.
       if (brain.lsn === reader.lsn) break;
-      if (!reader.isLive || attempt === 99) throw new Mismatch(`the reader is at ${reader.lsn}, the daemon at ${brain.lsn}`);
+      if (!reader.isLive || attempt === 99)
+        throw new Mismatch(`the reader is at ${reader.lsn}, the daemon at ${brain.lsn}`);
     }
     let edges = 0;
     for (const id of ids) {
@@ -277,7 +279,9 @@ async function run(client: amemd.Client, number: number, listed: Listed): Promis
           continue;
         }
         if (error instanceof RangeError && step.fails && error.message.includes(step.fails)) continue;
-        throw error instanceof amemd.AmemError || error instanceof Mismatch ? new Mismatch(`${where}: ${error.message}`) : error;
+        throw error instanceof amemd.AmemError || error instanceof Mismatch
+          ? new Mismatch(`${where}: ${error.message}`)
+          : error;
       }
       if (step.refused || step.fails) throw new Mismatch(`${where}: it was not refused`);
       if (step.expect !== undefined) compare(found, state.filled(step.expect), `${where}: it`);

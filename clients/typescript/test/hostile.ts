@@ -2,9 +2,10 @@
 //
 //     node dist/test/hostile.js --target unix:/path/to/amemd.sock
 //
-// The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut; and,
-// as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files say that a
-// running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened otherwise.
+// The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut;
+// and, as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some
+// files say that a running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what
+// happened otherwise.
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';
@@ -32,7 +33,13 @@ async function make(): Promise<Buffer> {
   const brain = await client.brain('hostile', { create: true, dimension: 3 });
   for (const words of ['in the base', 'in the journal']) {
     await brain.session(words, async (session) => {
-      const seen: New = { type: 'fact', text: `seen ${words}`, session: session.id, attributes: { n: 1 }, vector: [1, 2, 3] };
+      const seen: New = {
+        type: 'fact',
+        text: `seen ${words}`,
+        session: session.id,
+        attributes: { n: 1 },
+        vector: [1, 2, 3],
+      };
       const long: New = { type: 'fact', text: `again and again ${words} `.repeat(30), supports: seen };
       const chosen: New = { type: 'decision', text: `chosen ${words}`, causedBy: [long, seen] };
       const [first = 0] = await brain.addMany([seen, long, chosen]);
@@ -116,7 +123,12 @@ function changed(whole: Buffer, at: number, draw: (bound: number) => number): Bu
   if (kind === 0) return data.subarray(0, draw(data.length));
   let [from, to] = payloads[draw(payloads.length)] as [number, number];
   if (kind === 1) {
-    const places: [number, number][] = [[0, 64], [0, at], [at, at + 96], [at + 8192, payloads.at(-1)?.[1] ?? 0]];
+    const places: [number, number][] = [
+      [0, 64],
+      [0, at],
+      [at, at + 96],
+      [at + 8192, payloads.at(-1)?.[1] ?? 0],
+    ];
     [from, to] = places[draw(4)] as [number, number];
   } else if (kind === 2) {
     // The sections' headers and the numbers at their beginnings.
@@ -133,7 +145,17 @@ function changed(whole: Buffer, at: number, draw: (bound: number) => number): Bu
     if (draw(2) === 0) {
       data[place] = (data[place] as number) ^ (1 << draw(8));
     } else {
-      const numbers = [0n, 1n, 0xffn, 0xffffn, 1n << 31n, (1n << 32n) - 1n, (1n << 63n) - 1n, (1n << 64n) - 1n, BigInt(data.length)];
+      const numbers = [
+        0n,
+        1n,
+        0xffn,
+        0xffffn,
+        1n << 31n,
+        (1n << 32n) - 1n,
+        (1n << 63n) - 1n,
+        (1n << 64n) - 1n,
+        BigInt(data.length),
+      ];
       const number = numbers[draw(numbers.length)] as bigint;
       if (draw(2) === 0 && place + 8 <= data.length) data.writeBigUInt64LE(number, place);
       else if (place + 4 <= data.length) data.writeUInt32LE(Number(number & 0xffffffffn), place);

@@ -40,14 +40,23 @@ test('literals and matches are unpacked', () => {
 
 test('a bad block is told, and makes nothing large', () => {
   const rows: [string, number][] = [
-    ['\x1f\x00\x00\x00\x00', 2 ** 32 - 1], ['0ab', 3], ['0abc\x04\x00\x00', 7], ['0abc\x00\x00\x00', 7], ['0abc\x03', 7],
-    ['\xf0', 20], ['0abc', 2], ['0abc', 4], [`\x1fA\x01\x00${'\xff'.repeat(50)}`, 900],
+    ['\x1f\x00\x00\x00\x00', 2 ** 32 - 1],
+    ['0ab', 3],
+    ['0abc\x04\x00\x00', 7],
+    ['0abc\x00\x00\x00', 7],
+    ['0abc\x03', 7],
+    ['\xf0', 20],
+    ['0abc', 2],
+    ['0abc', 4],
+    [`\x1fA\x01\x00${'\xff'.repeat(50)}`, 900],
   ];
-  for (const [packed, size] of rows) assert.throws(() => decompress(Buffer.from(packed, 'latin1'), size, 1 << 20), BadBlock);
+  for (const [packed, size] of rows)
+    assert.throws(() => decompress(Buffer.from(packed, 'latin1'), size, 1 << 20), BadBlock);
 });
 
 test('JSON keeps every digit and refuses what it has not', () => {
-  const text = '{"n":18446744073709551615,"m":-9223372036854775808,"s":"1e400 \\"12345678901234567890\\"","f":0.5,"i":7}';
+  const text =
+    '{"n":18446744073709551615,"m":-9223372036854775808,"s":"1e400 \\"12345678901234567890\\"","f":0.5,"i":7}';
   const value = parseObject(text);
   assert.deepEqual([value['n'], value['m'], value['i']], [18446744073709551615n, -9223372036854775808n, 7]);
   assert.equal(stringify(value), text);
@@ -67,7 +76,8 @@ test('times keep every microsecond', () => {
 test('types without a name keep their number', () => {
   assert.equal(amemd.typeName(amemd.EVENT_TYPES, 200), 'type-200');
   assert.equal(amemd.typeNumber(amemd.EVENT_TYPES, 'type-200'), 200);
-  for (const name of ['type-256', 'type-', 'facts', '']) assert.throws(() => amemd.typeNumber(amemd.EVENT_TYPES, name), RangeError);
+  for (const name of ['type-256', 'type-', 'facts', ''])
+    assert.throws(() => amemd.typeNumber(amemd.EVENT_TYPES, name), RangeError);
 });
 
 test('the kinds of commits have the names of the format', () => {
@@ -82,7 +92,10 @@ test('error info is found among the details, and bad bytes are none', () => {
   const detail = (type: string, value: Buffer): Buffer =>
     field(3, Buffer.concat([field(1, `type.googleapis.com/google.rpc.${type}`), field(2, value)]));
   const status = Buffer.concat([
-    Buffer.from([8, 11]), field(2, 'gone'), detail('DebugInfo', Buffer.from('x')), detail('ErrorInfo', info),
+    Buffer.from([8, 11]),
+    field(2, 'gone'),
+    detail('DebugInfo', Buffer.from('x')),
+    detail('ErrorInfo', info),
   ]);
   assert.deepEqual(errorInfo(status), { reason: 'COMMITS_GONE', metadata: { oldest_after_lsn: '7' } });
   for (let end = 0; end < status.length; end += 1) errorInfo(status.subarray(0, end));
@@ -92,8 +105,12 @@ test('error info is found among the details, and bad bytes are none', () => {
 
 test('only what passes is tried again', () => {
   const rows: [string, string, boolean][] = [
-    ['UNAVAILABLE', 'RECOVERING', true], ['RESOURCE_EXHAUSTED', 'QUEUE_FULL', true], ['RESOURCE_EXHAUSTED', 'LOAD', true],
-    ['RESOURCE_EXHAUSTED', 'DISK_FULL', false], ['ABORTED', 'CONDITION', false], ['DEADLINE_EXCEEDED', '', false],
+    ['UNAVAILABLE', 'RECOVERING', true],
+    ['RESOURCE_EXHAUSTED', 'QUEUE_FULL', true],
+    ['RESOURCE_EXHAUSTED', 'LOAD', true],
+    ['RESOURCE_EXHAUSTED', 'DISK_FULL', false],
+    ['ABORTED', 'CONDITION', false],
+    ['DEADLINE_EXCEEDED', '', false],
   ];
   for (const [code, reason, passes] of rows) assert.equal(isPassing(refused(code, reason, '')), passes, reason);
 });
@@ -122,10 +139,15 @@ test('request ids are of version 7, of now, and never the same', () => {
 test('the list of sockets is that of amemctl', () => {
   const own = `/run/user/${process.getuid?.()}/amemd/amemd.sock`;
   const rows: [Record<string, string>, string[]][] = [
-    [{ HOME: '/h', XDG_RUNTIME_DIR: '/run/user/7' },
-      ['/run/user/7/amemd/amemd.sock', '/h/.local/share/amem/run/amemd.sock', '/run/amemd/amemd.sock']],
+    [
+      { HOME: '/h', XDG_RUNTIME_DIR: '/run/user/7' },
+      ['/run/user/7/amemd/amemd.sock', '/h/.local/share/amem/run/amemd.sock', '/run/amemd/amemd.sock'],
+    ],
     [{ HOME: '/h' }, ['/h/.local/share/amem/run/amemd.sock', own, '/run/amemd/amemd.sock']],
-    [{ HOME: '/h', XDG_DATA_HOME: '/d', XDG_RUNTIME_DIR: 'relative' }, ['/d/amem/run/amemd.sock', '/run/amemd/amemd.sock']],
+    [
+      { HOME: '/h', XDG_DATA_HOME: '/d', XDG_RUNTIME_DIR: 'relative' },
+      ['/d/amem/run/amemd.sock', '/run/amemd/amemd.sock'],
+    ],
   ];
   for (const [variables, expected] of rows) assert.deepEqual(amemd.usualSockets(variables), expected);
 });
@@ -167,9 +189,22 @@ test('an unknown operation is damage, and chance is never anything else', () => 
 
 test('a comparison of the conformance list can fail', () => {
   const rows: [Plain, Plain][] = [
-    [1, 2], [1, '1'], [true, 1], [null, false], [{ a: 1 }, { b: 1 }], [{ a: 1 }, { a: 2 }], [[1], [1, 2]], [[1, 2], [1]], [1, [1]],
-    [[{ a: 1 }], { $has: [{ a: 2 }] }], ['ab', { $text: 'c' }], [[1], { $len: 2 }], [1, { $above: 1 }], [1, { $below: 1 }],
-    [1, { $near: 1.1 }], [9007199254740993n, 9007199254740992n],
+    [1, 2],
+    [1, '1'],
+    [true, 1],
+    [null, false],
+    [{ a: 1 }, { b: 1 }],
+    [{ a: 1 }, { a: 2 }],
+    [[1], [1, 2]],
+    [[1, 2], [1]],
+    [1, [1]],
+    [[{ a: 1 }], { $has: [{ a: 2 }] }],
+    ['ab', { $text: 'c' }],
+    [[1], { $len: 2 }],
+    [1, { $above: 1 }],
+    [1, { $below: 1 }],
+    [1, { $near: 1.1 }],
+    [9007199254740993n, 9007199254740992n],
   ];
   for (const [found, expected] of rows) assert.throws(() => compare(found, expected), Mismatch);
   compare({ a: [1, 'x', null], b: 3n }, { a: [1n, 'x', null], b: { $near: 3 } });

@@ -9,8 +9,8 @@
         for hit in brain.search("what does the build need"):
             print(hit.score, hit.event.text)
 
-`connect` talks to the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file itself, live, with the standard
-library alone: nothing of grpcio is loaded until something of the client is asked for.
+`connect` talks to the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file itself, live, with the
+standard library alone: nothing of grpcio is loaded until something of the client is asked for.
 """
 
 from __future__ import annotations
@@ -57,15 +57,51 @@ if TYPE_CHECKING:
     from .reader import Reader
 
 __all__ = [
-    "AlreadyExists", "AmemError", "Brain", "Change", "Client", "Commit", "ConditionFailed", "Conflict", "Context",
-    "ContextItem", "DamagedFile", "Edge", "Event", "Hit", "If", "MustDrop", "New", "NotFound", "Reader", "Refused",
-    "Resolved", "Row", "Rows", "Session", "Step", "TimelineEntry", "Tls", "Unavailable", "Walk", "Where", "connect", "default_target",
-    "new_request_id", "pipe",
+    "AlreadyExists",
+    "AmemError",
+    "Brain",
+    "Change",
+    "Client",
+    "Commit",
+    "ConditionFailed",
+    "Conflict",
+    "Context",
+    "ContextItem",
+    "DamagedFile",
+    "Edge",
+    "Event",
+    "Hit",
+    "If",
+    "MustDrop",
+    "New",
+    "NotFound",
+    "Reader",
+    "Refused",
+    "Resolved",
+    "Row",
+    "Rows",
+    "Session",
+    "Step",
+    "TimelineEntry",
+    "Tls",
+    "Unavailable",
+    "Walk",
+    "Where",
+    "connect",
+    "default_target",
+    "new_request_id",
+    "pipe",
 ]
 
 _LATER = {
-    "Brain": "brain", "Client": "client", "Tls": "client", "connect": "client", "default_target": "client",
-    "Reader": "reader", "new_request_id": "_call", "pipe": "pipe",
+    "Brain": "brain",
+    "Client": "client",
+    "Tls": "client",
+    "connect": "client",
+    "default_target": "client",
+    "Reader": "reader",
+    "new_request_id": "_call",
+    "pipe": "pipe",
 }
 
 

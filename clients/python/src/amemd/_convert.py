@@ -120,9 +120,7 @@ def selection(where: Optional[Where]) -> Request:
 
 
 def edge(told: Any) -> Edge:
-    return Edge(
-        told.source, told.target, type_name(EDGE_TYPES, told.type - 1), told.weight, micros(told.created_at)
-    )
+    return Edge(told.source, told.target, type_name(EDGE_TYPES, told.type - 1), told.weight, micros(told.created_at))
 
 
 def event(told: Any, with_edges: bool = False) -> Event:
@@ -167,7 +165,12 @@ def walk(told: Any) -> Walk:
 
 def search_hit(told: Any) -> Hit:
     return Hit(
-        event(told.event), told.score, told.text_score, told.vector_score, told.neighbour_score, told.session_score,
+        event(told.event),
+        told.score,
+        told.text_score,
+        told.vector_score,
+        told.neighbour_score,
+        told.session_score,
         told.found_id,
     )
 

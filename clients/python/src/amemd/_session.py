@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, Type
 
 if TYPE_CHECKING:
-    from .brain import Brain
+    from ._writing import Writing
 
 
 class OpenSession:
@@ -15,7 +15,7 @@ class OpenSession:
     Its outcome is what `outcome` was set to; of a block that an exception ended, that exception, if nothing was set.
     """
 
-    def __init__(self, brain: "Brain", key: str, outcome: str) -> None:
+    def __init__(self, brain: "Writing", key: str, outcome: str) -> None:
         self._brain = brain
         self.key = key
         self.outcome = outcome

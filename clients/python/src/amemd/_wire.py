@@ -1,7 +1,7 @@
 """The messages of amem.v1, from descriptors that the package brings along.
 
-Promises: they live in a pool of their own, so that they are in nobody's way, whatever version of the same protos another
-package loads. Not here: what a call means (`brain`), when one is made again (`_call`).
+Promises: they live in a pool of their own, so that they are in nobody's way, whatever version of the same protos
+another package loads. Not here: what a call means (`brain`), when one is made again (`_call`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def enum_name(enum: str, value: int) -> str:
     if found is None:
         return f"{enum}-{value}"
     front = "".join(f"_{letter}" if letter.isupper() else letter.upper() for letter in enum).lstrip("_")
-    return str(found.name)[len(front) + 1:].lower().replace("_", "-")
+    return str(found.name)[len(front) + 1 :].lower().replace("_", "-")
 
 
 def error_info(status: bytes) -> Tuple[str, Dict[str, str]]:
@@ -102,5 +102,5 @@ def _fields(message: bytes) -> Iterator[Tuple[int, Any]]:
             if kind != 2:
                 return
             size = varint()
-        yield key >> 3, message[at:at + size]
+        yield key >> 3, message[at : at + size]
         at += size

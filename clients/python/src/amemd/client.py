@@ -58,8 +58,8 @@ def usual_sockets(variables: Mapping[str, str]) -> List[str]:
 
 
 def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
-    """The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one answers,
-    else the first of them."""
+    """The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one
+    answers, else the first of them."""
     variables = os.environ if variables is None else variables
     named, address = variables.get("AMEMD_SOCKET"), variables.get("AMEMD_ADDRESS")
     if named and address:
@@ -88,9 +88,9 @@ def connect(
 ) -> "Client":
     """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; of amemctl's if none is given.
 
-    `agent` is the name under which commits are kept. `timeout` is that of one attempt, in seconds; what passes, such as a
-    restart of the daemon, is tried again for `retry_for` seconds. Nothing is sent yet, so this fails only if what was given
-    can't be used.
+    `agent` is the name under which commits are kept. `timeout` is that of one attempt, in seconds; what passes, such as
+    a restart of the daemon, is tried again for `retry_for` seconds. Nothing is sent yet, so this fails only if what was
+    given can't be used.
     """
     if target is None:
         target = default_target()
@@ -107,7 +107,13 @@ class Client:
     """A connection to a daemon, for any number of threads."""
 
     def __init__(
-        self, target: str, token: Optional[str], agent: Optional[str], tls: Optional[Tls], timeout: float, retry_for: float
+        self,
+        target: str,
+        token: Optional[str],
+        agent: Optional[str],
+        tls: Optional[Tls],
+        timeout: float,
+        retry_for: float,
     ) -> None:
         self.target = target
         self.agent = agent or os.environ.get("AMEM_AGENT") or "python"
@@ -130,8 +136,8 @@ class Client:
         model: Optional[str] = None,
         settings: Optional[Mapping[str, Any]] = None,
     ) -> Brain:
-        """A brain by its name; NotFound if there is none. With `create` it is made if there is none: with vectors of the
-        built-in embedder, or with `dimension` and `model` for those of a model; 0 is for no vectors."""
+        """A brain by its name; NotFound if there is none. With `create` it is made if there is none: with vectors of
+        the built-in embedder, or with `dimension` and `model` for those of a model; 0 is for no vectors."""
         if create:
             request: Dict[str, Any] = {"brain": name, "settings_json": json.dumps(settings) if settings else ""}
             if dimension is not None:

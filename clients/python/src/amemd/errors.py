@@ -12,8 +12,8 @@ class AmemError(Exception):
 class Refused(AmemError):
     """The daemon refused a call, or could not be reached.
 
-    `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `message` says
-    what was wrong and what would be right; `metadata` has what a program may need of it.
+    `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `message`
+    says what was wrong and what would be right; `metadata` has what a program may need of it.
     """
 
     def __init__(self, code: str, reason: str, message: str, metadata: Optional[Dict[str, str]] = None) -> None:
@@ -65,5 +65,5 @@ class DamagedFile(AmemError):
 
 
 class MustDrop(AmemError):
-    """Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old one
-    may not be read any more. Open the brain again."""
+    """Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old
+    one may not be read any more. Open the brain again."""

@@ -4,7 +4,7 @@
 
     rows = brain.pipeline(
         [pipe.search("how long do backups take", limit=5)],
-        [pipe.traverse(["supports", "caused-by"], depth=2), pipe.resolve(), pipe.rank(found=1, recency=0.5), pipe.limit(5)],
+        [pipe.traverse(["supports", "caused-by"], depth=2), pipe.resolve(), pipe.rank(found=1, recency=0.5)],
     )
 
 What each costs and how many rows it may make is told in the proto, proto/proto/amem/v1/pipeline.proto.
@@ -53,25 +53,45 @@ def similar(
 ) -> Source:
     """What is like an event, or a vector."""
     selection = _convert.selection(where)
-    return Source({"similar": given(
-        event_id=event, vector=_convert.vector(vector), selection=selection, limit=limit, min_similarity=min_similarity
-    )})
+    return Source(
+        {
+            "similar": given(
+                event_id=event,
+                vector=_convert.vector(vector),
+                selection=selection,
+                limit=limit,
+                min_similarity=min_similarity,
+            )
+        }
+    )
 
 
 def pattern(where: Optional[Where] = None, *, order: str = "newest", axis: str = "recorded", limit: int = 0) -> Source:
     """What meets conditions, each worth 1."""
-    return Source({"pattern": {
-        "selection": _convert.selection(where), "order": f"ORDER_{order.upper()}", "axis": f"AXIS_{axis.upper()}",
-        "limit": limit,
-    }})
+    return Source(
+        {
+            "pattern": {
+                "selection": _convert.selection(where),
+                "order": f"ORDER_{order.upper()}",
+                "axis": f"AXIS_{axis.upper()}",
+                "limit": limit,
+            }
+        }
+    )
 
 
 def traverse(types: Sequence[str] = (), *, follow: str = "outgoing", depth: int = 0, limit: int = 0) -> Stage:
     """Behind the rows, what can be reached from them."""
-    return Stage({"traverse": {
-        "types": [_convert.edge_type(name) for name in types], "follow": f"FOLLOW_{follow.upper()}", "depth": depth,
-        "limit": limit,
-    }})
+    return Stage(
+        {
+            "traverse": {
+                "types": [_convert.edge_type(name) for name in types],
+                "follow": f"FOLLOW_{follow.upper()}",
+                "depth": depth,
+                "limit": limit,
+            }
+        }
+    )
 
 
 def resolve() -> Stage:
@@ -96,11 +116,20 @@ def rank(
     strength_at: Optional[datetime] = None,
 ) -> Stage:
     """By a weighted sum of what the source says, confidence, strength, recency and nearness."""
-    return Stage({"rank": given(
-        found_weight=found, confidence_weight=confidence, strength_weight=strength, recency_weight=recency,
-        nearness_weight=nearness, half_life_days=half_life_days, axis=f"AXIS_{axis.upper()}",
-        strength_at=None if strength_at is None else _convert.timestamp(strength_at),
-    )})
+    return Stage(
+        {
+            "rank": given(
+                found_weight=found,
+                confidence_weight=confidence,
+                strength_weight=strength,
+                recency_weight=recency,
+                nearness_weight=nearness,
+                half_life_days=half_life_days,
+                axis=f"AXIS_{axis.upper()}",
+                strength_at=None if strength_at is None else _convert.timestamp(strength_at),
+            )
+        }
+    )
 
 
 def limit(count: int) -> Stage:

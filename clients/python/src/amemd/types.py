@@ -12,7 +12,13 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 EVENT_TYPES = ("fact", "decision", "inference", "correction", "skill", "episode")
 EDGE_TYPES = (
-    "caused-by", "supports", "contradicts", "supersedes", "related-to", "part-of", "temporal-next",
+    "caused-by",
+    "supports",
+    "contradicts",
+    "supersedes",
+    "related-to",
+    "part-of",
+    "temporal-next",
 )
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -308,9 +314,9 @@ Bounds = Tuple[Optional[float], Optional[float]]
 
 @dataclass(frozen=True, eq=False)
 class New:
-    """An event to be added. The edges start at it: `caused_by=[a]` says that a caused it, `supports=[a]` that a is evidence
-    for it, `part_of=[a]` that it belongs to a, `follows=[a]` that it came after a. An end is an id, or another New of the
-    same batch."""
+    """An event to be added. The edges start at it: `caused_by=[a]` says that a caused it, `supports=[a]` that a is
+    evidence for it, `part_of=[a]` that it belongs to a, `follows=[a]` that it came after a. An end is an id, or another
+    New of the same batch."""
 
     type: str
     text: str
@@ -331,7 +337,13 @@ class New:
     def links(self) -> Iterator[Tuple[str, End]]:
         """Type and end of each edge."""
         ends: Tuple[Ends, ...] = (
-            self.caused_by, self.supports, self.contradicts, self.supersedes, self.related_to, self.part_of, self.follows,
+            self.caused_by,
+            self.supports,
+            self.contradicts,
+            self.supersedes,
+            self.related_to,
+            self.part_of,
+            self.follows,
         )
         for name, given in zip(EDGE_TYPES, ends):
             for end in (given,) if isinstance(given, (int, New)) else given:
@@ -350,7 +362,8 @@ class If:
 
 @dataclass(frozen=True)
 class Where:
-    """Which events are wanted: all that is given must hold. Forgotten and compressed ones only if they are asked for."""
+    """Which events are wanted: all that is given must hold. Forgotten and compressed ones only if they are asked
+    for."""
 
     types: Sequence[str] = ()
     sessions: Sequence[int] = ()

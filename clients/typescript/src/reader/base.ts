@@ -1,11 +1,22 @@
 // The base of a brain's file: the part that never changes (docs/FORMAT.md, from "Header" to "Sections").
 //
-// Opening checks the header, the section table and the identity; every access checks the bounds and the numbers of what it
-// reads. Not here: what the journal says since (`journal`, `graph`), and sections that are indexes.
+// Opening checks the header, the section table and the identity; every access checks the bounds and the numbers of what
+// it reads. Not here: what the journal says since (`journal`, `graph`), and sections that are indexes.
 
 import { DamagedFile } from '../errors';
 import type { Session } from '../types';
-import { DIMENSION_MAX, EDGES_MAX, NODES_MAX, Numbers, SECTIONS_MAX, Span, TEXT_BYTES_MAX, asNumber, utf8, type File } from './file';
+import {
+  DIMENSION_MAX,
+  EDGES_MAX,
+  NODES_MAX,
+  Numbers,
+  SECTIONS_MAX,
+  Span,
+  TEXT_BYTES_MAX,
+  asNumber,
+  utf8,
+  type File,
+} from './file';
 import { BadBlock, decompress } from './lz4';
 
 const HEADER = 64;
@@ -131,7 +142,11 @@ export class Base {
     let freeFrom = HEADER;
     for (const [what, at, start, size] of tables) {
       if (!(size >= 0 && start >= freeFrom && start + size <= this.file.size)) {
-        throw new DamagedFile(what, at, `it begins at ${start} and takes ${size} bytes of ${this.file.size}, ${freeFrom} taken`);
+        throw new DamagedFile(
+          what,
+          at,
+          `it begins at ${start} and takes ${size} bytes of ${this.file.size}, ${freeFrom} taken`,
+        );
       }
       freeFrom = start + size;
     }
@@ -248,7 +263,8 @@ export class Base {
     if (!this.known.edges) {
       const own = this.section(ADJACENCY);
       const [n, m] = [this.nodes, this.edgeCount];
-      if (own.u64(0) !== n || own.u64(8) !== m) throw own.bad(0, `it is of other than the brain's ${n} events and ${m} edges`);
+      if (own.u64(0) !== n || own.u64(8) !== m)
+        throw own.bad(0, `it is of other than the brain's ${n} events and ${m} edges`);
       const lists = 16 + 8 * (n + 1);
       this.known.edges = {
         outStarts: new Numbers(own, 16, n + 1, 4),

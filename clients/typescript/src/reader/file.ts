@@ -1,8 +1,8 @@
 // Bytes of a file, read where they are asked for, every access checked; and the limits of docs/FORMAT.md.
 //
-// Node maps no files. The base never changes, so blocks of it are kept once they were read; what stands behind it is read
-// anew each time, as a writer adds to it. Promises: what lies outside of the file is DamagedFile with its place; at most
-// BLOCKS_MAX blocks are kept.
+// Node maps no files. The base never changes, so blocks of it are kept once they were read; what stands behind it is
+// read anew each time, as a writer adds to it. Promises: what lies outside of the file is DamagedFile with its place;
+// at most BLOCKS_MAX blocks are kept.
 
 import * as fs from 'node:fs';
 
@@ -35,7 +35,9 @@ export function utf8(bytes: Uint8Array, part: string, position: number): string 
   }
 }
 
-/** A number of 64 bits that is to be used as a size, a count or an id: what a number cannot hold is out of all bounds. */
+/**
+ * A number of 64 bits that is to be used as a size, a count or an id: what a number cannot hold is out of all bounds.
+ */
 export function asNumber(value: bigint): number {
   return value > 9007199254740991n ? Number.POSITIVE_INFINITY : Number(value);
 }
@@ -52,7 +54,6 @@ export class File {
   private isOpen = true;
 
   constructor(path: string) {
-    // eslint-disable-next-line no-bitwise
     this.fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     const about = fs.fstatSync(this.fd, { bigint: true });
     this.id = { device: about.dev, inode: about.ino };
@@ -112,7 +113,7 @@ export class File {
 
   private pread(part: string, at: number, size: number): Buffer {
     const bytes = Buffer.allocUnsafe(size);
-    for (let done = 0; done < size; ) {
+    for (let done = 0; done < size;) {
       const count = fs.readSync(this.fd, bytes, done, size - done, at + done);
       if (count === 0) throw new DamagedFile(part, at + done, 'the file was cut while it was read');
       done += count;
@@ -139,7 +140,8 @@ export class Span {
   }
 
   slice(at: number, size: number): Buffer {
-    if (!(at >= 0 && size >= 0 && at + size <= this.size)) throw this.bad(at, `${size} bytes reach past its ${this.size}`);
+    if (!(at >= 0 && size >= 0 && at + size <= this.size))
+      throw this.bad(at, `${size} bytes reach past its ${this.size}`);
     return this.file.read(this.part, this.start + at, size);
   }
 
@@ -173,7 +175,8 @@ export class Numbers {
   }
 
   get(index: number): number {
-    if (!(index >= 0 && index < this.length)) throw this.span.bad(this.at, `there is no number ${index} of ${this.length}`);
+    if (!(index >= 0 && index < this.length))
+      throw this.span.bad(this.at, `there is no number ${index} of ${this.length}`);
     const bytes = this.span.slice(this.at + this.bytes * index, this.bytes);
     return this.bytes === 8 ? asNumber(bytes.readBigUInt64LE(0)) : bytes.readUIntLE(0, this.bytes);
   }
@@ -215,7 +218,8 @@ export class Cursor {
 
   take(size: number): Buffer {
     const end = this.at + size;
-    if (end > this.bytes.length) throw this.bad(`a field of ${size} bytes where ${this.bytes.length - this.at} are left`);
+    if (end > this.bytes.length)
+      throw this.bad(`a field of ${size} bytes where ${this.bytes.length - this.at} are left`);
     const taken = this.bytes.subarray(this.at, end);
     this.at = end;
     return taken;

@@ -1,7 +1,7 @@
 // What the journal says since the base: events, states, edges and sessions, applied one transaction after the other.
 //
-// Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows with
-// the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`reader`).
+// Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows
+// with the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`reader`).
 
 import { DamagedFile } from '../errors';
 import { FLAG, type Base, type Tie, type Value } from './base';
@@ -133,8 +133,11 @@ export class Graph {
   }
 
   private add(event: NewEvent, time: bigint): void {
-    if (event.id !== this.nodes || event.id >= NODES_MAX) throw this.bad(`event ${event.id} where ${this.nodes} is the next`);
-    const before = this.events.at(-1)?.created ?? (this.base.nodes > 0 ? this.base.record(this.base.nodes - 1).created : event.created);
+    if (event.id !== this.nodes || event.id >= NODES_MAX)
+      throw this.bad(`event ${event.id} where ${this.nodes} is the next`);
+    const before =
+      this.events.at(-1)?.created ??
+      (this.base.nodes > 0 ? this.base.record(this.base.nodes - 1).created : event.created);
     if (event.created < before || event.created > time) throw this.bad(`event ${event.id} is recorded out of order`);
     this.checkVector(event.vector);
     this.events.push(event);

@@ -1,7 +1,7 @@
 // The journal: the head page, the live page, and the frames behind them as whole transactions.
 //
-// Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only whole.
-// Not here: what a transaction does (`graph`).
+// Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only
+// whole. Not here: what a transaction does (`graph`).
 
 import { DamagedFile } from '../errors';
 import { JOURNAL_LENGTH, PAGE, type Identity } from './base';

@@ -1,7 +1,7 @@
 // LZ4 blocks, from their public specification (doc/lz4_Block_format.md of the LZ4 project).
 //
-// Promises: nothing is made before the claimed size is held against the bound and against the packed bytes, and never more
-// than was claimed.
+// Promises: nothing is made before the claimed size is held against the bound and against the packed bytes, and never
+// more than was claimed.
 
 /** A packed byte cannot stand for more than so many. */
 const EXPANSION_MAX = 255;

@@ -4,7 +4,17 @@ import * as fs from 'node:fs';
 
 import { AmemError, DamagedFile, MustDrop } from '../errors';
 import { parseObject } from '../json';
-import { EDGE_TYPES, EVENT_TYPES, typeName, type Edge, type Event, type JsonObject, type Micros, type Resolved, type Session } from '../types';
+import {
+  EDGE_TYPES,
+  EVENT_TYPES,
+  typeName,
+  type Edge,
+  type Event,
+  type JsonObject,
+  type Micros,
+  type Resolved,
+  type Session,
+} from '../types';
 import { Base, FLAG } from './base';
 import { File, utf8 } from './file';
 import { Graph } from './graph';
@@ -272,7 +282,11 @@ export class Reader {
     const { graph } = this;
     const state = graph.state(this.known(id));
     if ((state.flags & FLAG.erased) !== 0 || (state.flags & FLAG.attributes) === 0) return {};
-    const told = state.attributes ? this.textAt(state.attributes) : state.attributes === null ? '' : graph.base.attributes(id);
+    const told = state.attributes
+      ? this.textAt(state.attributes)
+      : state.attributes === null
+        ? ''
+        : graph.base.attributes(id);
     try {
       return parseObject(told);
     } catch (why) {
@@ -295,8 +309,8 @@ export class Reader {
   }
 
   /**
-   * The edges of an event: those that start at it by target and type, then those that end at it by source and type. Those to
-   * forgotten events are told as well.
+   * The edges of an event: those that start at it by target and type, then those that end at it by source and type.
+   * Those to forgotten events are told as well.
    */
   edges(id: number): Edge[] {
     const { graph } = this;
@@ -317,12 +331,21 @@ export class Reader {
     const { graph } = this;
     const found = resolve(
       this.known(id),
-      (of) => graph.ties(of, 'incoming').filter((tie) => tie.type === SUPERSEDES).map((tie) => tie.other),
+      (of) =>
+        graph
+          .ties(of, 'incoming')
+          .filter((tie) => tie.type === SUPERSEDES)
+          .map((tie) => tie.other),
       (one) => (graph.state(one).flags & FLAG.forgotten) === 0,
     );
     if (!found) throw new RangeError(`event ${id} is forgotten, and so is all that replaces it`);
     const heads = found.heads.map((one) => this.get(one));
-    return { head: heads[0] as Event, chain: found.chain.map((one) => this.get(one)), heads, contested: heads.length > 1 };
+    return {
+      head: heads[0] as Event,
+      chain: found.chain.map((one) => this.get(one)),
+      heads,
+      contested: heads.length > 1,
+    };
   }
 
   /** What is known of a session; null if there is none of this number. */

@@ -1,7 +1,8 @@
 // From an event to what is believed now: the rules of the daemon's Resolve.
 //
-// Supersedes edges lead from a replacement to what it replaces. They are followed upward through all replacements, forgotten
-// ones as well. A head is a replacement that is shown and has none that is shown above it; the newest one is the answer.
+// Supersedes edges lead from a replacement to what it replaces. They are followed upward through all replacements,
+// forgotten ones as well. A head is a replacement that is shown and has none that is shown above it; the newest one is
+// the answer.
 
 interface Met {
   id: number;

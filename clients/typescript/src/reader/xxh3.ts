@@ -1,10 +1,15 @@
-// XXH3-64 with a seed, from its public specification (doc/xxhash_spec.md of the xxHash project). Some 40 MB/s, long inputs 90.
+// XXH3-64 with a seed, from its public specification (doc/xxhash_spec.md of the xxHash project). Some 40 MB/s, long
+// inputs 90.
 
 const M32 = 0xffffffffn;
 const M64 = 0xffffffffffffffffn;
 const P32 = [0x9e3779b1n, 0x85ebca77n, 0xc2b2ae3dn] as const;
 const P64 = [
-  0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n,
+  0x9e3779b185ebca87n,
+  0xc2b2ae3d27d4eb4fn,
+  0x165667b19e3779f9n,
+  0x85ebca77c2b2ae63n,
+  0x27d4eb2f165667c5n,
 ] as const;
 const MX1 = 0x165667919e3779f9n;
 const MX2 = 0x9fb21c651e98df25n;

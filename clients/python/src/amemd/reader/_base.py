@@ -22,8 +22,12 @@ EDGE = 32
 PAGE = 4096
 IDENTITY, SESSIONS, ATTRIBUTES, EVENT_TIMES, ADJACENCY, PADDING, JOURNAL = 0x41, 0x43, 0x45, 0x46, 0x4B, 0x40, 0x7F
 NAMES = {
-    IDENTITY: "identity", SESSIONS: "sessions", ATTRIBUTES: "attributes", EVENT_TIMES: "event times",
-    ADJACENCY: "adjacency", JOURNAL: "journal",
+    IDENTITY: "identity",
+    SESSIONS: "sessions",
+    ATTRIBUTES: "attributes",
+    EVENT_TIMES: "event times",
+    ADJACENCY: "adjacency",
+    JOURNAL: "journal",
 }
 JOURNAL_LENGTH = 1 << 62
 
@@ -103,7 +107,9 @@ class Base:
             ("vectors", 56, self._vectors, 4 * self.dimension * self.nodes),
         ):
             if length < 0 or start < free_from or start + length > size:
-                raise DamagedFile(what, at, f"it begins at {start} and takes {length} bytes of {size}, {free_from} taken")
+                raise DamagedFile(
+                    what, at, f"it begins at {start} and takes {length} bytes of {size}, {free_from} taken"
+                )
             free_from = start + length
 
     def _walk(self, at: int) -> None:
@@ -118,7 +124,9 @@ class Base:
                 return
             start = at + 9
             if start + length > size:
-                raise DamagedFile(NAMES.get(tag, f"section {tag:#x}"), at, f"{length} bytes reach past the file's {size}")
+                raise DamagedFile(
+                    NAMES.get(tag, f"section {tag:#x}"), at, f"{length} bytes reach past the file's {size}"
+                )
             if tag != PADDING:
                 if tag in self._sections or len(self._sections) == SECTIONS_MAX:
                     raise DamagedFile(f"section {tag:#x}", at, "it occurs twice, or there are too many")
@@ -200,8 +208,12 @@ class Base:
             raise own.bad(0, f"it is of other than the brain's {n} events and {m} edges")
         lists = 16 + 8 * (n + 1)
         return (
-            own.array("<I", 16, n + 1), own.array("<I", 16 + 4 * (n + 1), n + 1), own.array("<I", lists, m),
-            own.array("<I", lists + 4 * m, m), own.array("<B", lists + 8 * m, m), own.array("<B", lists + 9 * m, m),
+            own.array("<I", 16, n + 1),
+            own.array("<I", 16 + 4 * (n + 1), n + 1),
+            own.array("<I", lists, m),
+            own.array("<I", lists + 4 * m, m),
+            own.array("<B", lists + 8 * m, m),
+            own.array("<B", lists + 9 * m, m),
         )
 
     def _range(self, starts: Array, id: int) -> range:
@@ -222,7 +234,9 @@ class Base:
             source, type = sources[place], types[place]
             edge = self.edge(source, id, type)
             if edge is None:
-                raise DamagedFile("adjacency", self.section(ADJACENCY).start, f"edge {source} {type} {id} is in one list only")
+                raise DamagedFile(
+                    "adjacency", self.section(ADJACENCY).start, f"edge {source} {type} {id} is in one list only"
+                )
             found.append((source, type, *edge))
         return found
 

@@ -48,7 +48,7 @@ class Span:
     def slice(self, at: int, size: int) -> bytes:
         if at < 0 or size < 0 or at + size > self.size:
             raise self.bad(at, f"{size} bytes reach past its {self.size}")
-        return bytes(self._buffer[self.start + at:self.start + at + size])
+        return bytes(self._buffer[self.start + at : self.start + at + size])
 
     def read(self, form: str, at: int) -> Tuple[Any, ...]:
         """Numbers by a form of `struct`, little-endian."""
@@ -115,7 +115,7 @@ class Cursor:
         end = self._at + size
         if end > len(self._bytes):
             raise self.bad(f"a field of {size} bytes where {len(self._bytes) - self._at} are left")
-        taken = self._bytes[self._at:end]
+        taken = self._bytes[self._at : end]
         self._at = end
         return taken
 

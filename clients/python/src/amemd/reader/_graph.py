@@ -1,7 +1,7 @@
 """What the journal says since the base: events, states, edges and sessions, applied one transaction after the other.
 
-Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows with
-the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`Reader`).
+Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows
+with the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`Reader`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,22 @@ class State:
     """What may change about an event, as it is now."""
 
     __slots__ = (
-        "confidence", "flags", "decay_rate", "access_count", "accessed", "strength", "runs", "attributes", "vector",
-        "attributes_changed", "vector_changed",
+        "confidence",
+        "flags",
+        "decay_rate",
+        "access_count",
+        "accessed",
+        "strength",
+        "runs",
+        "attributes",
+        "vector",
+        "attributes_changed",
+        "vector_changed",
     )
 
-    def __init__(self, confidence: float, flags: int, decay_rate: float, count: int, accessed: int, strength: float) -> None:
+    def __init__(
+        self, confidence: float, flags: int, decay_rate: float, count: int, accessed: int, strength: float
+    ) -> None:
         self.confidence = confidence
         self.flags = flags
         self.decay_rate = decay_rate
@@ -166,7 +177,12 @@ class Graph:
         if id < self.base.nodes:
             record = self.base.record(id)
             state = State(
-                record.confidence, record.flags, record.decay_rate, record.access_count, record.accessed, record.decay_score
+                record.confidence,
+                record.flags,
+                record.decay_rate,
+                record.access_count,
+                record.accessed,
+                record.decay_score,
             )
         else:
             new = self.events[id - self.base.nodes]

@@ -1,7 +1,7 @@
 """The journal: the head page, the live page, and the frames behind them as whole transactions.
 
-Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only whole.
-Not here: what a transaction does (`_graph`).
+Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only
+whole. Not here: what a transaction does (`_graph`).
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def start(buffer: Buffer, at: int, identity: Identity) -> Position:
 
 def live(buffer: Buffer, at: int) -> Live:
     """Reads the live page of the journal at a position. Each cell is loaded as 8 aligned bytes."""
+
     def cell(offset: int) -> int:
         return int(struct.unpack_from("<Q", buffer, at + PAGE + offset)[0])
 
@@ -85,22 +86,22 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
     at, total, shared = position, 0, None
     while True:
         if at.at + FRAME_HEADER > until:
-            rest = bytes(buffer[at.at:until])
+            rest = bytes(buffer[at.at : until])
             torn = "a frame's header is cut short" if any(rest) else None
             return None, "a transaction is not whole" if frames and not torn else torn
-        front = bytes(buffer[at.at:at.at + FRAME_HEADER])
+        front = bytes(buffer[at.at : at.at + FRAME_HEADER])
         if not any(front):
             return None, "a transaction is not whole" if frames else None
         size, kind, more, zero, lsn, time, actor, zeros, checksum = struct.unpack("<IBBHQqIIQ", front)
         end = at.at + (FRAME_HEADER + size + 7 & ~7)
         if FRAME_HEADER + size > FRAME_BYTES_MAX or end > until:
             return None, f"a frame claims {size} bytes of payload"
-        payload = bytes(buffer[at.at + FRAME_HEADER:at.at + FRAME_HEADER + size])
+        payload = bytes(buffer[at.at + FRAME_HEADER : at.at + FRAME_HEADER + size])
         if checksum != xxh3_64(front[:32] + payload, at.checksum):
             return None, "a frame's checksum does not hold"
         if lsn != at.lsn + 1:
             return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
-        if zero or zeros or any(buffer[at.at + FRAME_HEADER + size:end]) or not 1 <= kind <= KINDS or more > 1:
+        if zero or zeros or any(buffer[at.at + FRAME_HEADER + size : end]) or not 1 <= kind <= KINDS or more > 1:
             return None, f"a frame of kind {kind}, more {more} or with padding that is not zero"
         total += size
         if total > TRANSACTION_BYTES_MAX:

@@ -42,7 +42,7 @@ def decompress(packed: bytes, size: int, size_max: int) -> bytes:
         count, at = _length(packed, at + 1, token >> 4)
         if at + count > len(packed) or len(out) + count > size:
             raise BadBlock("literals reach past the end")
-        out += packed[at:at + count]
+        out += packed[at : at + count]
         at += count
         if at == len(packed):
             # The last sequence has no match.
@@ -58,7 +58,7 @@ def decompress(packed: bytes, size: int, size_max: int) -> bytes:
             raise BadBlock("a match reaches past the end")
         if distance >= count:
             start = len(out) - distance
-            out += out[start:start + count]
+            out += out[start : start + count]
         else:
             # It overlaps what it makes: a pattern, again and again.
             pattern = bytes(out[-distance:])

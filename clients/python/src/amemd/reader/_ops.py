@@ -108,7 +108,18 @@ class Bookkeeping(NamedTuple):
 
 
 Op = Union[
-    NewEvent, Link, Unlink, Belief, SetAttributes, SetVector, Touch, Decay, OpenSession, CloseSession, Settings, Erase,
+    NewEvent,
+    Link,
+    Unlink,
+    Belief,
+    SetAttributes,
+    SetVector,
+    Touch,
+    Decay,
+    OpenSession,
+    CloseSession,
+    Settings,
+    Erase,
     Bookkeeping,
 ]
 

@@ -193,6 +193,7 @@ class Reader:
 
         MustDrop says that something was erased and the file that replaces this one is not to be found.
         """
+
         def stands() -> Tuple[int, int, Tuple[int, int]]:
             return self._now.graph.lsn, self._now.graph.base.identity.generation, self._now.id
 
@@ -295,7 +296,7 @@ class Reader:
         return self._text_at(graph.events[id - graph.base.nodes].text)
 
     def _text_at(self, place: Place) -> str:
-        return utf8(bytes(self._now.buffer[place.at:place.at + place.size]), "journal", place.at)
+        return utf8(bytes(self._now.buffer[place.at : place.at + place.size]), "journal", place.at)
 
     def attributes(self, id: int) -> Dict[str, Any]:
         """The attributes of an event; none is an empty object."""
@@ -327,7 +328,7 @@ class Reader:
             return None
         else:
             at = graph.base.vector_at(id)
-        lent = memoryview(self._now.buffer)[at:at + 4 * self.dimension]
+        lent = memoryview(self._now.buffer)[at : at + 4 * self.dimension]
         numbers: Sequence[float]
         if sys.byteorder == "little":
             numbers = lent.cast("f")
@@ -358,6 +359,7 @@ class Reader:
 
     def resolve(self, id: int) -> Resolved:
         """What is believed now in place of an event; LookupError if it and all that replaces it is forgotten."""
+
         def replacements(of: int) -> List[int]:
             return [other for (other, type), _ in self._ties(of, False) if type == SUPERSEDES]
 

@@ -25,11 +25,11 @@ _STRIPES_OF_BLOCK = (len(_SECRET) - _STRIPE) // 8
 
 
 def _u32(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at:at + 4], "little")
+    return int.from_bytes(data[at : at + 4], "little")
 
 
 def _u64(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at:at + 8], "little")
+    return int.from_bytes(data[at : at + 8], "little")
 
 
 def _fold(a: int, b: int) -> int:
@@ -103,7 +103,7 @@ def _middle(data: bytes, seed: int) -> int:
 
 def _accumulate(lanes: List[int], data: bytes, at: int, keys: List[int]) -> None:
     for i in range(8):
-        value = int.from_bytes(data[at + 8 * i:at + 8 * i + 8], "little")
+        value = int.from_bytes(data[at + 8 * i : at + 8 * i + 8], "little")
         mixed = value ^ keys[i]
         lanes[i ^ 1] += value
         lanes[i] = lanes[i] + (mixed & _M32) * (mixed >> 32) & _M64

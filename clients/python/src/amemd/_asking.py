@@ -1,0 +1,341 @@
+"""Asking a brain. Each question is answered from one view; with `as_of`, that of an earlier LSN or time."""
+
+from __future__ import annotations
+
+from typing import List, Optional, Sequence
+
+from . import _convert
+from ._convert import given
+from ._writing import Writing
+from .pipe import Source, Stage
+from .types import (
+    Conflict,
+    Context,
+    Event,
+    Hit,
+    Moment,
+    Resolved,
+    Rows,
+    Session,
+    Step,
+    TimelineEntry,
+    Walk,
+    Where,
+)
+
+
+class Asking(Writing):
+    """What a brain can be asked."""
+
+    def get(
+        self,
+        event: int,
+        *,
+        as_of: Optional[Moment] = None,
+        include_forgotten: bool = False,
+        edges: bool = False,
+        vectors: bool = False,
+        touch: Optional[bool] = None,
+    ) -> Event:
+        """An event by its id. `touch` counts it as used; yes unless told otherwise."""
+        return self.get_many(
+            [event], as_of=as_of, include_forgotten=include_forgotten, edges=edges, vectors=vectors, touch=touch
+        )[0]
+
+    def get_many(
+        self,
+        events: Sequence[int],
+        *,
+        as_of: Optional[Moment] = None,
+        include_forgotten: bool = False,
+        edges: bool = False,
+        vectors: bool = False,
+        touch: Optional[bool] = None,
+    ) -> List[Event]:
+        """Events by their ids, in that order; one that is not there fails the call."""
+        answer = self._ask(
+            "GetEvents",
+            event_ids=list(events),
+            as_of=_convert.as_of(as_of),
+            include_forgotten=include_forgotten,
+            include_edges=edges,
+            include_vectors=vectors,
+            touch=touch,
+        )
+        return [_convert.event(one, with_edges=edges) for one in answer.events]
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        vector: Optional[Sequence[float]] = None,
+        where: Optional[Where] = None,
+        limit: int = 10,
+        as_of: Optional[Moment] = None,
+        include_superseded: bool = False,
+        text_weight: Optional[float] = None,
+        vector_weight: Optional[float] = None,
+    ) -> List[Hit]:
+        """What answers a question best: words, vectors and the graph together."""
+        answer = self._ask(
+            "Search",
+            text=text,
+            vector=_convert.vector(vector),
+            selection=_convert.selection(where),
+            limit=limit,
+            as_of=_convert.as_of(as_of),
+            include_superseded=include_superseded,
+            text_weight=text_weight,
+            vector_weight=vector_weight,
+        )
+        return [_convert.search_hit(one) for one in answer.hits]
+
+    def text(
+        self, text: str, *, where: Optional[Where] = None, limit: int = 10, as_of: Optional[Moment] = None
+    ) -> List[Hit]:
+        """What answers a question best by its words alone."""
+        answer = self._ask(
+            "Text", text=text, selection=_convert.selection(where), limit=limit, as_of=_convert.as_of(as_of)
+        )
+        return [Hit(_convert.event(one.event), one.score) for one in answer.hits]
+
+    def similar(
+        self,
+        *,
+        event: Optional[int] = None,
+        vector: Optional[Sequence[float]] = None,
+        where: Optional[Where] = None,
+        limit: int = 10,
+        min_similarity: Optional[float] = None,
+        as_of: Optional[Moment] = None,
+        approximate: bool = False,
+    ) -> List[Hit]:
+        """The events whose vectors point the same way as an event's or as a vector; the score is the cosine."""
+        if (event is None) == (vector is None):
+            raise ValueError("similar to what: an event, or a vector")
+        answer = self._ask(
+            "Similar",
+            event_id=event,
+            vector=_convert.vector(vector),
+            selection=_convert.selection(where),
+            limit=limit,
+            min_similarity=min_similarity,
+            as_of=_convert.as_of(as_of),
+            approximate=approximate,
+        )
+        return [Hit(_convert.event(one.event), one.similarity) for one in answer.hits]
+
+    def query(
+        self,
+        where: Optional[Where] = None,
+        *,
+        order: str = "newest",
+        axis: str = "recorded",
+        limit: Optional[int] = 50,
+        as_of: Optional[Moment] = None,
+    ) -> List[Event]:
+        """The events that meet conditions, by `newest`, `oldest` or `strongest`; all of them without a limit."""
+        return self._pages(
+            "Pattern",
+            limit,
+            lambda page: [_convert.event(one) for one in page.events],
+            selection=_convert.selection(where),
+            order=f"ORDER_{order.upper()}",
+            axis=f"AXIS_{axis.upper()}",
+            as_of=_convert.as_of(as_of),
+        )
+
+    def timeline(
+        self,
+        where: Optional[Where] = None,
+        *,
+        axis: str = "happened",
+        newest_first: bool = False,
+        limit: Optional[int] = 50,
+        as_of: Optional[Moment] = None,
+    ) -> List[TimelineEntry]:
+        """Events along a time: when they `happened`, or were `recorded`."""
+        return self._pages(
+            "Timeline",
+            limit,
+            lambda page: [_convert.timeline_entry(one) for one in page.entries],
+            selection=_convert.selection(where),
+            axis=f"AXIS_{axis.upper()}",
+            newest_first=newest_first,
+            as_of=_convert.as_of(as_of),
+        )
+
+    def resolve(
+        self,
+        event: int,
+        *,
+        as_of: Optional[Moment] = None,
+        include_forgotten: bool = False,
+        touch: Optional[bool] = None,
+    ) -> Resolved:
+        """What is believed now in place of an event."""
+        answer = self._ask(
+            "Resolve", event_id=event, as_of=_convert.as_of(as_of), include_forgotten=include_forgotten, touch=touch
+        )
+        return _convert.resolved(answer)
+
+    def why(
+        self,
+        event: int,
+        *,
+        depth: int = 0,
+        limit: int = 0,
+        as_of: Optional[Moment] = None,
+        include_forgotten: bool = False,
+    ) -> Walk:
+        """What an event rests on: what caused it and speaks for it, and what caused that."""
+        return _convert.walk(
+            self._ask(
+                "Why",
+                event_id=event,
+                depth=depth,
+                limit=limit,
+                as_of=_convert.as_of(as_of),
+                include_forgotten=include_forgotten,
+            )
+        )
+
+    def impact(
+        self,
+        event: int,
+        *,
+        depth: int = 0,
+        limit: int = 0,
+        parts: bool = False,
+        as_of: Optional[Moment] = None,
+        include_forgotten: bool = False,
+    ) -> Walk:
+        """What rests on an event; with `parts`, what belongs to it, too."""
+        return _convert.walk(
+            self._ask(
+                "Impact",
+                event_id=event,
+                depth=depth,
+                limit=limit,
+                include_parts=parts,
+                as_of=_convert.as_of(as_of),
+                include_forgotten=include_forgotten,
+            )
+        )
+
+    def traverse(
+        self,
+        event: int,
+        *,
+        types: Sequence[str] = (),
+        follow: str = "outgoing",
+        depth: int = 0,
+        limit: int = 0,
+        as_of: Optional[Moment] = None,
+    ) -> Walk:
+        """What can be reached from an event, `outgoing`, `incoming` or `both` ways, breadth first."""
+        return _convert.walk(
+            self._ask(
+                "Traverse",
+                event_id=event,
+                types=[_convert.edge_type(name) for name in types],
+                follow=f"FOLLOW_{follow.upper()}",
+                depth=depth,
+                limit=limit,
+                as_of=_convert.as_of(as_of),
+            )
+        )
+
+    def path(
+        self,
+        start: int,
+        end: int,
+        *,
+        types: Sequence[str] = (),
+        follow: str = "both",
+        depth: int = 0,
+        as_of: Optional[Moment] = None,
+    ) -> List[Step]:
+        """The shortest way from one event to another; empty if none is short enough."""
+        answer = self._ask(
+            "Path",
+            from_id=start,
+            to_id=end,
+            types=[_convert.edge_type(name) for name in types],
+            follow=f"FOLLOW_{follow.upper()}",
+            depth=depth,
+            as_of=_convert.as_of(as_of),
+        )
+        return [_convert.step(one) for one in answer.steps]
+
+    def conflicts(self, limit: Optional[int] = 50, *, as_of: Optional[Moment] = None) -> List[Conflict]:
+        """What contradicts what, and which beliefs are contested."""
+        return self._pages(
+            "ListConflicts",
+            limit,
+            lambda page: [_convert.conflict(one) for one in page.conflicts],
+            as_of=_convert.as_of(as_of),
+        )
+
+    def context(
+        self,
+        text: str,
+        budget: int = 2000,
+        *,
+        vector: Optional[Sequence[float]] = None,
+        where: Optional[Where] = None,
+        reasons_depth: Optional[int] = None,
+        as_of: Optional[Moment] = None,
+        touch: Optional[bool] = None,
+    ) -> Context:
+        """What is known of a question as a text of at most so many tokens, for a prompt."""
+        return _convert.context(
+            self._ask(
+                "Context",
+                text=text,
+                budget_tokens=budget,
+                vector=_convert.vector(vector),
+                selection=_convert.selection(where),
+                reasons_depth=reasons_depth,
+                as_of=_convert.as_of(as_of),
+                touch=touch,
+            )
+        )
+
+    def pipeline(
+        self,
+        sources: Sequence[Source],
+        stages: Sequence[Stage] = (),
+        *,
+        user: Optional[str] = None,
+        agent: Optional[str] = None,
+        run: Optional[str] = None,
+        include_forgotten: bool = False,
+        as_of: Optional[Moment] = None,
+    ) -> Rows:
+        """Stages composed in one call on one view; `amemd.pipe` makes them."""
+        return _convert.rows(
+            self._ask(
+                "Pipeline",
+                sources=list(sources),
+                stages=list(stages),
+                scope=given(user=user, agent=agent, run=run),
+                include_forgotten=include_forgotten,
+                as_of=_convert.as_of(as_of),
+            )
+        )
+
+    def sessions(self, state: str = "", *, oldest_first: bool = False, limit: Optional[int] = 50) -> List[Session]:
+        """Sessions by number: all, the `open` or the `closed` ones."""
+        return self._pages(
+            "ListSessions",
+            limit,
+            lambda page: [_convert.session(one) for one in page.sessions],
+            state=f"SESSION_STATE_{state.upper() or 'UNSPECIFIED'}",
+            oldest_first=oldest_first,
+        )
+
+    def get_session(self, session: "int | str") -> Session:
+        """One session, by its number or its key."""
+        which = {"key": session} if isinstance(session, str) else {"session_id": session}
+        return _convert.session(self._ask("GetSession", **which).session)

@@ -1,0 +1,247 @@
+"""Writing to a brain.
+
+Every write carries a request id and is tried again with it, so that it is done once whatever becomes of the connection.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from . import _convert
+from ._calls import Calls
+from ._session import OpenSession
+from .types import End, Ends, If, New
+
+
+class Writing(Calls):
+    """What a brain can be told."""
+
+    def add(
+        self,
+        type: str,
+        text: str,
+        *,
+        confidence: Optional[float] = None,
+        session: Optional[int] = None,
+        attributes: Optional[Mapping[str, Any]] = None,
+        event_time: Optional[datetime] = None,
+        vector: Optional[Sequence[float]] = None,
+        decay_rate: Optional[float] = None,
+        caused_by: Ends = (),
+        supports: Ends = (),
+        contradicts: Ends = (),
+        supersedes: Ends = (),
+        related_to: Ends = (),
+        part_of: Ends = (),
+        follows: Ends = (),
+        only_if: Optional[If] = None,
+        request_id: Optional[str] = None,
+    ) -> int:
+        """Adds an event of a type (fact, decision, inference, correction, skill, episode) and gives its id. What the
+        edges mean is told at `New`."""
+        new = New(
+            type,
+            text,
+            confidence,
+            session,
+            attributes,
+            event_time,
+            vector,
+            decay_rate,
+            caused_by,
+            supports,
+            contradicts,
+            supersedes,
+            related_to,
+            part_of,
+            follows,
+        )
+        return self.add_many([new], only_if=only_if, request_id=request_id)[0]
+
+    def add_fact(self, text: str, **how: Any) -> int:
+        """Adds what was observed; as `add`."""
+        return self.add("fact", text, **how)
+
+    def add_decision(self, text: str, **how: Any) -> int:
+        """Adds what was chosen; as `add`."""
+        return self.add("decision", text, **how)
+
+    def add_inference(self, text: str, **how: Any) -> int:
+        """Adds what was concluded; as `add`."""
+        return self.add("inference", text, **how)
+
+    def add_skill(self, text: str, **how: Any) -> int:
+        """Adds how to do something; as `add`."""
+        return self.add("skill", text, **how)
+
+    def add_episode(self, text: str, **how: Any) -> int:
+        """Adds the summary of an experience; as `add`."""
+        return self.add("episode", text, **how)
+
+    def add_many(
+        self,
+        events: Sequence[New],
+        *,
+        follow: bool = False,
+        relate: Optional[int] = None,
+        min_similarity: float = 0.0,
+        only_if: Optional[If] = None,
+        request_id: Optional[str] = None,
+    ) -> List[int]:
+        """Adds all of a batch or nothing of it, and gives the ids in order. `follow` ties each event to the one before
+        it in its session; `relate` ties each to so many similar ones."""
+        places = {id(new): place for place, new in enumerate(events)}
+
+        def end(of: End) -> Dict[str, int]:
+            if not isinstance(of, New):
+                return {"event_id": of}
+            if id(of) not in places:
+                raise ValueError(f"an edge leads to an event that is not in the batch: {of.text!r}")
+            return {"batch_index": places[id(of)]}
+
+        links = [
+            {"source": {"batch_index": place}, "target": end(of), "type": _convert.edge_type(name)}
+            for place, new in enumerate(events)
+            for name, of in new.links()
+        ]
+        answer = self._write(
+            "Ingest",
+            only_if,
+            request_id,
+            events=[_convert.new_event(new) for new in events],
+            links=links,
+            follow=follow,
+            relate=None if relate is None else {"k": relate, "min_similarity": min_similarity},
+        )
+        return list(answer.event_ids)
+
+    def correct(
+        self,
+        target: int,
+        text: str,
+        *,
+        reason: str = "",
+        to_head: bool = False,
+        target_confidence: Optional[float] = None,
+        confidence: Optional[float] = None,
+        session: Optional[int] = None,
+        attributes: Optional[Mapping[str, Any]] = None,
+        event_time: Optional[datetime] = None,
+        vector: Optional[Sequence[float]] = None,
+        only_if: Optional[If] = None,
+        request_id: Optional[str] = None,
+    ) -> int:
+        """Replaces a belief and gives the new event's id. With `to_head` it is the newest head of the chain that is
+        replaced. `target_confidence` is what is left of the old one's; 0 unless it is said."""
+        new = New("correction", text, confidence, session, attributes, event_time, vector)
+        answer = self._write(
+            "Correct",
+            only_if,
+            request_id,
+            target_id=target,
+            to_head=to_head,
+            event=_convert.new_event(new),
+            target_confidence=target_confidence,
+            reason=reason,
+        )
+        return int(answer.event_id)
+
+    def link(
+        self,
+        source: int,
+        type: str,
+        target: int,
+        weight: Optional[float] = None,
+        *,
+        only_if: Optional[If] = None,
+        request_id: Optional[str] = None,
+    ) -> None:
+        """Adds an edge, or gives an existing one another weight: `link(a, "caused-by", b)`, a was caused by b."""
+        self._write(
+            "Link",
+            only_if,
+            request_id,
+            source_id=source,
+            target_id=target,
+            type=_convert.edge_type(type),
+            weight=weight,
+        )
+
+    def unlink(self, source: int, type: str, target: int, *, request_id: Optional[str] = None) -> None:
+        """Retracts an edge."""
+        self._write("Unlink", None, request_id, source_id=source, target_id=target, type=_convert.edge_type(type))
+
+    def pin(self, event: int, *, request_id: Optional[str] = None) -> None:
+        """Keeps an event from fading."""
+        self._write("Pin", None, request_id, event_id=event)
+
+    def unpin(self, event: int, *, request_id: Optional[str] = None) -> None:
+        """Lets it fade again."""
+        self._write("Unpin", None, request_id, event_id=event)
+
+    def forget(self, event: int, *, request_id: Optional[str] = None) -> None:
+        """Hides an event, at every moment. `restore` undoes it."""
+        self._write("Forget", None, request_id, event_id=event)
+
+    def restore(self, event: int, *, request_id: Optional[str] = None) -> None:
+        """Shows a forgotten event again."""
+        self._write("Restore", None, request_id, event_id=event)
+
+    def erase(self, events: Sequence[int], *, request_id: Optional[str] = None) -> List[int]:
+        """Takes text, vector and attributes away for good, from every file of the daemon's. Gives the episodes whose
+        text may repeat what was erased."""
+        return list(self._write("Erase", None, request_id, event_ids=list(events)).episode_ids)
+
+    def touch(self, events: Sequence[int], *, request_id: Optional[str] = None) -> None:
+        """Counts events as used."""
+        self._write("Touch", None, request_id, touched=[{"event_id": event} for event in events])
+
+    def set_attributes(
+        self, event: int, attributes: Optional[Mapping[str, Any]], *, request_id: Optional[str] = None
+    ) -> None:
+        """Gives an event other attributes, or none."""
+        self._write("SetAttributes", None, request_id, event_id=event, attributes_json=_convert.attributes(attributes))
+
+    def set_vector(self, event: int, vector: Optional[Sequence[float]], *, request_id: Optional[str] = None) -> None:
+        """Gives an event another vector, or none."""
+        self._write("SetVector", None, request_id, event_id=event, vector=_convert.vector(vector))
+
+    def decay(self, *, request_id: Optional[str] = None) -> None:
+        """Computes the strength of every event for now."""
+        self._write("Decay", None, request_id)
+
+    def compress(
+        self, session: int, text: str, *, vector: Optional[Sequence[float]] = None, request_id: Optional[str] = None
+    ) -> int:
+        """Summarises a session by an episode, and gives its id. The events leave listings, and stay in the graph."""
+        answer = self._write(
+            "CompressSession", None, request_id, session_id=session, text=text, vector=_convert.vector(vector)
+        )
+        return int(answer.event_id)
+
+    def open_session(self, key: str = "", *, request_id: Optional[str] = None) -> int:
+        """Opens a session and gives its number; one that is open under the same key is found again."""
+        return int(self._write("OpenSession", None, request_id, key=key).session_id)
+
+    def close_session(self, session: int, outcome: str = "", *, request_id: Optional[str] = None) -> None:
+        """Closes a session."""
+        self._write("CloseSession", None, request_id, session_id=session, outcome=outcome)
+
+    def session(self, key: str = "", outcome: str = "") -> OpenSession:
+        """A session for a `with` block: opened at its beginning, closed with its outcome at its end."""
+        return OpenSession(self, key, outcome)
+
+    def set_settings(self, settings: Mapping[str, Any], *, request_id: Optional[str] = None) -> None:
+        """Replaces the settings."""
+        self._write("SetSettings", None, request_id, settings_json=json.dumps(settings))
+
+    def settings(self) -> Dict[str, Any]:
+        """The settings as they were set; what is not said has its default."""
+        told = self._ask("GetBrain").settings_json
+        return dict(json.loads(told)) if told else {}
+
+    def checkpoint(self) -> int:
+        """Folds the journal into a new base, and gives its generation. The daemon does it by itself, too."""
+        return int(self._ask("CheckpointBrain").generation)

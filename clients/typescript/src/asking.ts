@@ -1,0 +1,264 @@
+// Asking a brain. Each question is answered from one view; with `asOf`, that of an earlier LSN or time.
+
+import * as convert from './convert';
+import { given } from './convert';
+import type {
+  Axis,
+  Conflict,
+  Context,
+  EdgeType,
+  Event,
+  Follow,
+  Hit,
+  Moment,
+  Order,
+  Resolved,
+  Rows,
+  Session,
+  Source,
+  Stage,
+  Step,
+  TimelineEntry,
+  Walk,
+  Where,
+} from './types';
+import type { Message, Told } from './wire';
+import { Writing } from './writing';
+
+type Vector = ArrayLike<number>;
+/** Of what follows edges: 0 is the daemon's default. */
+type Reach = { depth?: number; limit?: number; asOf?: Moment; includeForgotten?: boolean };
+type Listing = { limit?: number | null; asOf?: Moment };
+type Seen = { asOf?: Moment; includeForgotten?: boolean; edges?: boolean; vectors?: boolean; touch?: boolean };
+
+/** What a brain can be asked. */
+export class Asking extends Writing {
+  /** An event by its id. `touch` counts it as used; yes unless told otherwise. */
+  async get(event: number, how: Seen = {}): Promise<Event> {
+    return (await this.getMany([event], how))[0] as Event;
+  }
+
+  /** Events by their ids, in that order; one that is not there fails the call. */
+  async getMany(
+    events: readonly number[],
+    { asOf, includeForgotten, edges = false, vectors, touch }: Seen = {},
+  ): Promise<Event[]> {
+    const answer = await this.ask('GetEvents', {
+      event_ids: events,
+      as_of: convert.asOf(asOf),
+      include_forgotten: includeForgotten,
+      include_edges: edges,
+      include_vectors: vectors,
+      touch,
+    });
+    return answer.events.map((one: Told) => convert.event(one, edges));
+  }
+
+  /** What answers a question best: words, vectors and the graph together. */
+  async search(
+    text: string,
+    how: {
+      vector?: Vector;
+      where?: Where;
+      limit?: number;
+      asOf?: Moment;
+      includeSuperseded?: boolean;
+      textWeight?: number;
+      vectorWeight?: number;
+    } = {},
+  ): Promise<Hit[]> {
+    const answer = await this.ask('Search', {
+      text,
+      vector: convert.vector(how.vector),
+      selection: convert.selection(how.where),
+      limit: how.limit ?? 10,
+      as_of: convert.asOf(how.asOf),
+      include_superseded: how.includeSuperseded,
+      text_weight: how.textWeight,
+      vector_weight: how.vectorWeight,
+    });
+    return answer.hits.map(convert.searchHit);
+  }
+
+  /** What answers a question best by its words alone. */
+  async text(
+    text: string,
+    { where, limit = 10, asOf }: { where?: Where; limit?: number; asOf?: Moment } = {},
+  ): Promise<Hit[]> {
+    const answer = await this.ask('Text', {
+      text,
+      selection: convert.selection(where),
+      limit,
+      as_of: convert.asOf(asOf),
+    });
+    return answer.hits.map((one: Told) => convert.hit(one.event, one.score));
+  }
+
+  /** The events whose vectors point the same way as an event's or as a vector; the score is the cosine. */
+  async similar(how: {
+    event?: number;
+    vector?: Vector;
+    where?: Where;
+    limit?: number;
+    minSimilarity?: number;
+    asOf?: Moment;
+    approximate?: boolean;
+  }): Promise<Hit[]> {
+    if ((how.event === undefined) === (how.vector === undefined))
+      throw new Error('similar to what: an event, or a vector');
+    const answer = await this.ask('Similar', {
+      event_id: how.event,
+      vector: convert.vector(how.vector),
+      selection: convert.selection(how.where),
+      limit: how.limit ?? 10,
+      min_similarity: how.minSimilarity,
+      as_of: convert.asOf(how.asOf),
+      approximate: how.approximate,
+    });
+    return answer.hits.map((one: Told) => convert.hit(one.event, one.similarity));
+  }
+
+  /** The events that meet conditions, in an order; all of them if the limit is null. */
+  async query(how: Listing & { where?: Where; order?: Order; axis?: Axis } = {}): Promise<Event[]> {
+    return this.pages(
+      'Pattern',
+      how.limit === undefined ? 50 : how.limit,
+      (page) => page.events.map((one: Told) => convert.event(one)),
+      {
+        selection: convert.selection(how.where),
+        order: convert.order(how.order),
+        axis: convert.axis(how.axis ?? 'recorded'),
+        as_of: convert.asOf(how.asOf),
+      },
+    );
+  }
+
+  /** Events along a time: when they happened, or were recorded. */
+  async timeline(how: Listing & { where?: Where; axis?: Axis; newestFirst?: boolean } = {}): Promise<TimelineEntry[]> {
+    return this.pages(
+      'Timeline',
+      how.limit === undefined ? 50 : how.limit,
+      (page) => page.entries.map(convert.timelineEntry),
+      {
+        selection: convert.selection(how.where),
+        axis: convert.axis(how.axis ?? 'happened'),
+        newest_first: how.newestFirst,
+        as_of: convert.asOf(how.asOf),
+      },
+    );
+  }
+
+  /** What is believed now in place of an event. */
+  async resolve(
+    event: number,
+    how: { asOf?: Moment; includeForgotten?: boolean; touch?: boolean } = {},
+  ): Promise<Resolved> {
+    const fields = { as_of: convert.asOf(how.asOf), include_forgotten: how.includeForgotten, touch: how.touch };
+    return convert.resolved(await this.ask('Resolve', { event_id: event, ...fields }));
+  }
+
+  /** What an event rests on: what caused it and speaks for it, and what caused that. */
+  async why(event: number, how: Reach = {}): Promise<Walk> {
+    return convert.walk(await this.ask('Why', { event_id: event, ...reach(how) }));
+  }
+
+  /** What rests on an event; with `parts`, what belongs to it, too. */
+  async impact(event: number, { parts, ...how }: Reach & { parts?: boolean } = {}): Promise<Walk> {
+    return convert.walk(await this.ask('Impact', { event_id: event, include_parts: parts, ...reach(how) }));
+  }
+
+  /** What can be reached from an event, breadth first; outgoing unless told otherwise. */
+  async traverse(
+    event: number,
+    { types, follow = 'outgoing', ...how }: Reach & { types?: readonly EdgeType[]; follow?: Follow } = {},
+  ): Promise<Walk> {
+    const fields = { types: convert.edgeTypes(types), follow: convert.follow(follow), ...reach(how) };
+    return convert.walk(await this.ask('Traverse', { event_id: event, ...fields }));
+  }
+
+  /** The shortest way from one event to another, both ways unless told otherwise; empty if none is short enough. */
+  async path(
+    start: number,
+    end: number,
+    {
+      types,
+      follow = 'both',
+      depth,
+      asOf,
+    }: { types?: readonly EdgeType[]; follow?: Follow; depth?: number; asOf?: Moment } = {},
+  ): Promise<Step[]> {
+    const fields = {
+      types: convert.edgeTypes(types),
+      follow: convert.follow(follow),
+      depth,
+      as_of: convert.asOf(asOf),
+    };
+    return (await this.ask('Path', { from_id: start, to_id: end, ...fields })).steps.map(convert.step);
+  }
+
+  /** What contradicts what, and which beliefs are contested. */
+  async conflicts({ limit = 50, asOf }: Listing = {}): Promise<Conflict[]> {
+    return this.pages('ListConflicts', limit, (page) => page.conflicts.map(convert.conflict), {
+      as_of: convert.asOf(asOf),
+    });
+  }
+
+  /** What is known of a question as a text of at most so many tokens, for a prompt. */
+  async context(
+    text: string,
+    budget = 2000,
+    how: { vector?: Vector; where?: Where; reasonsDepth?: number; asOf?: Moment; touch?: boolean } = {},
+  ): Promise<Context> {
+    const answer = await this.ask('Context', {
+      text,
+      budget_tokens: budget,
+      vector: convert.vector(how.vector),
+      selection: convert.selection(how.where),
+      reasons_depth: how.reasonsDepth,
+      as_of: convert.asOf(how.asOf),
+      touch: how.touch,
+    });
+    return convert.context(answer);
+  }
+
+  /** Stages composed in one call on one view. */
+  async pipeline(
+    sources: readonly Source[],
+    stages: readonly Stage[] = [],
+    {
+      user,
+      agent,
+      run,
+      includeForgotten,
+      asOf,
+    }: { user?: string; agent?: string; run?: string; includeForgotten?: boolean; asOf?: Moment } = {},
+  ): Promise<Rows> {
+    const answer = await this.ask('Pipeline', {
+      sources: sources.map(convert.source),
+      stages: stages.map(convert.stage),
+      scope: given({ user, agent, run }),
+      include_forgotten: includeForgotten,
+      as_of: convert.asOf(asOf),
+    });
+    return convert.rows(answer);
+  }
+
+  /** Sessions by number: all, or those of a state. */
+  async sessions(
+    state: '' | 'open' | 'closed' = '',
+    { oldestFirst, limit = 50 }: { oldestFirst?: boolean; limit?: number | null } = {},
+  ): Promise<Session[]> {
+    const fields = { state: ['', 'open', 'closed'].indexOf(state), oldest_first: oldestFirst };
+    return this.pages('ListSessions', limit, (page) => page.sessions.map(convert.session), fields);
+  }
+
+  /** One session, by its number or its key. */
+  async getSession(session: number | string): Promise<Session> {
+    const which = typeof session === 'string' ? { key: session } : { session_id: session };
+    return convert.session((await this.ask('GetSession', which)).session);
+  }
+}
+
+function reach({ depth, limit, asOf, includeForgotten }: Reach): Message {
+  return { depth, limit, as_of: convert.asOf(asOf), include_forgotten: includeForgotten };
+}

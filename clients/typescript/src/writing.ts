@@ -1,0 +1,252 @@
+// Writing to a brain.
+//
+// Every write carries a request id and is tried again with it, so that it is done once whatever becomes of the
+// connection.
+
+import { Calls } from './calls';
+import * as convert from './convert';
+import { given } from './convert';
+import { parseObject, stringify } from './json';
+import {
+  EDGE_TYPES,
+  type EdgeType,
+  type End,
+  type Ends,
+  type EventType,
+  type JsonObject,
+  type New,
+  type NewFields,
+  type WriteOptions,
+} from './types';
+import type { Message } from './wire';
+
+type Vector = ArrayLike<number>;
+
+/** What a brain can be told. */
+export class Writing extends Calls {
+  /** Adds an event and gives its id. What the edges mean is told at `NewFields`. */
+  async add(type: EventType, text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    const { requestId, onlyIf, ...rest } = fields;
+    const [id] = await this.addMany([{ type, text, ...rest }], given({ requestId, onlyIf }));
+    return id as number;
+  }
+
+  /** Adds what was observed; as `add`. */
+  addFact(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    return this.add('fact', text, fields);
+  }
+
+  /** Adds what was chosen; as `add`. */
+  addDecision(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    return this.add('decision', text, fields);
+  }
+
+  /** Adds what was concluded; as `add`. */
+  addInference(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    return this.add('inference', text, fields);
+  }
+
+  /** Adds how to do something; as `add`. */
+  addSkill(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    return this.add('skill', text, fields);
+  }
+
+  /** Adds the summary of an experience; as `add`. */
+  addEpisode(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
+    return this.add('episode', text, fields);
+  }
+
+  /**
+   * Adds all of a batch or nothing of it, and gives the ids in order. `follow` ties each event to the one before it in
+   * its session; `relate` ties each to so many similar ones.
+   */
+  async addMany(
+    events: readonly New[],
+    {
+      follow,
+      relate,
+      minSimilarity = 0,
+      ...how
+    }: WriteOptions & { follow?: boolean; relate?: number; minSimilarity?: number } = {},
+  ): Promise<number[]> {
+    const places = new Map(events.map((event, place) => [event, place]));
+    const end = (of: End): Message => {
+      if (typeof of === 'number') return { event_id: of };
+      const place = places.get(of);
+      if (place === undefined) throw new RangeError(`an edge leads to an event that is not in the batch: "${of.text}"`);
+      return { batch_index: place };
+    };
+    const links = events.flatMap((event, place) =>
+      ends(event).map(([type, of]) => ({
+        source: { batch_index: place },
+        target: end(of),
+        type: convert.edgeType(type),
+      })),
+    );
+    const answer = await this.write('Ingest', how, {
+      events: events.map(convert.newEvent),
+      links,
+      follow,
+      relate: relate === undefined ? undefined : { k: relate, min_similarity: minSimilarity },
+    });
+    return answer.event_ids.map(Number);
+  }
+
+  /**
+   * Replaces a belief and gives the new event's id. With `toHead` it is the newest head of the chain that is replaced.
+   * `targetConfidence` is what is left of the old one's; 0 unless it is said.
+   */
+  async correct(
+    target: number,
+    text: string,
+    fields: Omit<
+      NewFields,
+      'causedBy' | 'supports' | 'contradicts' | 'supersedes' | 'relatedTo' | 'partOf' | 'follows'
+    > &
+      WriteOptions & { reason?: string; toHead?: boolean; targetConfidence?: number } = {},
+  ): Promise<number> {
+    const { reason, toHead, targetConfidence, requestId, onlyIf, ...rest } = fields;
+    const answer = await this.write('Correct', given({ requestId, onlyIf }), {
+      target_id: target,
+      to_head: toHead,
+      event: convert.newEvent({ type: 'correction', text, ...rest }),
+      target_confidence: targetConfidence,
+      reason,
+    });
+    return Number(answer.event_id);
+  }
+
+  /** Adds an edge, or gives an existing one another weight: `link(a, 'caused-by', b)`, a was caused by b. */
+  async link(source: number, type: EdgeType, target: number, weight?: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Link', how, { source_id: source, target_id: target, type: convert.edgeType(type), weight });
+  }
+
+  /** Retracts an edge. */
+  async unlink(source: number, type: EdgeType, target: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Unlink', how, { source_id: source, target_id: target, type: convert.edgeType(type) });
+  }
+
+  /** Keeps an event from fading. */
+  async pin(event: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Pin', how, { event_id: event });
+  }
+
+  /** Lets it fade again. */
+  async unpin(event: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Unpin', how, { event_id: event });
+  }
+
+  /** Hides an event, at every moment. `restore` undoes it. */
+  async forget(event: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Forget', how, { event_id: event });
+  }
+
+  /** Shows a forgotten event again. */
+  async restore(event: number, how: WriteOptions = {}): Promise<void> {
+    await this.write('Restore', how, { event_id: event });
+  }
+
+  /**
+   * Takes text, vector and attributes away for good, from every file of the daemon's. Gives the episodes whose text may
+   * repeat what was erased.
+   */
+  async erase(events: readonly number[], how: WriteOptions = {}): Promise<number[]> {
+    return (await this.write('Erase', how, { event_ids: events })).episode_ids.map(Number);
+  }
+
+  /** Counts events as used. */
+  async touch(events: readonly number[], how: WriteOptions = {}): Promise<void> {
+    await this.write('Touch', how, { touched: events.map((event) => ({ event_id: event })) });
+  }
+
+  /** Gives an event other attributes, or none. */
+  async setAttributes(event: number, attributes: JsonObject | null, how: WriteOptions = {}): Promise<void> {
+    await this.write('SetAttributes', how, { event_id: event, attributes_json: convert.attributes(attributes) });
+  }
+
+  /** Gives an event another vector, or none. */
+  async setVector(event: number, vector: Vector | null, how: WriteOptions = {}): Promise<void> {
+    await this.write('SetVector', how, { event_id: event, vector: convert.vector(vector) });
+  }
+
+  /** Computes the strength of every event for now. */
+  async decay(how: WriteOptions = {}): Promise<void> {
+    await this.write('Decay', how);
+  }
+
+  /** Summarises a session by an episode, and gives its id. The events leave listings, and stay in the graph. */
+  async compress(
+    session: number,
+    text: string,
+    { vector, ...how }: WriteOptions & { vector?: Vector } = {},
+  ): Promise<number> {
+    const fields = { session_id: session, text, vector: convert.vector(vector) };
+    return Number((await this.write('CompressSession', how, fields)).event_id);
+  }
+
+  /** Opens a session and gives its number; one that is open under the same key is found again. */
+  async openSession(key = '', how: WriteOptions = {}): Promise<number> {
+    return (await this.write('OpenSession', how, { key })).session_id;
+  }
+
+  /** Closes a session. */
+  async closeSession(session: number, outcome = '', how: WriteOptions = {}): Promise<void> {
+    await this.write('CloseSession', how, { session_id: session, outcome });
+  }
+
+  /**
+   * Opens a session, does some work in it, and closes it with its outcome: what was set, else, of work that failed,
+   * why.
+   */
+  async session<T>(key: string, work: (session: { readonly id: number; outcome: string }) => Promise<T>): Promise<T> {
+    const session = { id: await this.openSession(key), outcome: '' };
+    try {
+      return await work(session);
+    } catch (error) {
+      // At most 4096 bytes are kept of an outcome.
+      session.outcome ||= Buffer.from(`failed: ${String(error)}`)
+        .subarray(0, 4090)
+        .toString('utf8')
+        .replace(/\uFFFD+$/, '');
+      throw error;
+    } finally {
+      await this.closeSession(session.id, session.outcome);
+    }
+  }
+
+  /** Replaces the settings. */
+  async setSettings(settings: JsonObject, how: WriteOptions = {}): Promise<void> {
+    await this.write('SetSettings', how, { settings_json: stringify(settings) });
+  }
+
+  /** The settings. */
+  async settings(): Promise<JsonObject> {
+    return parseObject((await this.ask('GetBrain')).settings_json);
+  }
+
+  /** Folds the journal into a new base, and gives its generation. The daemon does it by itself, too. */
+  async checkpoint(): Promise<number> {
+    return Number((await this.ask('CheckpointBrain')).generation);
+  }
+}
+
+/** Type and end of each edge of a new event. */
+function ends(event: New): [string, End][] {
+  const all = [
+    event.causedBy,
+    event.supports,
+    event.contradicts,
+    event.supersedes,
+    event.relatedTo,
+    event.partOf,
+    event.follows,
+  ];
+  return all.flatMap((given: Ends | undefined, place) => {
+    const list = given === undefined ? [] : isList(given) ? given : [given];
+    return list.map((end): [string, End] => [EDGE_TYPES[place] as string, end]);
+  });
+}
+
+function isList(given: Ends): given is readonly End[] {
+  return Array.isArray(given);
+}
