@@ -24,6 +24,7 @@ from amemd.types import to_datetime
 parser = argparse.ArgumentParser(description="the conformance list of amemd's clients")
 parser.add_argument("--target", required=True, help="unix:/path or host:port")
 parser.add_argument("--token", help="what TCP asks for")
+parser.add_argument("--authority", help="the certificate that vouches for the daemon's, which is localhost's")
 parser.add_argument("--cases", required=True, help="clients/conformance.json")
 parser.add_argument("--only", default="", help="only cases whose names have this in them")
 args = parser.parse_args()
@@ -307,7 +308,8 @@ def main():
     cases = json.loads(Path(args.cases).read_text(encoding="utf-8"))["cases"]
     chosen = [(number, case) for number, case in enumerate(cases) if args.only in case["name"]]
     began = time.monotonic()
-    with amemd.connect(args.target, token=args.token, agent="conformance") as client:
+    tls = amemd.Tls(Path(args.authority).read_bytes(), name="localhost") if args.authority else None
+    with amemd.connect(args.target, token=args.token, agent="conformance", tls=tls) as client:
         for number, case in chosen:
             try:
                 run(client, number, case)

@@ -41,6 +41,11 @@ fn check_unix(kit: Option<Kit>) {
 fn check_tcp(kit: Option<Kit>) {
     let Some(kit) = kit else { return };
     let (_folder, mut place) = place();
+    over_tcp(&kit, &mut place);
+}
+
+/// Runs an agent beside a daemon that listens on TCP, and asks for a token.
+fn over_tcp(kit: &Kit, place: &mut Place) {
     // A port that was free a moment ago; the daemon that is started again needs the same one.
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = free.local_addr().unwrap().to_string();
@@ -48,7 +53,7 @@ fn check_tcp(kit: Option<Kit>) {
     let token = place.folder().join("token");
     place.set("AMEMD_TCP_LISTEN", &target);
     place.set("AMEMD_TCP_TOKEN_FILE", token.to_str().unwrap());
-    Agent::new(&kit, &target, Some(&token)).run(&place);
+    Agent::new(kit, &target, Some(&token)).run(place);
 }
 
 #[test]

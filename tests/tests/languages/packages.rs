@@ -1,17 +1,19 @@
 //! The packages for agents in `clients/`: installed as a user installs them, checked by their languages' type checkers, and
-//! held against the conformance list beside the real daemon, over the Unix socket and over TCP.
+//! held against the conformance list beside the real daemon, over the Unix socket and by TLS over TCP.
 //!
 //! Sources are copied into the target folder first, so that nothing is built among them. Where python3 or node is missing, or
 //! the registry can't be reached, a test says so and checks nothing, as `kit` tells.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use crate::kit::{Kit, node, python, say};
-use crate::{check_tcp, check_unix, place};
+use crate::{check_unix, over_tcp, place};
 
 /// What a copy leaves behind: what somebody may have built or installed among the sources.
 const BUILT: [&str; 6] = [
@@ -122,12 +124,27 @@ fn runs_as_shown(what: &str, script: &Kit, tells: &str) {
     assert!(daemon.stop().success());
 }
 
-/// Runs the conformance list on both ways to a daemon, and files that lie beside one.
-fn conforms(scripts: [Kit; 3]) {
-    let [unix, tcp, hostile] = scripts;
-    check_unix(Some(unix));
-    check_tcp(Some(tcp));
-    check_unix(Some(hostile));
+/// Runs the conformance list over the Unix socket and by TLS over TCP, and files that lie; a script is made of its
+/// arguments.
+fn conforms(script: impl Fn(Vec<PathBuf>) -> Kit, conformance: Vec<PathBuf>, hostile: PathBuf) {
+    check_unix(Some(script(conformance.clone())));
+    let (folder, mut place) = place();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let certificate = folder.path().join("certificate");
+    let key = folder.path().join("key");
+    for (path, pem) in [
+        (&certificate, made.cert.pem()),
+        (&key, made.signing_key.serialize_pem()),
+    ] {
+        let mut file = fs::OpenOptions::new();
+        let file = file.write(true).create_new(true).mode(0o600).open(path);
+        file.unwrap().write_all(pem.as_bytes()).unwrap();
+    }
+    place.set("AMEMD_TCP_TLS_CERTIFICATE", certificate.to_str().unwrap());
+    place.set("AMEMD_TCP_TLS_KEY", key.to_str().unwrap());
+    let by_tls = [conformance, vec!["--authority".into(), certificate]];
+    over_tcp(&script(by_tls.concat()), &mut place);
+    check_unix(Some(script(vec![hostile])));
 }
 
 #[test]
@@ -162,9 +179,8 @@ fn the_python_package_is_typed_and_conforms() {
         fs::write(&readme, code).unwrap();
         runs_as_shown(what, &script(vec![readme]), tells);
     }
-    let conformance = || script(sources.conformance("tests/conformance.py"));
-    let hostile = script(vec![sources.package.join("tests/hostile.py")]);
-    conforms([conformance(), conformance(), hostile]);
+    let hostile = sources.package.join("tests/hostile.py");
+    conforms(script, sources.conformance("tests/conformance.py"), hostile);
 }
 
 #[test]
@@ -188,7 +204,10 @@ fn the_node_package_is_typed_and_conforms() {
     step("Node, its own tests", &mut run(tests));
     let readme = sources.package.join("dist/test/readme.mjs");
     runs_as_shown("Node, its README", &script(vec![readme]), TOLD);
-    let conformance = || script(sources.conformance("dist/test/conformance.js"));
-    let hostile = script(vec![sources.package.join("dist/test/hostile.js")]);
-    conforms([conformance(), conformance(), hostile]);
+    let hostile = sources.package.join("dist/test/hostile.js");
+    conforms(
+        script,
+        sources.conformance("dist/test/conformance.js"),
+        hostile,
+    );
 }
