@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -188,6 +189,11 @@ class Case:
         lsns = [commit.lsn for commit in found]
         assert lsns == sorted(set(lsns)), lsns
         return found
+
+    def do_closed_while_it_waits(self):
+        """Whether a subscription that is closed by somebody else ends."""
+        threading.Timer(0.05, self.commits.close).start()
+        return next(self.commits, None) is None
 
     def do_reader(self):
         self.reader_open = amemd.Reader(self.brain.file)

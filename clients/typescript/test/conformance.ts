@@ -188,6 +188,12 @@ class Case {
     return found;
   }
 
+  /** Whether a subscription that is closed by somebody else ends. */
+  async do_closed_while_it_waits(): Promise<boolean> {
+    setTimeout(() => this.commits?.close(), 50);
+    return (await this.commits?.next())?.done === true;
+  }
+
   do_reader(): void {
     this.reader = new amemd.Reader(this.brain.file);
   }

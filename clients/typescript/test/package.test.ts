@@ -62,6 +62,8 @@ test('JSON keeps every digit and refuses what it has not', () => {
   assert.equal(stringify(value), text);
   for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) assert.throws(() => stringify({ bad }), RangeError);
   assert.throws(() => parseObject('[1]'), SyntaxError);
+  // An end that never comes is looked for once.
+  assert.throws(() => parse(`"${'\\"'.repeat(1 << 20)} 12345678901234567890`), SyntaxError);
   assert.deepEqual(parse('[9007199254740993, 9007199254740991, 1E2]'), [9007199254740993n, 9007199254740991, 100]);
 });
 

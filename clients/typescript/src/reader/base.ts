@@ -6,6 +6,7 @@
 import { DamagedFile } from '../errors';
 import type { Session } from '../types';
 import {
+  ATTRIBUTES_BYTES_MAX,
   DIMENSION_MAX,
   EDGES_MAX,
   NODES_MAX,
@@ -241,6 +242,7 @@ export class Base {
     const place = ids.find(id);
     if (place === ids.length || ids.get(place) !== id) return '';
     const [start, end] = [starts.get(place), starts.get(place + 1)];
+    if (end - start > ATTRIBUTES_BYTES_MAX) throw own.bad(8, `the attributes of event ${id} take ${end - start} bytes`);
     return own.text(8 + 8 * starts.length + 4 * ids.length + start, end - start);
   }
 

@@ -14,7 +14,19 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ..errors import DamagedFile
 from ..types import Edge, Session, EDGE_TYPES, type_name
 from . import _lz4
-from ._bytes import DIMENSION_MAX, EDGES_MAX, NODES_MAX, SECTIONS_MAX, TEXT_BYTES_MAX, Array, Buffer, Span, bisect, utf8
+from ._bytes import (
+    ATTRIBUTES_BYTES_MAX,
+    DIMENSION_MAX,
+    EDGES_MAX,
+    NODES_MAX,
+    SECTIONS_MAX,
+    TEXT_BYTES_MAX,
+    Array,
+    Buffer,
+    Span,
+    bisect,
+    utf8,
+)
 
 HEADER = 64
 NODE = 72
@@ -189,6 +201,8 @@ class Base:
         if place == len(ids) or ids[place] != id:
             return ""
         own, start, end = self.section(ATTRIBUTES), starts[place], starts[place + 1]
+        if end - start > ATTRIBUTES_BYTES_MAX:
+            raise own.bad(8, f"the attributes of event {id} take {end - start} bytes")
         return own.text(8 + 8 * len(starts) + 4 * len(ids) + start, end - start)
 
     def _find_times(self, own: Span) -> Tuple[Array, ...]:

@@ -45,7 +45,8 @@ class _Followed:
     """One generation: its file, its base, and what is applied of its journal."""
 
     def __init__(self, path: str, copy: bool) -> None:
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Whatever stands there, opening does not wait for it.
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             about = os.fstat(self._file)
             if not stat.S_ISREG(about.st_mode):
