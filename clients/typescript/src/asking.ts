@@ -65,6 +65,8 @@ export class Asking extends Writing {
       includeSuperseded?: boolean;
       textWeight?: number;
       vectorWeight?: number;
+      neighbourShare?: number;
+      sessionShare?: number;
     } = {},
   ): Promise<Hit[]> {
     const answer = await this.ask('Search', {
@@ -76,6 +78,8 @@ export class Asking extends Writing {
       include_superseded: how.includeSuperseded,
       text_weight: how.textWeight,
       vector_weight: how.vectorWeight,
+      neighbour_share: how.neighbourShare,
+      session_share: how.sessionShare,
     });
     return answer.hits.map(convert.searchHit);
   }

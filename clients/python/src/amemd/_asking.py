@@ -75,6 +75,8 @@ class Asking(Writing):
         include_superseded: bool = False,
         text_weight: Optional[float] = None,
         vector_weight: Optional[float] = None,
+        neighbour_share: Optional[float] = None,
+        session_share: Optional[float] = None,
     ) -> List[Hit]:
         """What answers a question best: words, vectors and the graph together."""
         answer = self._ask(
@@ -87,6 +89,8 @@ class Asking(Writing):
             include_superseded=include_superseded,
             text_weight=text_weight,
             vector_weight=vector_weight,
+            neighbour_share=neighbour_share,
+            session_share=session_share,
         )
         return [_convert.search_hit(one) for one in answer.hits]
 
