@@ -183,7 +183,7 @@ pub(crate) struct Needs {
 const MEMORY: &str = "amem.v1.MemoryService";
 
 /// Service, method (`*`: every other one), role, pace.
-const TABLE: [(&str, &str, Role, Pace); 27] = {
+const TABLE: [(&str, &str, Role, Pace); 29] = {
     use Pace::{Call, Long, Stream};
     use Role::{Admin, Read, Write};
     const BRAIN: &str = "amem.v1.BrainService";
@@ -210,6 +210,8 @@ const TABLE: [(&str, &str, Role, Pace); 27] = {
         (ADMIN, "GetStatus", Read, Call),
         (ADMIN, "ListLatencies", Read, Call),
         (ADMIN, "ListJobs", Read, Call),
+        (ADMIN, "ListSchedules", Read, Call),
+        (ADMIN, "RunJob", Write, Long),
         (ADMIN, "Reload", Admin, Call),
         (ADMIN, "Shutdown", Admin, Call),
         ("grpc.health.v1.Health", "Watch", Read, Stream),

@@ -36,6 +36,7 @@ mod log;
 mod methods;
 mod notify;
 mod panics;
+mod schedules;
 mod secrets;
 mod services;
 mod touches;

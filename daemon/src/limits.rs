@@ -150,3 +150,11 @@ pub const HELD_MAX: usize = 1024;
 pub const ASKED_MAX: usize = 1024;
 /// Files of which brains were made and that wait to be looked at for the last time.
 pub const ORIGINALS_MAX: usize = 64;
+/// How often schedules are looked at.
+pub const SCHEDULES_EVERY: Duration = Duration::from_millis(500);
+/// Scheduled jobs that run at the same time.
+pub const SCHEDULED_MAX: usize = 2;
+/// The most by which the start of a scheduled job is put off.
+pub const JITTER_MAX: Duration = Duration::from_secs(600);
+/// Requests that a scheduled job puts into a brain's queue at a time.
+pub const PORTION: usize = 64;

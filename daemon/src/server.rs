@@ -120,6 +120,8 @@ pub async fn run(
             }
         })
     };
+    let schedules = daemon.schedules.clone();
+    let following = tokio::spawn(async move { schedules.follow().await });
     let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
     tokio::pin!(serving);
     tracing::info!(
@@ -144,6 +146,7 @@ pub async fn run(
     tracing::info!("stopping");
     closing.abort();
     watching.abort();
+    following.abort();
     unread.abort();
     daemon.control.shutdown();
     notify::stopping();

@@ -19,6 +19,7 @@ mod get;
 mod impact;
 mod import;
 mod info;
+mod jobs;
 mod kept;
 mod link;
 mod make;
@@ -128,6 +129,8 @@ pub(crate) enum Command {
     Checkpoint(upkeep::Checkpoint),
     /// Tells whether amemd runs, and how it is.
     Status(status::Status),
+    /// Shows what amemd does by itself, and when; runs it now.
+    Jobs(jobs::Jobs),
     /// Has amemd read its settings again.
     Reload(daemon::Reload),
     /// Ends amemd.
@@ -186,6 +189,7 @@ impl Command {
             Self::DumpJournal(_) => "dump-journal",
             Self::Checkpoint(_) => "checkpoint",
             Self::Status(_) => "status",
+            Self::Jobs(_) => "jobs",
             Self::Reload(_) => "reload",
             Self::Shutdown(_) => "shutdown",
             Self::Demo(_) => "demo",
@@ -245,6 +249,7 @@ impl Command {
             Self::DumpJournal(command) => command.run(cx),
             Self::Checkpoint(command) => command.run(cx),
             Self::Status(command) => command.run(cx),
+            Self::Jobs(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),
             Self::Demo(command) => command.run(cx),

@@ -24,6 +24,7 @@ pub(crate) mod learnt;
 pub mod node;
 pub(crate) mod replaced;
 pub mod requests;
+pub mod schedule;
 pub mod section;
 pub mod sessions;
 pub mod settings;

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::schedule::{self, Schedule};
 use super::section::Section;
 use crate::error::{Error, Result};
 use crate::event::Attributes;
@@ -18,9 +19,53 @@ pub struct Settings {
     pub fading_below: f32,
     /// Texts without a vector are embedded by the built-in embedder, if the brain's space is its.
     pub embed: bool,
+    /// What the daemon does by itself, and when.
+    pub jobs: Jobs,
     /// What this version does not know.
     #[serde(flatten)]
     pub other: Attributes,
+}
+
+/// What the daemon does by itself, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Jobs {
+    /// Strengths are computed.
+    pub decay: Schedule,
+    /// Events whose attribute `expires_at` is past are forgotten.
+    pub expire: Schedule,
+    /// Sessions without events for a while are closed.
+    pub close_sessions: Schedule,
+    /// How long: `6h`.
+    pub session_idle: String,
+    /// Every byte is checked.
+    pub scrub: Schedule,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub other: Attributes,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self {
+            decay: Schedule::Every(24 * 3600),
+            expire: Schedule::Every(600),
+            close_sessions: Schedule::Every(600),
+            session_idle: "6h".into(),
+            scrub: Schedule::Every(24 * 3600),
+            other: Attributes::new(),
+        }
+    }
+}
+
+impl Jobs {
+    /// How many seconds without an event make a session idle.
+    pub fn session_idle_seconds(&self) -> Result<u64> {
+        schedule::seconds(&self.session_idle).ok_or_else(|| {
+            let why = format!("{:?} is no span: say 90s, 10m, 6h or 7d", self.session_idle);
+            Error::invalid("jobs.session_idle", why)
+        })
+    }
 }
 
 /// Decay rates per day, by event type: how fast strength falls without access.
@@ -75,6 +120,7 @@ impl Default for Settings {
             decay: DecayRates::default(),
             fading_below: 0.2,
             embed: true,
+            jobs: Jobs::default(),
             other: Attributes::new(),
         }
     }
@@ -111,6 +157,7 @@ impl Settings {
             let why = format!("{} is not within 0 and 1", self.fading_below);
             return Err(Error::invalid("fading_below", why));
         }
+        self.jobs.session_idle_seconds()?;
         Ok(())
     }
 
@@ -138,6 +185,8 @@ mod tests {
         for json in [
             r#"{"fading_below":2}"#,
             r#"{"decay":{"fact":-1}}"#,
+            r#"{"jobs":{"decay":"often"}}"#,
+            r#"{"jobs":{"session_idle":"long"}}"#,
             "[]",
             "{",
         ] {

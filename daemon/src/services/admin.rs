@@ -6,6 +6,7 @@ use tonic::{Request, Response, Status};
 
 use super::{Service, page_size, status};
 use crate::refusal::{Refusal, Result};
+use crate::schedules::KINDS;
 
 #[tonic::async_trait]
 impl AdminService for Service {
@@ -78,6 +79,40 @@ impl AdminService for Service {
             },
             jobs: page.into_iter().map(status::job).collect(),
         }))
+    }
+
+    async fn list_schedules(
+        &self,
+        request: Request<v1::ListSchedulesRequest>,
+    ) -> Result<Response<v1::ListSchedulesResponse>, Status> {
+        let request = request.into_inner();
+        let mut jobs = self.0.schedules.list(&request.brain);
+        // A token is the name of the last brain of its page: a brain's jobs stand on one page.
+        jobs.retain(|job| job.brain > request.page_token);
+        let size = page_size(request.page_size).max(KINDS.len());
+        let mut until = size.min(jobs.len());
+        while until < jobs.len() && until > 0 && jobs[until].brain == jobs[until - 1].brain {
+            until -= 1;
+        }
+        let more = until < jobs.len();
+        jobs.truncate(until);
+        Ok(Response::new(v1::ListSchedulesResponse {
+            next_page_token: match jobs.last() {
+                Some(last) if more => last.brain.clone(),
+                _ => String::new(),
+            },
+            jobs: jobs.into_iter().map(status::scheduled).collect(),
+        }))
+    }
+
+    async fn run_job(
+        &self,
+        request: Request<v1::RunJobRequest>,
+    ) -> Result<Response<v1::RunJobResponse>, Status> {
+        let request = request.into_inner();
+        let brain = self.0.brains.get(&request.brain).await?;
+        let message = self.0.schedules.run(&brain, request.kind()).await?;
+        Ok(Response::new(v1::RunJobResponse { message }))
     }
 
     async fn reload(

@@ -28,6 +28,7 @@ use crate::limits::{
     EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
 };
 use crate::refusal::{Refusal, Result};
+use crate::schedules::Schedules;
 
 /// What all calls have in common.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct Daemon {
     reads: Heavy,
     /// Work that goes through a whole file.
     scans: Heavy,
+    /// What is done by itself.
+    pub(crate) schedules: Schedules,
     /// Turns of exports.
     exports: Arc<Semaphore>,
     /// Turns of streams of batches.
@@ -61,13 +64,15 @@ impl Daemon {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
         let threads = Arc::new(Threads::new(reads + SCANS_MAX)?);
+        let scans = Heavy::new(&threads, SCANS_MAX);
         Ok(Self {
+            schedules: Schedules::new(brains.clone(), scans.clone()),
             brains,
             socket,
             control,
             started: Instant::now(),
             reads: Heavy::new(&threads, reads),
-            scans: Heavy::new(&threads, SCANS_MAX),
+            scans,
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
             stop,

@@ -12,6 +12,7 @@ use crate::convert::{moment, timestamp};
 use crate::jobs::Entry;
 use crate::latency::Rpc;
 use crate::open_brain::OpenBrain;
+use crate::schedules::Entry as Scheduled;
 
 /// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
@@ -76,6 +77,26 @@ pub(super) fn job(entry: Entry) -> v1::Job {
         start_time: Some(time(entry.started)),
         end_time,
         message,
+    }
+}
+
+/// A job that follows the clock.
+pub(super) fn scheduled(entry: Scheduled) -> v1::ScheduledJob {
+    let (message, failed) = match entry.outcome {
+        None => (String::new(), false),
+        Some(Ok(what)) => (what, false),
+        Some(Err(why)) => (why, true),
+    };
+    v1::ScheduledJob {
+        brain: entry.brain,
+        kind: entry.kind.into(),
+        schedule: entry.schedule.to_string(),
+        last_time: entry.last.map(timestamp),
+        message,
+        failed,
+        next_time: entry.next.map(timestamp),
+        running: entry.running,
+        runs: entry.runs,
     }
 }
 

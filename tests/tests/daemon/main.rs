@@ -14,6 +14,7 @@ mod live;
 mod merge;
 mod process;
 mod refused;
+mod schedules;
 mod subscribe;
 mod transfer;
 mod watch;

@@ -1,0 +1,200 @@
+//! `amemctl jobs`: what amemd does by itself, when, and what came of it.
+
+use amem_client::v1;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::event::Time;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::remote::Remote;
+use crate::render::{Align, Page, Table, plural, printable};
+use crate::when;
+
+/// Jobs that are asked for at a time.
+const PAGE: u32 = 200;
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl jobs
+  amemctl jobs work
+  amemctl jobs work --run decay
+
+When a job runs is a setting of its brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, and likewise expire,
+close_sessions (with session_idle) and scrub: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. Jobs
+run while a brain is open; what became due meanwhile is done once, soon after it is opened. Checkpoints
+follow the size of the journal.")]
+pub(crate) struct Jobs {
+    /// Only those of this brain.
+    brain: Option<String>,
+    /// Run a job now, and say what it did.
+    #[arg(long, value_enum, value_name = "JOB", requires = "brain")]
+    run: Option<Kind>,
+}
+
+/// A job that follows the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Strengths are computed as of now.
+    Decay,
+    /// Events whose attribute expires_at is past are forgotten.
+    Expiry,
+    /// Sessions without events for a while are closed.
+    CloseSessions,
+    /// Every byte is checked.
+    Scrub,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    jobs: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    brain: String,
+    job: String,
+    schedule: String,
+    last: Option<Time>,
+    next: Option<Time>,
+    running: bool,
+    runs: u64,
+    failed: bool,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Ran {
+    brain: String,
+    job: String,
+    message: String,
+}
+
+impl Kind {
+    fn of(self) -> v1::JobKind {
+        match self {
+            Self::Decay => v1::JobKind::Decay,
+            Self::Expiry => v1::JobKind::Expiry,
+            Self::CloseSessions => v1::JobKind::CloseSessions,
+            Self::Scrub => v1::JobKind::Scrub,
+        }
+    }
+}
+
+/// As it is typed.
+fn name(kind: v1::JobKind) -> String {
+    let name = kind.as_str_name().trim_start_matches("JOB_KIND_");
+    name.to_lowercase().replace('_', "-")
+}
+
+impl Jobs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        match (&self.brain, self.run) {
+            (Some(brain), Some(kind)) => run(cx, brain, kind),
+            (brain, _) => list(cx, brain.as_deref().unwrap_or_default()),
+        }
+    }
+}
+
+fn run(cx: &mut Context, brain: &str, kind: Kind) -> Result<Exit, Failure> {
+    let request = v1::RunJobRequest {
+        brain: brain.to_owned(),
+        kind: kind.of().into(),
+    };
+    let remote = cx.daemon()?;
+    let answer = remote.call(remote.client.admin().run_job(request))?;
+    let told = Ran {
+        brain: brain.to_owned(),
+        job: name(kind.of()),
+        message: answer.message,
+    };
+    cx.done(None, &told, |page| page.line(printable(&told.message)))?;
+    Ok(Exit::Ok)
+}
+
+fn list(cx: &mut Context, brain: &str) -> Result<Exit, Failure> {
+    let remote = cx.reach().running()?;
+    if !brain.is_empty() {
+        // A brain is told of once it is open.
+        let request = v1::GetBrainRequest {
+            brain: brain.to_owned(),
+        };
+        remote.call(remote.client.brains().get_brain(request))?;
+    }
+    let jobs = jobs(&remote, brain)?;
+    let told = Listed {
+        jobs: jobs.iter().map(row).collect::<Result<_, _>>()?,
+    };
+    cx.answer(None, &told, |page| write(&told, page))?;
+    let failed = told.jobs.iter().any(|job| job.failed);
+    Ok(if failed { Exit::Findings } else { Exit::Ok })
+}
+
+fn jobs(remote: &Remote, brain: &str) -> Result<Vec<v1::ScheduledJob>, Failure> {
+    let mut jobs = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListSchedulesRequest {
+            brain: brain.to_owned(),
+            page_size: PAGE,
+            page_token,
+        };
+        let answer = remote.call(remote.client.admin().list_schedules(request))?;
+        jobs.extend(answer.jobs);
+        page_token = answer.next_page_token;
+        if page_token.is_empty() {
+            return Ok(jobs);
+        }
+    }
+}
+
+fn row(job: &v1::ScheduledJob) -> Result<Row, Failure> {
+    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
+    Ok(Row {
+        brain: job.brain.clone(),
+        job: name(job.kind()),
+        schedule: job.schedule.clone(),
+        last: time(job.last_time)?,
+        next: time(job.next_time)?,
+        running: job.running,
+        runs: job.runs,
+        failed: job.failed,
+        message: job.message.clone(),
+    })
+}
+
+fn write(told: &Listed, page: &mut Page) {
+    let mut table = Table::new(&[
+        ("brain", Align::Left),
+        ("job", Align::Left),
+        ("when", Align::Left),
+        ("last", Align::Left),
+        ("next", Align::Left),
+        ("what it did", Align::Left),
+    ]);
+    let short = |time: Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
+    for job in &told.jobs {
+        table.row(vec![
+            job.brain.clone(),
+            job.job.clone(),
+            job.schedule.clone(),
+            short(job.last),
+            if job.running {
+                "runs now".to_owned()
+            } else {
+                short(job.next)
+            },
+            match job.failed {
+                true => format!("failed: {}", printable(&job.message)),
+                false => printable(&job.message),
+            },
+        ]);
+    }
+    table.write(page);
+    page.aside(match told.jobs.len() {
+        0 => "no brain was opened yet: `amemctl jobs BRAIN` opens one".to_owned(),
+        n => plural(n as u64, "job"),
+    });
+}
