@@ -125,7 +125,7 @@ fn files(remote: &Remote) -> Result<Vec<v1::KeptFile>, Failure> {
             page_size: PAGE,
             page_token,
         };
-        let answer = remote.call(remote.client.brains().list_kept_files(request))?;
+        let answer = remote.call(remote.client.admin().list_kept_files(request))?;
         files.extend(answer.files);
         page_token = answer.next_page_token;
         if page_token.is_empty() {
@@ -218,7 +218,7 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
         action: Some(action),
     };
     let remote = cx.daemon()?;
-    let answer = remote.call(remote.client.brains().resolve_kept_file(request))?;
+    let answer = remote.call(remote.client.admin().resolve_kept_file(request))?;
     let told = Resolved {
         file: file.to_owned(),
         brain: answer.info.map(|info| info.brain),
@@ -254,7 +254,7 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         action: Some(Action::Discard(true)),
     };
     let remote = cx.daemon()?;
-    remote.call(remote.client.brains().resolve_kept_file(request))?;
+    remote.call(remote.client.admin().resolve_kept_file(request))?;
     let told = Resolved {
         file: file.to_owned(),
         brain: Some(brain.opened.served()?.brain.name().to_owned()),

@@ -4,7 +4,7 @@ use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use tonic::{Request, Response, Status};
 
-use super::{Service, page_size, status};
+use super::{Service, merge, page_size, status};
 use crate::refusal::{Refusal, Result};
 use crate::schedules::KINDS;
 
@@ -113,6 +113,22 @@ impl AdminService for Service {
         let brain = self.0.brains.get(&request.brain).await?;
         let message = self.0.schedules.run(&brain, request.kind()).await?;
         Ok(Response::new(v1::RunJobResponse { message }))
+    }
+
+    async fn list_kept_files(
+        &self,
+        request: Request<v1::ListKeptFilesRequest>,
+    ) -> Result<Response<v1::ListKeptFilesResponse>, Status> {
+        let listed = merge::list_kept(&self.0, request.into_inner()).await?;
+        Ok(Response::new(listed))
+    }
+
+    async fn resolve_kept_file(
+        &self,
+        request: Request<v1::ResolveKeptFileRequest>,
+    ) -> Result<Response<v1::ResolveKeptFileResponse>, Status> {
+        let resolved = merge::resolve_kept(self.0.clone(), request.into_inner()).await?;
+        Ok(Response::new(resolved))
     }
 
     async fn reload(

@@ -161,22 +161,6 @@ impl BrainService for Service {
         Ok(Response::new(merged.await?))
     }
 
-    async fn list_kept_files(
-        &self,
-        request: Request<v1::ListKeptFilesRequest>,
-    ) -> Result<Response<v1::ListKeptFilesResponse>, Status> {
-        let listed = merge::list_kept(&self.0, request.into_inner()).await?;
-        Ok(Response::new(listed))
-    }
-
-    async fn resolve_kept_file(
-        &self,
-        request: Request<v1::ResolveKeptFileRequest>,
-    ) -> Result<Response<v1::ResolveKeptFileResponse>, Status> {
-        let resolved = merge::resolve_kept(self.0.clone(), request.into_inner()).await?;
-        Ok(Response::new(resolved))
-    }
-
     async fn export_brain(
         &self,
         request: Request<v1::ExportBrainRequest>,

@@ -26,8 +26,8 @@ fn info_tells_what_a_brain_is_and_holds() {
         "
 b.amem
 layout        native, 156.0 KiB
-instance      fb2fac5b-f7e8-4f92-a6b0-ab042fcf97f5
-lineage       63a215a5-adf1-4811-bad2-17ac61043dd9
+instance      bf9f4796-f934-4cb2-880b-07f73e2557b2
+lineage       fb2fac5b-f7e8-4f92-a6b0-ab042fcf97f5
 state         generation 2, LSN 7, 2023-11-14T22:13:20.009000Z
 created       2023-11-14T22:13:20.001000Z
 events        6 (3 fact, 1 decision, 2 correction)

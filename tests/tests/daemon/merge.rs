@@ -189,7 +189,7 @@ async fn merges_that_make_no_sense_are_refused_and_change_nothing() {
 
 async fn files(client: &Client) -> Vec<v1::KeptFile> {
     let request = v1::ListKeptFilesRequest::default();
-    let listed = client.brains().list_kept_files(request).await;
+    let listed = client.admin().list_kept_files(request).await;
     listed.unwrap().into_inner().files
 }
 
@@ -202,7 +202,7 @@ async fn resolve(
         file: file.into(),
         action: Some(action),
     };
-    let answer = client.brains().resolve_kept_file(request).await;
+    let answer = client.admin().resolve_kept_file(request).await;
     answer.map(tonic::Response::into_inner)
 }
 
