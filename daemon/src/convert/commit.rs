@@ -2,23 +2,100 @@
 
 use amem_core::journal::frame::Kind;
 use amem_core::journal::op::{NewNode, Op};
+use amem_core::query::{Scope, Seen, Sight};
 use amem_core::view::{Committed, View};
-use amem_core::{Flags, Lsn, Micros, NodeId};
+use amem_core::{EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
 
 use crate::limits::CHANGES_BYTES;
-use crate::refusal::Result;
-use amem_proto::answer::{timestamp, type_number};
+use crate::refusal::{Refusal, Result};
+use amem_proto::answer::{event_type, timestamp, type_number};
 
 /// What a subscriber wants to see.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Told {
+    /// Which events' changes.
+    pub(crate) only: Only,
     /// Vectors.
     pub(crate) vectors: bool,
     /// Events that are forgotten now, whole.
     pub(crate) forgotten: bool,
+}
+
+/// Which events' changes a subscriber wants to see.
+#[derive(Debug)]
+pub(crate) struct Only {
+    types: Vec<EventType>,
+    sessions: Vec<SessionId>,
+    scope: Sight,
+    everything: bool,
+}
+
+impl Only {
+    /// Of a request.
+    pub(crate) fn of(request: &v1::SubscribeRequest) -> Result<Self> {
+        let scope = request.scope.clone().unwrap_or_default();
+        let everything = request.types.is_empty()
+            && request.session_ids.is_empty()
+            && scope == v1::Scope::default();
+        let scope = Scope {
+            user: scope.user,
+            agent: scope.agent,
+            run: scope.run,
+        };
+        let types = request.types.iter().map(|number| {
+            let unsaid = || Refusal::invalid("types", "one of them is not said");
+            event_type(*number)?.ok_or_else(unsaid)
+        });
+        Ok(Self {
+            types: types.collect::<Result<_>>()?,
+            sessions: request.session_ids.iter().copied().map(SessionId).collect(),
+            scope: Sight::new(&scope, true)?,
+            everything,
+        })
+    }
+
+    /// True if nothing is left out.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// True if an event is among them; one that was erased has left every scope, and is.
+    fn has(&self, view: &View, id: NodeId) -> Result<bool> {
+        if self.everything {
+            return Ok(true);
+        }
+        let node = view.node(id)?;
+        Ok(
+            (self.types.is_empty() || self.types.contains(&node.event_type()))
+                && self.has_session(node.session())
+                && (node.is_erased() || self.scope.of(&node)? != Seen::Outside),
+        )
+    }
+
+    fn has_session(&self, id: SessionId) -> bool {
+        self.sessions.is_empty() || self.sessions.contains(&id)
+    }
+
+    /// True if an operation is about one of them, or about the whole brain.
+    fn shows(&self, view: &View, op: &Op<'_>) -> Result<bool> {
+        Ok(match op {
+            Op::Event(node) => self.has(view, node.id)?,
+            Op::Link { source, target, .. } | Op::Unlink { source, target, .. } => {
+                self.has(view, *source)? || self.has(view, *target)?
+            }
+            Op::Belief { target, .. }
+            | Op::Attributes { target, .. }
+            | Op::Vector { target, .. }
+            | Op::Erase { target } => self.has(view, *target)?,
+            Op::OpenSession { session, .. } | Op::CloseSession { session, .. } => {
+                self.has_session(*session)
+            }
+            _ => true,
+        })
+    }
 }
 
 /// Where a stream of commits stands.
@@ -39,7 +116,7 @@ pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResp
 pub(crate) fn message(
     view: &View,
     committed: &Committed<'_>,
-    told: Told,
+    told: &Told,
     from: usize,
 ) -> Result<(v1::SubscribeResponse, Option<usize>)> {
     let commit = committed.commit;
@@ -52,7 +129,11 @@ pub(crate) fn message(
     };
     let mut bytes = 0;
     for (at, op) in committed.ops().enumerate().skip(from) {
-        let Some(change) = change(view, &op?, told)? else {
+        let op = op?;
+        if !told.only.shows(view, &op)? {
+            continue;
+        }
+        let Some(change) = change(view, &op, told)? else {
             continue;
         };
         let change = v1::Change {
@@ -68,7 +149,7 @@ pub(crate) fn message(
     Ok((message, None))
 }
 
-fn change(view: &View, op: &Op<'_>, told: Told) -> Result<Option<Of>> {
+fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
     // What is hidden or erased by now is not shown to those who come late.
     let is_hidden = |id: NodeId| -> Result<bool> {
         let flags = view.node(id)?.flags();
@@ -123,16 +204,22 @@ fn change(view: &View, op: &Op<'_>, told: Told) -> Result<Option<Of>> {
             event_id: target.0,
             vector: told.vectors.then(|| self::vector(view, vector)).flatten(),
         }),
-        Op::Touch { at, entries } => Of::Touch(v1::TouchChange {
-            touched: entries
-                .iter()
-                .map(|(id, count)| v1::Touched {
-                    event_id: id.0,
-                    count,
-                })
-                .collect(),
-            time: Some(timestamp(*at)),
-        }),
+        Op::Touch { at, entries } => {
+            let mut touched = Vec::new();
+            for (id, count) in entries.iter() {
+                if told.only.has(view, id)? {
+                    let event_id = id.0;
+                    touched.push(v1::Touched { event_id, count });
+                }
+            }
+            if touched.is_empty() {
+                return Ok(None);
+            }
+            Of::Touch(v1::TouchChange {
+                touched,
+                time: Some(timestamp(*at)),
+            })
+        }
         Op::Decay { at, .. } => Of::Decay(v1::DecayChange {
             time: Some(timestamp(*at)),
         }),
@@ -163,7 +250,7 @@ fn change(view: &View, op: &Op<'_>, told: Told) -> Result<Option<Of>> {
     }))
 }
 
-fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: Told) -> Result<v1::Event> {
+fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: &Told) -> Result<v1::Event> {
     let now = view.node(node.id)?.flags();
     let flags = node
         .carried

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Daemon;
 use super::sending::Outgoing;
-use crate::convert::{Told, message, standing};
+use crate::convert::{Only, Told, message, standing};
 use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -37,6 +37,7 @@ pub(super) async fn follow(
         brain,
         from,
         told: Told {
+            only: Only::of(&request)?,
             vectors: request.include_vectors,
             forgotten: request.include_forgotten,
         },
@@ -122,8 +123,11 @@ impl Following {
         };
         let mut from = 0;
         loop {
-            let (message, next) = message(&view, &commit, self.told, from)?;
-            self.send(message).await?;
+            let (message, next) = message(&view, &commit, &self.told, from)?;
+            // A commit that has nothing for this subscriber is passed over; where the stream stands is said all the same.
+            if !message.changes.is_empty() || from > 0 || self.told.only.is_everything() {
+                self.send(message).await?;
+            }
             let Some(next) = next else { break };
             from = next;
         }
