@@ -88,7 +88,7 @@ impl Control {
     pub(crate) fn reload(&self) -> Result<Reloaded> {
         notify::reloading();
         let done = self.try_reload();
-        notify::ready();
+        notify::reloaded(done.as_ref().err().map(|why| why as _));
         match &done {
             Ok(Reloaded {
                 changed,

@@ -56,6 +56,23 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// The service manager lets the daemon make no such socket.
+    #[error(
+        "cannot listen on {address}: this service may not make TCP sockets: have the service manager make it \
+         (ListenStream={address} in a drop-in of amemd.socket), or allow them (RestrictAddressFamilies=, PrivateNetwork=)"
+    )]
+    Fenced {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The service manager lent something of no use.
+    #[error("the service manager lent {what}: {why}")]
+    Lent {
+        /// What it lent.
+        what: String,
+        /// What is wrong with it, and what to do.
+        why: String,
+    },
     /// The log could not be set up.
     #[error("cannot write a log: {0}")]
     Log(String),

@@ -46,6 +46,6 @@ pub use access::{Grants, Role};
 pub use config::{Config, Flags};
 pub use error::{Error, Result};
 pub use folder::open_folder;
-pub use listen::Listeners;
+pub use listen::{Lent, Listeners};
 pub use server::run;
 pub use socket::Socket;

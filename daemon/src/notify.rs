@@ -1,9 +1,11 @@
 //! What the service manager is told (sd_notify): more time is needed, ready, reloading, stopping, alive. Without one, nothing is said.
 
+use std::fmt::Display;
 use std::future::pending;
 use std::time::Duration;
 
 use sd_notify::NotifyState;
+use tokio::time::MissedTickBehavior;
 
 use crate::limits::RECOVERY_STEP;
 
@@ -12,12 +14,20 @@ pub(crate) fn ready() {
     tell(&[NotifyState::Ready]);
 }
 
-/// The configuration is being read again; `ready` follows.
+/// The configuration is being read again; `reloaded` follows.
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => tell(&[NotifyState::Reloading, now]),
         Err(_) => tell(&[NotifyState::Reloading]),
     }
+}
+
+/// The daemon serves on; with the reason if the configuration that it was to read did not do.
+pub(crate) fn reloaded(refused: Option<&dyn Display>) {
+    // What is there of the service manager's own is one line.
+    let why = refused.map(|why| format!("the configuration stays as it was: {why}"));
+    let why = why.unwrap_or_default().replace('\n', " ");
+    tell(&[NotifyState::Ready, NotifyState::Status(&why)]);
 }
 
 /// Asks for more time to get ready, again and again, for as long as it is polled.
@@ -34,21 +44,82 @@ pub(crate) fn stopping() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// Says that we are alive, twice in the time in which the manager wants to hear it, for as long as it is polled.
+/// Says that we are alive, three times in the time in which the manager wants to hear it, for as long as it is polled.
 pub(crate) async fn watchdog() {
     let within = sd_notify::watchdog_enabled().filter(|within| !within.is_zero());
-    let Some(within) = within else {
-        return pending().await;
-    };
-    let mut beat = tokio::time::interval(within.div_f64(2.0).max(Duration::from_millis(1)));
+    match within {
+        None => pending().await,
+        Some(within) => beat(within, || tell(&[NotifyState::Watchdog])).await,
+    }
+}
+
+/// Has a word said three times in a span, if the threads that calls are answered by have time for it: each time one of
+/// them must have done something since.
+async fn beat(within: Duration, mut alive: impl FnMut()) {
+    let mut beat = tokio::time::interval((within / 3).max(Duration::from_millis(1)));
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         beat.tick().await;
-        tell(&[NotifyState::Watchdog]);
+        // It ends in an error only if the threads are on their way out.
+        if tokio::spawn(async {}).await.is_ok() {
+            alive();
+        }
     }
 }
 
 fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::debug!(%error, "the service manager was not told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_daemon_whose_threads_hang_is_silent_until_they_go_on() {
+        let within = Duration::from_millis(30);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (alive, heard) = mpsc::channel();
+        let (hang, is_to_hang) = tokio::sync::oneshot::channel();
+        let (hanging, hangs) = mpsc::channel();
+        let (release, held) = mpsc::channel::<()>();
+        let patience = Duration::from_secs(20);
+        let ear = std::thread::spawn(move || {
+            heard.recv_timeout(patience).expect("never alive");
+            hang.send(()).unwrap();
+            hangs.recv_timeout(patience).unwrap();
+            // What was on its way may still come.
+            let late = std::iter::from_fn(|| heard.recv_timeout(within * 10).ok());
+            let late = late.take(3).count();
+            drop(release);
+            heard.recv_timeout(patience).expect("silent for ever");
+            late
+        });
+        runtime.block_on(async {
+            let beats = beat(within, move || alive.send(()).unwrap_or(()));
+            let hang = async {
+                is_to_hang.await.unwrap();
+                tokio::spawn(async move {
+                    hanging.send(()).unwrap();
+                    _ = held.recv();
+                });
+                pending::<()>().await;
+            };
+            let over = tokio::task::spawn_blocking(move || ear.join().unwrap());
+            let late = tokio::select! {
+                () = beats => None,
+                () = hang => None,
+                late = over => late.ok(),
+            };
+            let late = late.expect("the ear heard nothing");
+            assert!(late <= 1, "alive while nothing could be answered");
+        });
     }
 }

@@ -13,14 +13,15 @@ use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
 use crate::folder::open_folder;
 use crate::limits::{CLOSE, DRAIN, LEAVE};
-use crate::listen::Listeners;
+use crate::listen::{Lent, Listeners};
 use crate::server::run;
 use crate::{check, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
 
-/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again.
+/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again. Sockets that a
+/// service manager lends (LISTEN_FDS) are used instead of making them.
 ///
 /// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
 /// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in a
@@ -31,7 +32,8 @@ pub fn main() -> ExitCode {
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = match check_only {
         true => loaded.and_then(|config| check(&config)),
-        false => loaded.and_then(|config| run_to_end(serve(config))),
+        // What is lent is taken while there are no threads yet.
+        false => loaded.and_then(|config| run_to_end(serve(config, Lent::take()?))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,14 +67,17 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     done
 }
 
-async fn serve(config: Config) -> Result<()> {
+async fn serve(mut config: Config, lent: Lent) -> Result<()> {
     log::install(&config.log_filter, config.log_format).map_err(Error::Log)?;
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
+    if let Some((_, path)) = &lent.unix {
+        config.socket = path.clone();
+    }
     // The folder first: who can't have it must not take the socket of who has it.
     let folder = open_folder(&config)?;
-    let listeners = Listeners::bind(&config).await?;
+    let listeners = Listeners::bind(&config, lent).await?;
     run(config, folder, listeners, async {
         tokio::select! {
             _ = terminate.recv() => {}

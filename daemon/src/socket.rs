@@ -30,12 +30,13 @@ fn identity(meta: &fs::Metadata) -> Identity {
     (meta.dev(), meta.ino(), meta.mtime(), meta.mtime_nsec())
 }
 
-/// A listening socket. Dropping it takes its name away, if that is still ours.
+/// A listening socket. Dropping it takes its name away, if that is still ours; that of a socket that is lent stays.
 #[derive(Debug)]
 pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    identity: Identity,
+    /// None if it is lent.
+    identity: Option<Identity>,
 }
 
 impl Socket {
@@ -75,7 +76,18 @@ impl Socket {
         Ok(Self {
             listener,
             path: path.into(),
-            identity: identity(&meta),
+            identity: Some(identity(&meta)),
+        })
+    }
+
+    /// A socket that somebody else made, with its rights, and looks after.
+    pub(crate) fn lent(listener: std::os::unix::net::UnixListener, path: &Path) -> Result<Self> {
+        let io = |e| Error::io("listen on", path, e);
+        listener.set_nonblocking(true).map_err(io)?;
+        Ok(Self {
+            listener: UnixListener::from_std(listener).map_err(io)?,
+            path: path.into(),
+            identity: None,
         })
     }
 
@@ -88,8 +100,11 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
+        let Some(ours) = self.identity else {
+            return;
+        };
         let found = fs::symlink_metadata(&self.path).map(|meta| identity(&meta));
-        if found.is_ok_and(|found| found == self.identity) {
+        if found.is_ok_and(|found| found == ours) {
             drop(fs::remove_file(&self.path));
         }
     }
@@ -232,6 +247,15 @@ mod tests {
         let error = Socket::bind(&path, None).unwrap_err();
         assert!(error.to_string().contains("not a socket"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"mine");
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_is_lent_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("amemd.sock");
+        let made = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        drop(Socket::lent(made.try_clone().unwrap(), &path).unwrap());
+        BlockingStream::connect(&path).expect("its owner still listens");
     }
 
     #[tokio::test]

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Default, clap::Parser)]
 #[command(name = "amemd", version)]
 pub struct Flags {
-    /// The file of settings (or AMEMD_CONFIG) [default: $XDG_CONFIG_HOME/amemd/config.toml, else
-    /// /etc/amemd/config.toml; none is needed]
+    /// The file of settings (or AMEMD_CONFIG) [default: $XDG_CONFIG_HOME/amemd/config.toml; none is
+    /// needed]
     #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
     /// Shows the settings and where each comes from, checks them, and ends: 0 if all is well, 1 if not

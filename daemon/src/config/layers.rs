@@ -4,7 +4,6 @@
 //! told with its source.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -13,6 +12,7 @@ use std::str::FromStr;
 
 use super::flags::Flags;
 use super::keys::{key, keys};
+use super::names::Names;
 use super::source::{Raw, Source};
 use super::{Setting, file};
 use crate::error::{Error, Result};
@@ -106,13 +106,12 @@ impl Layers {
             if path.is_absolute() {
                 return Ok(path.into());
             }
-            let here = env::current_dir().map_err(|e| Error::io("look at", path, e))?;
-            Ok(match wrong.source {
-                Source::File { path: file, .. } => {
-                    here.join(file.parent().unwrap_or(file)).join(path)
-                }
-                _ => here.join(path),
-            })
+            let from_here = match wrong.source {
+                Source::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
+                _ => path.into(),
+            };
+            // Where we are matters, and has to be anywhere, only if that is relative, too.
+            std::path::absolute(&from_here).map_err(|e| Error::io("look at", path, e))
         };
         self.read(name, default, parse, |path| path.display().to_string())
     }
@@ -158,10 +157,24 @@ impl Layers {
             .because(format_args!("{value} is not between {least} and {most}")))
     }
 
-    /// Numbers with a word each: a table in a file, `7=read,8=write` elsewhere.
+    /// A user or a group.
+    pub(super) fn id(&mut self, name: &'static str, names: Names) -> Result<Option<u32>> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let text = match raw {
+                Raw::Text(text) => text.to_string_lossy().into_owned(),
+                Raw::Whole(number) => number.to_string(),
+                _ => return Err(wrong.because("it must be a name or a number")),
+            };
+            names.id(text.trim()).map_err(|why| wrong.because(why))
+        };
+        self.read(name, None, parse, u32::to_string)
+    }
+
+    /// Users or groups with a word each: a table in a file, `7=read,ann=write` elsewhere.
     pub(super) fn words<T: FromStr<Err: Display> + Display>(
         &mut self,
         name: &'static str,
+        names: Names,
     ) -> Result<BTreeMap<u32, T>> {
         let parse = |raw: &Raw, wrong: &Wrong<'_>| {
             let pairs: Vec<(String, String)> = match raw {
@@ -178,9 +191,7 @@ impl Layers {
             };
             let mut out = BTreeMap::new();
             for (id, word) in pairs {
-                let number = id
-                    .parse()
-                    .map_err(|_| wrong.because(format_args!("{id:?} is no numeric id")))?;
+                let number = names.id(&id).map_err(|why| wrong.because(why))?;
                 let word = word.parse().map_err(|e| {
                     wrong.because(format_args!("{word:?} of {id} does not do: {e}"))
                 })?;
@@ -205,7 +216,7 @@ impl Layers {
     }
 }
 
-/// Reads the file that is named, which must be there, or one of those that are looked for.
+/// Reads the file that is named, which must be there, or the user's, which need not.
 #[expect(
     clippy::type_complexity,
     reason = "the path and the values, nothing else"
@@ -225,17 +236,16 @@ fn read_file(
             }),
         };
     }
+    // A user's daemon has nothing to do with that of the machine, whose folder and group are its own.
     let user = config_folder(variable).map(|folder| folder.join("amemd/config.toml"));
-    for path in user.into_iter().chain([PathBuf::from(SYSTEM_FILE)]) {
-        if let Some(values) = file::read(&path)? {
-            return Ok((Some(path), values));
-        }
+    match user {
+        Some(path) => Ok(match file::read(&path)? {
+            Some(values) => (Some(path), values),
+            None => (None, BTreeMap::new()),
+        }),
+        None => Ok((None, BTreeMap::new())),
     }
-    Ok((None, BTreeMap::new()))
 }
-
-/// The file of settings of a machine.
-const SYSTEM_FILE: &str = "/etc/amemd/config.toml";
 
 /// An absolute path that a variable gives.
 fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {

@@ -10,6 +10,7 @@ mod bounds;
 mod file;
 mod keys;
 mod layers;
+mod names;
 mod source;
 
 pub use bounds::Limits;

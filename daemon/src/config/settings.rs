@@ -13,6 +13,7 @@ use amem_proto::place;
 use super::bounds::Limits;
 use super::flags::Flags;
 use super::layers::{Layers, config_folder};
+use super::names::Names;
 use super::source::Source;
 use crate::access::{Grants, Role};
 use crate::error::{Error, Result};
@@ -146,7 +147,7 @@ impl Config {
                 what: "socket to listen on",
                 remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",
             })?;
-        let socket_group = layers.value("access.socket_group", None)?;
+        let socket_group = layers.id("access.socket_group", Names::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
         let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
         let tcp = tcp(&mut layers, token)?;
@@ -190,15 +191,15 @@ impl Config {
 }
 
 fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
-    let users = layers.words("access.users")?;
-    let groups = layers.words("access.groups")?;
+    let users = layers.words("access.users", Names::Users)?;
+    let groups = layers.words("access.groups", Names::Groups)?;
     for (name, named) in [
         ("access.users", !users.is_empty()),
         ("access.groups", !groups.is_empty()),
     ] {
         if named && socket_group.is_none() {
             return Err(layers.wrong(name).because(
-                "only our own user can connect to the socket: set access.socket_group to the id of the group that \
+                "only our own user can connect to the socket: set access.socket_group to the group that \
                  others are in, too",
             ));
         }

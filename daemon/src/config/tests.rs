@@ -157,8 +157,8 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
         (&["allow_network_folder=maybe"], &["allow_network_folder"]),
         (&["access.users=7=read"], &["access.socket_group"]),
         (
-            &["access.socket_group=5", "access.users=ann=read"],
-            &["\"ann\"", "numeric"],
+            &["access.socket_group=5", "access.users=no-such-user=read"],
+            &["\"no-such-user\"", "numeric", "/etc/passwd"],
         ),
         (&["access.socket_group=5", "access.users=7"], &["7", "role"]),
         (&["no.such=1"], &["no.such"]),
@@ -169,10 +169,10 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
             assert!(error.contains(word), "{pairs:?}: {error}");
         }
     }
-    let config = set(&["access.socket_group=5", "access.users=7=read, 8=write"]).unwrap();
+    let config = set(&["access.socket_group=5", "access.users=7=read, root=write"]).unwrap();
     assert_eq!(
         config.grants.users,
-        [(7, Role::Read), (8, Role::Write)].into()
+        [(7, Role::Read), (0, Role::Write)].into()
     );
     assert_eq!(config.socket_group, Some(5));
 }

@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 
+use rustix::io::Errno;
 use tokio::net::TcpListener;
 
+use super::lent::Lent;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::socket::Socket;
@@ -18,16 +20,19 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Listens where the configuration says.
-    pub async fn bind(config: &Config) -> Result<Self> {
-        let unix = Socket::bind(&config.socket, config.socket_group)?;
-        let tcp = match &config.tcp {
-            None => None,
-            Some(tcp) => {
-                let address = tcp.listen;
-                let listener = TcpListener::bind(address).await;
-                Some(listener.map_err(|source| Error::Listen { address, source })?)
-            }
+    /// Listens where the configuration says, by the sockets that are lent, if any are.
+    pub async fn bind(config: &Config, lent: Lent) -> Result<Self> {
+        let unix = match lent.unix {
+            Some((listener, path)) => Socket::lent(listener, &path)?,
+            None => Socket::bind(&config.socket, config.socket_group)?,
+        };
+        let tcp = match (&config.tcp, lent.tcp) {
+            (None, None) => None,
+            (Some(tcp), None) => Some(bind_tcp(tcp.listen).await?),
+            (configured, Some(listener)) => Some(take_tcp(
+                listener,
+                configured.as_ref().map(|tcp| tcp.listen),
+            )?),
         };
         Ok(Self { unix, tcp })
     }
@@ -36,4 +41,39 @@ impl Listeners {
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref()?.local_addr().ok()
     }
+}
+
+async fn bind_tcp(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|source| {
+        // What the unit of the service says to sockets that it did not foresee.
+        let is_fenced = source.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error());
+        match is_fenced {
+            true => Error::Fenced { address },
+            false => Error::Listen { address, source },
+        }
+    })
+}
+
+/// Takes a socket of TCP that is lent. Whether an address is safe was judged by the configuration: no other will do.
+fn take_tcp(
+    listener: std::net::TcpListener,
+    configured: Option<SocketAddr>,
+) -> Result<TcpListener> {
+    let unusable = |e: std::io::Error| Error::Lent {
+        what: "a TCP socket".into(),
+        why: e.to_string(),
+    };
+    let address = listener.local_addr().map_err(unusable)?;
+    if configured != Some(address) {
+        let said = match configured {
+            None => "TCP is off".to_owned(),
+            Some(other) => format!("tcp.listen is {other}"),
+        };
+        return Err(Error::Lent {
+            what: format!("TCP on {address}"),
+            why: format!("{said}: set tcp.listen = \"{address}\", or take its ListenStream= away"),
+        });
+    }
+    listener.set_nonblocking(true).map_err(unusable)?;
+    TcpListener::from_std(listener).map_err(unusable)
 }

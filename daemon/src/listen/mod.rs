@@ -4,6 +4,7 @@
 //! call is let in; nobody takes all the places, and strangers by TCP leave some for the Unix socket; whose a connection is
 //! says the kernel or a certificate, never the caller. Not here: what a caller may do (`door`).
 
+mod lent;
 mod listeners;
 
 mod accept;
@@ -12,5 +13,6 @@ mod crowd;
 mod peer;
 
 pub(crate) use accept::accept;
+pub use lent::Lent;
 pub use listeners::Listeners;
 pub(crate) use peer::{Guest, Peer};
