@@ -45,7 +45,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "The daemon and the shell",
-        &["reload", "shutdown", "completions", "man"],
+        &["service", "reload", "shutdown", "completions", "man"],
     ),
 ];
 

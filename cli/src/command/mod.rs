@@ -32,6 +32,10 @@ mod repair;
 mod resolve;
 mod search;
 mod send;
+mod service;
+mod service_install;
+mod service_status;
+mod service_uninstall;
 mod sessions;
 mod similar;
 mod start_daemon;
@@ -135,6 +139,8 @@ pub(crate) enum Command {
     Reload(daemon::Reload),
     /// Ends amemd.
     Shutdown(daemon::Shutdown),
+    /// amemd as a service that begins by itself: install, uninstall, status.
+    Service(service::Service),
     /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
     Demo(demo::Demo),
     /// Prints completions for a shell.
@@ -192,6 +198,7 @@ impl Command {
             Self::Jobs(_) => "jobs",
             Self::Reload(_) => "reload",
             Self::Shutdown(_) => "shutdown",
+            Self::Service(_) => "service",
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
@@ -205,6 +212,7 @@ impl Command {
         let below = match self {
             Self::Brain(command) => command.name(),
             Self::Sessions(command) => command.name(),
+            Self::Service(command) => command.name(),
             _ => return self.name().to_owned(),
         };
         format!("{} {below}", self.name())
@@ -252,6 +260,7 @@ impl Command {
             Self::Jobs(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),
+            Self::Service(command) => command.run(cx),
             Self::Demo(command) => command.run(cx),
             Self::Completions(command) => command.run(cx),
             Self::Man(command) => command.run(cx),

@@ -1,0 +1,192 @@
+//! `amemctl service install`: writes what a service manager reads, and starts the service.
+
+use clap::Args;
+
+use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
+use super::service_status;
+use crate::autostart;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::service::{Found, Planned, Scope, Systemd};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl service install                 for you: systemctl --user, or launchd on a Mac
+  sudo amemctl service install --system   for all users of the machine
+  amemctl service install --print         shows what would be written and run
+
+The files name the amemd beside this program. One that you have changed is not replaced without --force; what you
+want to be different is better put into a drop-in (`systemctl --user edit amemd`). Repeated, it changes nothing.")]
+pub(super) struct Install {
+    #[command(flatten)]
+    which: Which,
+    /// Show what would be written and run, and do nothing.
+    #[arg(long)]
+    print: bool,
+    /// Replace files that somebody has changed.
+    #[arg(long)]
+    force: bool,
+    /// Write the files, and start nothing.
+    #[arg(long)]
+    no_start: bool,
+}
+
+impl Install {
+    pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let manager = self.which.manager()?;
+        let program = autostart::program()?;
+        let program =
+            std::path::absolute(&program).map_err(|e| Failure::io("find", &program, &e))?;
+        if !self.print {
+            manager.check_rights()?;
+        }
+        let plan = manager.plan(&program, !self.print)?;
+        let mut notes = match manager.is_system() {
+            true => Vec::new(),
+            false => unseen_settings(),
+        };
+        if let Manager::Systemd(systemd) = manager
+            && systemd.hides(&program)
+        {
+            let hidden = format!("a service of the machine can't see {}", program.display());
+            match self.print {
+                true => notes.push(hidden),
+                false => {
+                    let remedy = "install amemd and amemctl in /usr/local/bin first";
+                    return Err(Failure::refused("hidden_program", hidden, remedy));
+                }
+            }
+        }
+        let found = found(&plan.files)?;
+        if !self.print {
+            self.check_unchanged(&found)?;
+            if !self.no_start && !manager.is_system() {
+                check_free(cx, manager)?;
+            }
+        }
+        let was_there = found.iter().any(|(_, found)| *found == Found::Older);
+        let files = found
+            .into_iter()
+            .map(|(file, found)| self.settle(file, found));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let mut commands = plan.prepare;
+        if !self.no_start {
+            commands.extend(plan.start);
+        }
+        if !self.print {
+            run_all(&commands)?;
+            if was_there && manager.condition()?.pid.is_some() {
+                let restart = manager.restart();
+                notes.push(format!(
+                    "what runs was started before: `{restart}` runs what is new"
+                ));
+            }
+        }
+        let done = Done {
+            program: Some(program),
+            files,
+            commands,
+            brains: plan.brains,
+            notes,
+        };
+        self.tell(cx, manager, &done)
+    }
+
+    /// Refuses to replace what somebody changed, and says what that is.
+    fn check_unchanged(&self, found: &[(&Planned, Found)]) -> Result<(), Failure> {
+        let changed = found.iter().find_map(|(file, found)| match found {
+            Found::Changed(lines) if !self.force => Some((file, lines)),
+            _ => None,
+        });
+        let Some((file, lines)) = changed else {
+            return Ok(());
+        };
+        Err(Failure::refused(
+            "changed",
+            format!(
+                "{} was changed by somebody else, and nothing was written; there (-) and to be (+): {}",
+                file.path.display(),
+                lines.join(" | ")
+            ),
+            "put what is yours into a drop-in (`systemctl edit`), or replace the file with --force",
+        ))
+    }
+
+    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
+        let is_written = matches!(found, Found::Nothing | Found::Older)
+            || (self.force && matches!(found, Found::Changed(_)));
+        if is_written && !self.print {
+            file.write()?;
+        }
+        Ok(FileJson {
+            path: file.path.clone(),
+            was: found.word(),
+            now: match (is_written, &found) {
+                (true, _) => "written",
+                (false, Found::Same) => "unchanged",
+                (false, _) => "kept",
+            },
+            differs: match found {
+                Found::Changed(lines) => lines,
+                _ => Vec::new(),
+            },
+            text: self.print.then(|| file.text.clone()),
+        })
+    }
+
+    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+        cx.done(None, done, |page| {
+            for file in &done.files {
+                tell_file(file, self.print, page);
+            }
+            let verb = if self.print { "would run" } else { "ran" };
+            for command in &done.commands {
+                page.line(format!("{verb}: {command}"));
+            }
+            for note in &done.notes {
+                page.line(format!("note: {note}"));
+            }
+            if matches!(manager, Manager::Systemd(Systemd(Scope::User))) {
+                page.aside(
+                    "it ends when you log out, unless `loginctl enable-linger` lets it stay",
+                );
+            }
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Refuses to start a service beside a daemon that has its folder.
+fn check_free(cx: &Context, manager: Manager) -> Result<(), Failure> {
+    let condition = manager.condition()?;
+    // Whoever connects to a socket that the manager looks after starts the service.
+    if condition.pid.is_some() || condition.socket_state == "active" {
+        return Ok(());
+    }
+    let Some(pid) = service_status::own_daemon(cx) else {
+        return Ok(());
+    };
+    Err(Failure::refused(
+        "daemon_runs",
+        format!("amemd runs already (process {pid}), and not as a service: both want its brains"),
+        "end it with `amemctl shutdown`, and ask again",
+    ))
+}
+
+/// Settings in this environment that a service does not see.
+fn unseen_settings() -> Vec<String> {
+    let names = [
+        "AMEMD_FOLDER",
+        "AMEMD_CONFIG",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+    ];
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set = names.into_iter().filter(is_set);
+    set.map(|name| {
+        format!("{name} is set here, and the service may not see it: its settings can say it")
+    })
+    .collect()
+}

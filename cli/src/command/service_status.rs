@@ -1,0 +1,181 @@
+//! `amemctl service status`: how the service is, and whether it runs what is installed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use amem_client::v1;
+use serde::Serialize;
+
+use super::service::{Manager, Which, found};
+use crate::autostart;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::reach::Reach;
+use crate::remote::Remote;
+use crate::render::{Page, printable};
+use crate::service::{Command, Condition, Found};
+
+#[derive(Serialize)]
+struct Told {
+    /// True if a service manager knows amemd.
+    installed: bool,
+    files: Vec<FileJson>,
+    service: Condition,
+    /// The version that answers.
+    running_version: Option<String>,
+    /// The version of the program that the service starts.
+    installed_version: Option<String>,
+    /// What is not as it should be.
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FileJson {
+    path: PathBuf,
+    state: &'static str,
+}
+
+/// Looks, and starts nothing.
+pub(super) fn run(which: Which, cx: &mut Context) -> Result<Exit, Failure> {
+    let manager = which.manager()?;
+    let condition = manager.condition().or_else(|failure| match manager {
+        // Says in its own words that there is no systemd.
+        Manager::Systemd(systemd) => systemd.version().and(Err(failure)),
+        Manager::Launchd(_) => Err(failure),
+    })?;
+    let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
+    let plan = manager.plan(&program, false)?;
+    let files = found(&plan.files)?;
+    let files = files.into_iter().map(|(file, found)| FileJson {
+        path: file.path.clone(),
+        // Which program an installed unit names is told by the service itself.
+        state: match found {
+            Found::Older => Found::Same.word(),
+            found => found.word(),
+        },
+    });
+    let program = condition.program.clone().map(PathBuf::from);
+    let mut told = Told {
+        installed: condition.loaded,
+        files: files
+            .filter(|file| file.state != Found::Nothing.word())
+            .collect(),
+        running_version: running_version(&condition, cx.reach()),
+        installed_version: program.as_deref().and_then(version_of),
+        problems: Vec::new(),
+        service: condition,
+    };
+    told.problems = problems(&told, &manager.restart());
+    cx.answer(None, &told, |page| write(&told, page))?;
+    Ok(match (told.installed, told.problems.is_empty()) {
+        (false, _) => Exit::NotFound,
+        (true, true) => Exit::Ok,
+        (true, false) => Exit::Findings,
+    })
+}
+
+/// The process of a daemon of this user that answers. Nothing is started.
+pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
+    let remote = cx.reach().running().ok()?;
+    let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
+    let pid = status.ok()?.pid;
+    // That of the machine is in nobody's way, and belongs to another user.
+    let folder = format!("/proc/{pid}");
+    let owner = fs::metadata(folder).map(|meta| std::os::unix::fs::MetadataExt::uid(&meta));
+    let ours = rustix::process::getuid().as_raw();
+    owner.is_ok_and(|owner| owner == ours).then_some(pid)
+}
+
+/// The version that answers, if a process is there: to knock where none is would start one.
+fn running_version(condition: &Condition, reach: &Reach) -> Option<String> {
+    condition.pid?;
+    let remote = match &condition.socket {
+        Some(socket) => Remote::connect(Path::new(socket)).ok()?,
+        None => reach.running().ok()?,
+    };
+    let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
+    status.ok().map(|status| status.version)
+}
+
+/// What a program says that it is: "amemd 0.1.0".
+fn version_of(program: &Path) -> Option<String> {
+    let named = Command::new([program.to_str()?, "--version"]).run().ok()?;
+    Some(named.trim().strip_prefix("amemd ")?.to_owned())
+}
+
+fn problems(told: &Told, restart: &Command) -> Vec<String> {
+    let service = &told.service;
+    let mut out = Vec::new();
+    if !told.installed {
+        return out;
+    }
+    if service.state == "failed" {
+        out.push("it has failed: the service manager's log says why (journalctl)".to_owned());
+    }
+    if service.state != "active" && service.socket_state != "active" {
+        out.push("neither it nor its socket is there: nobody can reach it".to_owned());
+    }
+    if told.installed_version.is_none() {
+        let program = service.program.as_deref().unwrap_or("its program");
+        out.push(format!("{program} does not say its version: is it there?"));
+    }
+    let Some(pid) = service.pid else {
+        return out;
+    };
+    match (&told.running_version, &told.installed_version) {
+        (None, _) => out.push(format!("process {pid} does not answer")),
+        (Some(runs), Some(installed)) if runs != installed => out.push(format!(
+            "version {runs} runs, {installed} is installed: `{restart}`"
+        )),
+        _ => {}
+    }
+    // The same version can be another build.
+    let exe = fs::read_link(format!("/proc/{pid}/exe"));
+    if exe.is_ok_and(|exe| exe.to_string_lossy().ends_with(" (deleted)")) {
+        out.push(format!(
+            "its program was replaced since it was started: `{restart}`"
+        ));
+    }
+    out
+}
+
+fn write(told: &Told, page: &mut Page) {
+    let service = &told.service;
+    if !told.installed {
+        page.line("no service of amemd is installed: `amemctl service install`");
+        return;
+    }
+    page.field("service", format!("{} ({})", service.state, service.detail));
+    page.field("begins", printable(&service.enabled));
+    if let Some(pid) = service.pid {
+        page.field("process", pid.to_string());
+    }
+    if let Some(socket) = &service.socket {
+        page.field(
+            "socket",
+            format!("{}, {}", printable(socket), service.socket_state),
+        );
+    }
+    if let Some(program) = &service.program {
+        page.field("program", printable(program));
+    }
+    let version = |of: &Option<String>| of.clone().unwrap_or_else(|| "-".to_owned());
+    page.field(
+        "version",
+        format!(
+            "{} runs, {} is installed",
+            version(&told.running_version),
+            version(&told.installed_version)
+        ),
+    );
+    if !service.says.is_empty() {
+        page.field("it says", printable(&service.says));
+    }
+    for file in &told.files {
+        page.field("file", format!("{} ({})", file.path.display(), file.state));
+    }
+    for problem in &told.problems {
+        page.field("problem", printable(problem));
+    }
+}

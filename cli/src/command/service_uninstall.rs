@@ -1,0 +1,111 @@
+//! `amemctl service uninstall`: ends the service, and takes back what `install` wrote. Brains are not looked at.
+
+use clap::Args;
+
+use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
+use crate::autostart;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::service::{Found, Planned};
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl service uninstall
+  sudo amemctl service uninstall --system
+
+Brains and settings stay where they are.")]
+pub(super) struct Uninstall {
+    #[command(flatten)]
+    which: Which,
+    /// Show what would be removed and run, and do nothing.
+    #[arg(long)]
+    print: bool,
+    /// Remove files that somebody has changed, too.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Uninstall {
+    pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let manager = self.which.manager()?;
+        if !self.print {
+            manager.check_rights()?;
+        }
+        // Which program does not matter: what is there is known by the line that says who wrote it.
+        let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
+        // With no version known, every file that any version may have got.
+        let plan = match manager {
+            Manager::Systemd(systemd) => systemd.plan(&program, 0)?,
+            Manager::Launchd(launchd) => launchd.plan(&program)?,
+        };
+        let found = found(&plan.files)?;
+        let is_there = |found: &Found| !matches!(found, Found::Nothing | Found::Theirs);
+        let commands = match found.iter().any(|(_, found)| is_there(found)) {
+            true => [plan.stop, plan.forget].concat(),
+            false => Vec::new(),
+        };
+        let stops = usize::from(!commands.is_empty());
+        if !self.print {
+            run_all(&commands[..stops])?;
+        }
+        let files = found
+            .into_iter()
+            .map(|(file, found)| self.settle(file, found));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        if !self.print {
+            run_all(&commands[stops..])?;
+        }
+        let done = Done {
+            program: None,
+            files,
+            commands,
+            brains: plan.brains,
+            notes: Vec::new(),
+        };
+        self.tell(cx, manager, &done)
+    }
+
+    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
+        let now = match &found {
+            Found::Nothing => "absent",
+            Found::Theirs => "kept",
+            Found::Changed(_) if !self.force => "kept",
+            _ => "removed",
+        };
+        if now == "removed" && !self.print {
+            file.remove()?;
+        }
+        Ok(FileJson {
+            path: file.path.clone(),
+            was: found.word(),
+            now,
+            // What an installed file should be is not known any more.
+            differs: Vec::new(),
+            text: None,
+        })
+    }
+
+    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+        cx.done(None, done, |page| {
+            if done.commands.is_empty() {
+                page.line("no service of amemd is installed");
+            }
+            let verb = if self.print { "would run" } else { "ran" };
+            for command in &done.commands {
+                page.line(format!("{verb}: {command}"));
+            }
+            for file in done.files.iter().filter(|file| file.now != "absent") {
+                tell_file(file, self.print, page);
+            }
+            if let Some(brains) = &done.brains {
+                page.line(format!("brains stay: {}", brains.display()));
+            }
+            if manager.is_system() && !done.commands.is_empty() {
+                page.aside("the user amemd and the group amem stay, too");
+            }
+        })?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,134 @@
+//! launchd, the service manager of macOS: the agent of a user, and what launchctl is told.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use amem_client::place;
+
+use super::Plan;
+use super::file::Planned;
+use super::manager::{Command, Condition};
+use super::systemd::no_home;
+use crate::failure::Failure;
+
+/// The name of the agent.
+const LABEL: &str = "amemd";
+/// What the file of the repository has in the places of paths.
+const PROGRAM: &str = "<string>/usr/local/bin/amemd</string>";
+const LOG: &str = "<string>/usr/local/var/log/amemd.log</string>";
+
+/// The service manager of macOS.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launchd;
+
+impl Launchd {
+    /// Files and commands.
+    pub(crate) fn plan(self, program: &Path) -> Result<Plan, Failure> {
+        let home = env::var_os("HOME").map(PathBuf::from).ok_or_else(no_home)?;
+        let library = home.join("Library");
+        let text = include_str!("../../../deploy/launchd/amemd.plist")
+            .replace(PROGRAM, &string(program)?)
+            .replace(LOG, &string(&library.join("Logs/amemd.log"))?);
+        let path = library.join(format!("LaunchAgents/{LABEL}.plist"));
+        let agent = format!("{}/{LABEL}", domain());
+        let named = path.display().to_string();
+        Ok(Plan {
+            start: vec![Command::new(["launchctl", "bootstrap", &domain(), &named])],
+            stop: vec![Command::new(["launchctl", "bootout", &agent])],
+            files: vec![Planned::ours(path, &text, ("<!-- ", " -->"))],
+            prepare: Vec::new(),
+            forget: Vec::new(),
+            brains: place::folder(|name| env::var_os(name)),
+        })
+    }
+
+    /// What runs what is new.
+    pub(crate) fn restart(self) -> Command {
+        let agent = format!("{}/{LABEL}", domain());
+        Command::new(["launchctl", "kickstart", "-k", &agent])
+    }
+
+    /// How the agent is. One that is not known is not loaded.
+    pub(crate) fn condition(self) -> Condition {
+        let agent = format!("{}/{LABEL}", domain());
+        match Command::new(["launchctl", "print", &agent]).run() {
+            Ok(said) => read(&said),
+            Err(_) => Condition::default(),
+        }
+    }
+}
+
+/// Where agents of this user live.
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+/// A path as a text of XML.
+fn string(path: &Path) -> Result<String, Failure> {
+    let wrong = || {
+        Failure::argument(
+            format!("{} can't stand in a property list", path.display()),
+            "install amemd and amemctl in a folder whose path is plain text",
+        )
+    };
+    let text = path.to_str().ok_or_else(wrong)?;
+    if text.chars().any(char::is_control) {
+        return Err(wrong());
+    }
+    let escaped = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    Ok(format!("<string>{escaped}</string>"))
+}
+
+/// What `launchctl print` says of an agent.
+fn read(said: &str) -> Condition {
+    let of = |name: &str| {
+        let mut lines = said
+            .lines()
+            .filter_map(|line| line.trim().split_once(" = "));
+        let found = lines.find(|(known, _)| *known == name);
+        found.map(|(_, value)| value.to_owned())
+    };
+    let state = of("state").unwrap_or_default();
+    Condition {
+        loaded: true,
+        state: match state.as_str() {
+            "running" => "active".into(),
+            _ => "inactive".into(),
+        },
+        detail: state,
+        enabled: "enabled".into(),
+        pid: of("pid").and_then(|pid| pid.parse().ok()),
+        program: of("program"),
+        ..Condition::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_names_the_program_as_xml_reads_it() {
+        let plan = Launchd.plan(Path::new("/a & b/<amemd>")).unwrap();
+        let text = &plan.files[0].text;
+        assert!(
+            text.contains("<string>/a &amp; b/&lt;amemd&gt;</string>"),
+            "{text}"
+        );
+        assert!(!text.contains(PROGRAM) && !text.contains(LOG), "{text}");
+        assert!(Launchd.plan(Path::new("/a\nb")).is_err());
+    }
+
+    #[test]
+    fn what_the_manager_says_is_read() {
+        let said =
+            "gui/501/amemd = {\n\tstate = running\n\n\tprogram = /opt/amemd\n\tpid = 77\n}\n";
+        let found = read(said);
+        assert_eq!((found.state.as_str(), found.pid), ("active", Some(77)));
+        assert_eq!(found.program.as_deref(), Some("/opt/amemd"));
+        assert_eq!(read("x = {\n\tstate = not running\n}").state, "inactive");
+    }
+}
