@@ -9,6 +9,7 @@
 #[expect(dead_code, reason = "agents need Node and scripts, too")]
 #[path = "../languages/kit.rs"]
 mod kit;
+#[expect(dead_code, reason = "the tests of the service need more")]
 mod process;
 
 mod calls;

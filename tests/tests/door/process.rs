@@ -77,12 +77,15 @@ impl Place {
 
 /// A running daemon; it is killed when it is dropped.
 pub(crate) struct Daemon {
-    child: Child,
+    child: Running,
     log: Receiver<String>,
     pub(crate) place: Place,
     /// Where it listens by TCP.
     pub(crate) tcp: Option<SocketAddr>,
 }
+
+/// Its process.
+struct Running(Child);
 
 impl Daemon {
     /// Starts one and waits until it is ready.
@@ -96,7 +99,7 @@ impl Daemon {
             }
         });
         let mut daemon = Self {
-            child,
+            child: Running(child),
             log,
             place,
             tcp: None,
@@ -120,15 +123,34 @@ impl Daemon {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.child.0.id().to_string();
         let sent = Command::new("kill").arg(name).arg(pid).status().unwrap();
         assert!(sent.success());
     }
 
     /// Ends it by SIGTERM.
-    pub(crate) fn stop(mut self) -> ExitStatus {
+    pub(crate) fn stop(self) -> ExitStatus {
         self.signal("-TERM");
-        self.child.wait().unwrap()
+        self.wait().0
+    }
+
+    /// Waits until it has ended; gives its place back.
+    pub(crate) fn wait(mut self) -> (ExitStatus, Place) {
+        (self.child.0.wait().unwrap(), self.place)
+    }
+
+    /// Ends it in order, for another one in its place.
+    pub(crate) fn end(self) -> Place {
+        self.signal("-TERM");
+        let (status, place) = self.wait();
+        assert!(status.success(), "{status}");
+        place
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(self) -> Place {
+        self.signal("-KILL");
+        self.wait().1
     }
 
     /// A client by its socket.
@@ -144,10 +166,10 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for Running {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }
 

@@ -1,0 +1,235 @@
+//! Sockets that the service manager made and lends (LISTEN_FDS), as systemd does.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use amem_client::Client;
+use tonic::transport::Endpoint;
+
+use crate::process::{Daemon, Place, ask};
+use crate::tools::{has, said, status};
+
+/// A daemon about to start with one or two sockets as its descriptors 3 and 4. A shell puts them there, and becomes the
+/// daemon, so that LISTEN_PID is its own number.
+fn lending(place: &Place, sockets: Vec<OwnedFd>) -> Command {
+    let real = place.command();
+    let mut command = Command::new("sh");
+    command
+        .env_clear()
+        .env("LISTEN_FDS", sockets.len().to_string());
+    let mut sockets = sockets.into_iter();
+    let first = sockets.next().unwrap();
+    command.stdin(Stdio::from(first));
+    let script = match sockets.next() {
+        None => "exec 3<&0 </dev/null; LISTEN_PID=$$ exec \"$@\"",
+        Some(second) => {
+            command.stdout(Stdio::from(second));
+            "exec 3<&0 4>&1 </dev/null >/dev/null; LISTEN_PID=$$ exec \"$@\""
+        }
+    };
+    command.args(["-c", script, "sh"]).arg(real.get_program());
+    command.args(real.get_args()).stderr(Stdio::piped());
+    command
+}
+
+/// A socket as systemd makes it, on a path that the settings do not name.
+fn unix(place: &Place) -> (UnixListener, std::path::PathBuf) {
+    let path = place.socket().with_file_name("lent");
+    (UnixListener::bind(&path).unwrap(), path)
+}
+
+#[tokio::test]
+async fn a_socket_that_is_lent_is_used_and_stays_for_the_next_daemon() {
+    let place = Place::new("");
+    let (made, path) = unix(&place);
+    let mut command = lending(&place, vec![made.try_clone().unwrap().into()]);
+    let daemon = Daemon::start(place, command);
+    let client = Client::connect_unix(&path).await.unwrap();
+    assert_eq!(Path::new(&status(&client).await.socket), path);
+    assert!(!daemon.place.socket().exists(), "it made one of its own");
+    drop(client);
+    let place = daemon.end();
+    assert!(
+        path.exists(),
+        "a socket that was lent is not the daemon's to remove"
+    );
+
+    // Who comes while nobody serves waits, and is answered by the next one.
+    let waiting = tokio::spawn(async move {
+        let client = Client::connect_unix(path).await.unwrap();
+        status(&client).await.pid
+    });
+    command = lending(&place, vec![made.into()]);
+    let daemon = Daemon::start(place, command);
+    let pid = tokio::time::timeout(Duration::from_secs(20), waiting).await;
+    assert_ne!(pid.expect("nobody answered").unwrap(), 0);
+    daemon.end();
+}
+
+/// Says the first words of HTTP/2; prints how many bytes it is answered.
+const STRANGER: &str = r#"
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(20)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    print(len(s.recv(9)))
+except (BrokenPipeError, ConnectionResetError):
+    print(0)
+"#;
+
+#[test]
+fn who_comes_by_a_socket_that_is_lent_is_let_in_by_user_and_not_by_its_mode() {
+    use std::os::unix::process::CommandExt;
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("SKIPPED: only root can be other users");
+        return;
+    }
+    if !has("python3", "who is let in by a socket that is lent") {
+        return;
+    }
+    let (granted, stranger) = (65_531, 65_532);
+    let settings = format!("[access]\nsocket_group = 0\nusers = {{ {granted} = \"read\" }}\n");
+    let place = Place::new(&settings);
+    let (made, path) = unix(&place);
+    // Everybody could connect, if it were for the socket.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let everybody = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(path.parent().unwrap(), everybody).unwrap();
+    let command = lending(&place, vec![made.into()]);
+    let daemon = Daemon::start(place, command);
+    let answered = |uid: u32| {
+        let mut command = Command::new("python3");
+        command.args(["-c", STRANGER]).arg(&path).uid(uid).gid(uid);
+        said(&command.output().unwrap()).trim().to_owned()
+    };
+    assert_eq!(
+        (answered(granted).as_str(), answered(stranger).as_str()),
+        ("9", "0")
+    );
+    daemon.says("user 65532");
+}
+
+#[tokio::test]
+async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = tcp.local_addr().unwrap();
+    let named = |address: &str| format!("[tcp]\nlisten = \"{address}\"\ntoken_file = \"token\"\n");
+    for (settings, words) in [
+        (String::new(), "TCP is off"),
+        (named("127.0.0.1:1"), "tcp.listen is 127.0.0.1:1"),
+    ] {
+        let place = Place::new(&settings);
+        let (made, path) = unix(&place);
+        let lent = vec![made.into(), tcp.try_clone().unwrap().into()];
+        let output = lending(&place, lent).output().unwrap();
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        let remedy = format!("tcp.listen = \"{address}\"");
+        assert!(told.contains(words) && told.contains(&remedy), "{told}");
+        assert!(path.exists());
+    }
+    let place = Place::new(&named(&address.to_string()));
+    let (made, _path) = unix(&place);
+    let command = lending(&place, vec![made.into(), tcp.into()]);
+    let daemon = Daemon::start(place, command);
+    assert_eq!(daemon.tcp, Some(address));
+    let token = format!("Bearer {}", daemon.token());
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let channel = endpoint.connect().await.unwrap();
+    ask(channel, &[("authorization", &token)]).await.unwrap();
+}
+
+#[test]
+fn what_is_lent_and_of_no_use_is_refused_by_name() {
+    let connection = || UnixStream::pair().unwrap().0;
+    let null = || fs::File::open("/dev/null").unwrap();
+    let rows: [(&str, OwnedFd, &str); 4] = [
+        (
+            "a datagram socket",
+            UnixDatagram::unbound().unwrap().into(),
+            "ListenStream=",
+        ),
+        ("a file", null().into(), "descriptor 3"),
+        ("a connection", connection().into(), "Accept=no"),
+        (
+            "an abstract socket",
+            abstract_socket().into(),
+            "without a path",
+        ),
+    ];
+    for (what, descriptor, words) in rows {
+        let place = Place::new("");
+        let output = lending(&place, vec![descriptor]).output().unwrap();
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{what}: {told}");
+        assert!(told.contains(words), "{what}: {told}");
+        assert!(!place.socket().exists(), "{what}");
+    }
+    // Two of a kind: which one is meant?
+    let place = Place::new("");
+    let (made, _path) = unix(&place);
+    let both = vec![made.try_clone().unwrap().into(), made.into()];
+    let told = said(&lending(&place, both).output().unwrap());
+    assert!(
+        told.contains("descriptor 4") && told.contains("second"),
+        "{told}"
+    );
+}
+
+/// A socket that has no path, and so no rights.
+fn abstract_socket() -> UnixListener {
+    use std::os::linux::net::SocketAddrExt;
+    let name = format!("amemd-{}", std::process::id());
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(name).unwrap();
+    UnixListener::bind_addr(&address).unwrap()
+}
+
+#[test]
+fn what_is_lent_to_another_process_is_left_alone() {
+    let place = Place::new("");
+    let mut command = place.command();
+    command.env("LISTEN_FDS", "1").env("LISTEN_PID", "1");
+    let socket = place.socket();
+    let daemon = Daemon::start(place, command);
+    assert!(socket.exists());
+    assert!(daemon.stop().success());
+}
+
+#[tokio::test]
+async fn systemds_own_tool_starts_the_daemon_for_its_first_caller() {
+    let tool = "systemd-socket-activate";
+    if !has(tool, "the start by systemd's own tool") {
+        return;
+    }
+    let place = Place::new("");
+    let path = place.socket().with_file_name("lent");
+    let real = place.command();
+    let mut command = Command::new(tool);
+    command.arg("--listen").arg(&path).arg(real.get_program());
+    command.args(real.get_args()).stderr(Stdio::piped());
+    let connect = async {
+        let mut tries = 0;
+        loop {
+            match Client::connect_unix(&path).await {
+                Ok(client) => break status(&client).await,
+                Err(why) => assert!(tries < 2000, "{why}"),
+            }
+            tries += 1;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let starting = tokio::task::spawn_blocking(move || Daemon::start(place, command));
+    let status = connect.await;
+    let daemon = starting.await.unwrap();
+    assert_eq!(Path::new(&status.socket), path);
+    let _place = daemon.end();
+    assert!(path.exists());
+}

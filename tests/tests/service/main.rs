@@ -1,0 +1,25 @@
+//! amemd as a service: what the service manager is told and lends, what is installed, what is deployed.
+//!
+//! `notify` and `lent` are the two ends of the protocol with the real daemon, `stop` the end under load; `units` has
+//! systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is in `deploy`.
+//!
+//! What a machine has no tool for is told in a line that begins with SKIPPED. Not here: settings, signals and sockets that
+//! are about no service (`door`).
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+#[expect(dead_code, reason = "it is the door's, which needs more")]
+#[path = "../door/process.rs"]
+mod process;
+mod tools;
+
+mod files;
+mod install;
+mod lent;
+mod notify;
+mod stop;
+mod units;

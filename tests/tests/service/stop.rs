@@ -1,0 +1,100 @@
+//! The end under load, and where a daemon is started from.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::process::{Daemon, Place};
+use crate::tools::{add, create, texts};
+
+/// Clients that write at the same time.
+const WRITERS: usize = 8;
+/// Writes that are acknowledged before the end is asked for.
+const BEFORE: usize = 400;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
+    let daemon = Place::new("").start();
+    create(&daemon.client().await, "b").await;
+    let acknowledged = Arc::new(AtomicUsize::new(0));
+    let is_asked = Arc::new(AtomicBool::new(false));
+    let mut writers = Vec::new();
+    for writer in 0..WRITERS {
+        let client = daemon.client().await;
+        let acknowledged = acknowledged.clone();
+        let is_asked = is_asked.clone();
+        writers.push(tokio::spawn(async move {
+            let mut kept = Vec::new();
+            let mut after = 0;
+            loop {
+                let text = format!("writer {writer} write {}", kept.len());
+                match add(&client, "b", &text).await {
+                    Ok(id) => kept.push((id, text)),
+                    // The end; what was not answered may be there or not.
+                    Err(_) => return (kept, after),
+                }
+                acknowledged.fetch_add(1, Ordering::Relaxed);
+                after += usize::from(is_asked.load(Ordering::Relaxed));
+            }
+        }));
+    }
+    while acknowledged.load(Ordering::Relaxed) < BEFORE {
+        tokio::task::yield_now().await;
+    }
+    let since = Instant::now();
+    is_asked.store(true, Ordering::Relaxed);
+    daemon.signal("-TERM");
+    let (status, place) = tokio::task::spawn_blocking(|| daemon.wait()).await.unwrap();
+    let took = since.elapsed();
+    assert_eq!(status.code(), Some(0));
+    assert!(took < Duration::from_secs(10), "{took:?}");
+
+    let mut kept = Vec::new();
+    let mut late = 0;
+    for writer in writers {
+        let (of, after) = writer.await.unwrap();
+        kept.extend(of);
+        late += after;
+    }
+    let daemon = place.start();
+    let (ids, wanted): (Vec<u64>, Vec<String>) = kept.into_iter().unzip();
+    let found = texts(&daemon.client().await, "b", &ids).await;
+    assert_eq!(found, wanted);
+    println!(
+        "{} acknowledged, {late} of them after SIGTERM, the end took {took:?}",
+        ids.len()
+    );
+}
+
+#[tokio::test]
+async fn it_does_not_matter_which_folder_the_daemon_is_started_in() {
+    let gone = tempfile::tempdir().unwrap();
+    let gone = gone.path().display().to_string();
+    let mut place = Place::new("");
+    let mut ids = Vec::new();
+    for script in [
+        "cd / && exec \"$@\"".to_owned(),
+        // A folder that is no more when the daemon begins.
+        format!("mkdir -p {gone}/x && cd {gone}/x && rm -r {gone} && exec \"$@\""),
+    ] {
+        let real = place.command();
+        let mut command = Command::new("sh");
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command.args(["-c", &script, "sh"]).arg(real.get_program());
+        command.args(real.get_args()).stderr(Stdio::piped());
+        let daemon = Daemon::start(place, command);
+        let client = daemon.client().await;
+        if ids.is_empty() {
+            create(&client, "b").await;
+        }
+        ids.push(add(&client, "b", &script).await.unwrap());
+        // It is read by the file, too: a reload looks for it again.
+        daemon.place.configure("[limits]\nconnections = 9\n");
+        daemon.signal("-HUP");
+        daemon.says("read the configuration again");
+        assert_eq!(texts(&client, "b", &ids).await.len(), ids.len());
+        drop(client);
+        place = daemon.end();
+    }
+}

@@ -1,0 +1,257 @@
+//! The units of `deploy/systemd`, as systemd's own tools judge them, and users and folders as they make them.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::tools::{has, ran, said, text_of};
+
+/// What a manager before 253 says of the unit, which is written for it, too.
+const BEFORE_253: &str = "Failed to parse service type, ignoring: notify-reload";
+
+/// Units in a folder of their own, as they would be installed.
+struct Units(TempDir);
+
+impl Units {
+    /// Service and socket of a folder of `deploy`, with drop-ins for the service; the program is one that is there.
+    fn of(folder: &str, drop_ins: &[&str]) -> Self {
+        let units = Self(tempfile::tempdir().unwrap());
+        let service = text_of(&format!("{folder}/amemd.service"));
+        let program = env!("CARGO_BIN_EXE_amem-tested-daemon");
+        let start = "ExecStart=/usr/bin/amemd";
+        assert_eq!(service.matches(start).count(), 1);
+        units.put(
+            "amemd.service",
+            &service.replace(start, &format!("ExecStart={program}")),
+        );
+        units.put("amemd.socket", &text_of(&format!("{folder}/amemd.socket")));
+        for name in drop_ins {
+            let text = text_of(&format!("deploy/systemd/drop-ins/{name}"));
+            let unit = if text.contains("\n[Socket]\n") {
+                "socket"
+            } else {
+                "service"
+            };
+            units.put(&format!("amemd.{unit}.d/{name}"), &text);
+        }
+        units
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Each folder of units with every set of drop-ins that makes a difference.
+const ROWS: [(&str, &[&str]); 6] = [
+    ("deploy/systemd", &[]),
+    ("deploy/systemd", &["before-253.conf", "tcp.conf"]),
+    ("deploy/systemd", &["models.conf"]),
+    ("deploy/systemd/user", &[]),
+    ("deploy/systemd/user", &["before-253.conf", "tcp.conf"]),
+    ("deploy/systemd/user", &["models.conf"]),
+];
+
+#[test]
+fn systemd_finds_no_fault_in_the_units() {
+    if !has("systemd-analyze", "what systemd says of the units") {
+        return;
+    }
+    for (folder, drop_ins) in ROWS {
+        let units = Units::of(folder, drop_ins);
+        let mut command = Command::new("systemd-analyze");
+        command.args(["verify", "--man=no", "--recursive-errors=yes"]);
+        if folder.ends_with("user") {
+            // A user's manager wants to know where its sockets would be.
+            command.arg("--user").env("XDG_RUNTIME_DIR", units.0.path());
+        }
+        command.args([units.path("amemd.service"), units.path("amemd.socket")]);
+        let output = command.output().unwrap();
+        let told = said(&output);
+        let faults: Vec<_> = told
+            .lines()
+            .filter(|line| !line.contains(BEFORE_253))
+            .collect();
+        assert_eq!(faults, Vec::<&str>::new(), "{folder} {drop_ins:?}");
+    }
+    // What is judged is not nothing: a fault is found.
+    let units = Units::of("deploy/systemd", &[]);
+    units.put(
+        "amemd.service.d/odd.conf",
+        "[Service]\nProtectSytem=strict\n",
+    );
+    let mut command = Command::new("systemd-analyze");
+    command
+        .args(["verify", "--man=no"])
+        .arg(units.path("amemd.service"));
+    assert!(said(&command.output().unwrap()).contains("ProtectSytem"));
+}
+
+/// The exposure of a service, if it is at most this many tenths.
+fn exposure(units: &Units, tenths_max: u32) -> Option<String> {
+    let output = Command::new("systemd-analyze")
+        .args(["security", "--offline=true", "--no-pager"])
+        .arg(format!("--threshold={tenths_max}"))
+        .arg(units.path("amemd.service"))
+        .output()
+        .unwrap();
+    let told = said(&output);
+    let (_, rest) = told.split_once("Overall exposure level for amemd.service: ")?;
+    let found = rest.split(' ').next()?.to_owned();
+    output.status.success().then_some(found)
+}
+
+#[test]
+fn the_units_are_exposed_no_more_than_their_words_say() {
+    if !has("systemd-analyze", "how exposed the units are") {
+        return;
+    }
+    let version = ran(Command::new("systemd-analyze").arg("--version"));
+    let is_measured = version.starts_with("systemd 252 ");
+    let models = "deploy/systemd/drop-ins/models.conf";
+    for (folder, drop_ins, more, tenths_max, words_in, words) in [
+        (
+            "deploy/systemd",
+            &[][..],
+            "",
+            10,
+            "deploy/systemd/amemd.service",
+            "EXPOSURE of 10 (systemd 252)",
+        ),
+        (
+            "deploy/systemd",
+            &["before-253.conf", "tcp.conf"],
+            "",
+            10,
+            "deploy/systemd/drop-ins/tcp.conf",
+            "with it: EXPOSURE of 10, as without",
+        ),
+        (
+            "deploy/systemd",
+            &["models.conf"],
+            "",
+            12,
+            models,
+            "with it: EXPOSURE of 10",
+        ),
+        (
+            "deploy/systemd",
+            &["models.conf"],
+            "IPAddressAllow=192.0.2.7",
+            13,
+            models,
+            "the exposure to EXPOSURE.",
+        ),
+        (
+            "deploy/systemd/user",
+            &[],
+            "",
+            60,
+            "deploy/systemd/user/amemd.service",
+            "EXPOSURE of 10 (systemd 252)",
+        ),
+        (
+            "deploy/systemd/user",
+            &["models.conf"],
+            "",
+            63,
+            models,
+            "of the user's, EXPOSURE.",
+        ),
+    ] {
+        let units = Units::of(folder, drop_ins);
+        if !more.is_empty() {
+            units.put("amemd.service.d/more.conf", &format!("[Service]\n{more}\n"));
+        }
+        let found = exposure(&units, tenths_max);
+        let found =
+            found.unwrap_or_else(|| panic!("{folder} {drop_ins:?}: more than {tenths_max}"));
+        // Another version counts a little differently: the threshold holds, the figure is of this one.
+        if is_measured {
+            let text = text_of(words_in).replace("\n# ", " ");
+            let words = words.replace("EXPOSURE", &found);
+            assert!(text.contains(&words), "{words_in} should say: {words}");
+        }
+    }
+    // The threshold is what decides.
+    let units = Units::of("deploy/systemd", &[]);
+    units.put(
+        "amemd.service.d/odd.conf",
+        "[Service]\nUser=\nPrivateNetwork=no\n",
+    );
+    assert_eq!(exposure(&units, 10), None);
+}
+
+#[test]
+fn every_user_that_is_authorised_is_seen_as_who_it_is() {
+    for folder in ["deploy/systemd", "deploy/systemd/user"] {
+        let unit = text_of(&format!("{folder}/amemd.service"));
+        let set = unit.lines().find(|line| line.starts_with("PrivateUsers="));
+        assert_eq!(set, None, "with it the peers of a socket are nobody");
+    }
+}
+
+#[test]
+fn users_and_folders_are_made_as_the_units_need_them() {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root {
+        eprintln!("SKIPPED: only root can make users and give folders away");
+        return;
+    }
+    if !has("systemd-sysusers", "making users") || !has("systemd-tmpfiles", "making folders") {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let at = |path: &str| root.path().join(path);
+    fs::create_dir(at("etc")).unwrap();
+    let root_of = format!("--root={}", root.path().display());
+    let put = |name: &str, source: &str| {
+        fs::write(at(name), text_of(source)).unwrap();
+        at(name).display().to_string()
+    };
+    let users = put("users.conf", "deploy/systemd/sysusers.conf");
+    ran(Command::new("systemd-sysusers").args([&root_of, &users]));
+    let id = |table: &str, name: &str| -> u32 {
+        let table = fs::read_to_string(at(table)).unwrap();
+        let mut rows = table
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        let row = rows
+            .find(|row| row[0] == name)
+            .unwrap_or_else(|| panic!("{name}: {table}"));
+        row[2].parse().unwrap()
+    };
+    let (user, group) = (id("etc/passwd", "amemd"), id("etc/group", "amem"));
+    assert!(user != 0 && group != 0 && group != id("etc/group", "amemd"));
+    let passwd = fs::read_to_string(at("etc/passwd")).unwrap();
+    let row = passwd
+        .lines()
+        .find(|line| line.starts_with("amemd:"))
+        .unwrap();
+    assert!(
+        row.contains(":/var/lib/amemd:") && row.ends_with("/nologin"),
+        "{row}"
+    );
+
+    let folders = put("folders.conf", "deploy/systemd/tmpfiles.conf");
+    ran(Command::new("systemd-tmpfiles").args(["--create", &root_of, &folders]));
+    let own = id("etc/group", "amemd");
+    for (path, mode, gid) in [("run/amemd", 0o750, group), ("var/lib/amemd", 0o700, own)] {
+        let meta = fs::metadata(at(path)).unwrap();
+        let found = (meta.permissions().mode() & 0o7777, meta.uid(), meta.gid());
+        assert_eq!(found, (mode, user, gid), "{path}");
+    }
+    let unit = text_of("deploy/systemd/amemd.socket");
+    for line in ["SocketUser=amemd", "SocketGroup=amem", "SocketMode=0660"] {
+        assert!(unit.lines().any(|found| found == line), "{line}");
+    }
+}
