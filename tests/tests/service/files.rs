@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::process::Place;
-use crate::tools::{has, ran, repository, said, text_of};
+use crate::tools::{has, ran, repository, said, skipped, text_of};
 
 /// What the manifest says of the package.
 fn package() -> Table {
@@ -260,9 +260,7 @@ fn docker_understands_the_file_of_compose() {
             .status
             .success();
     if !there {
-        eprintln!(
-            "SKIPPED: there is no docker compose on this machine: compose.yaml is only read here"
-        );
+        skipped("there is no docker compose on this machine: compose.yaml is only read here");
         return;
     }
     let file = repository("deploy/container/compose.yaml");

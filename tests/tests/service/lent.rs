@@ -13,7 +13,7 @@ use amem_client::Client;
 use tonic::transport::Endpoint;
 
 use crate::process::{Daemon, Place, ask};
-use crate::tools::{has, said, status};
+use crate::tools::{has, refuses, said, skipped, status};
 
 /// A daemon about to start with one or two sockets as its descriptors 3 and 4. A shell puts them there, and becomes the
 /// daemon, so that LISTEN_PID is its own number.
@@ -89,7 +89,7 @@ except (BrokenPipeError, ConnectionResetError):
 fn who_comes_by_a_socket_that_is_lent_is_let_in_by_user_and_not_by_its_mode() {
     use std::os::unix::process::CommandExt;
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        eprintln!("SKIPPED: only root can be other users");
+        skipped("only root can be other users");
         return;
     }
     if !has("python3", "who is let in by a socket that is lent") {
@@ -129,9 +129,8 @@ async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
         let place = Place::new(&settings);
         let (made, path) = unix(&place);
         let lent = vec![made.into(), tcp.try_clone().unwrap().into()];
-        let output = lending(&place, lent).output().unwrap();
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        let (code, told) = refuses(lending(&place, lent));
+        assert_eq!(code, Some(1), "{told}");
         let remedy = format!("tcp.listen = \"{address}\"");
         assert!(told.contains(words) && told.contains(&remedy), "{told}");
         assert!(path.exists());
@@ -167,9 +166,8 @@ fn what_is_lent_and_of_no_use_is_refused_by_name() {
     ];
     for (what, descriptor, words) in rows {
         let place = Place::new("");
-        let output = lending(&place, vec![descriptor]).output().unwrap();
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(1), "{what}: {told}");
+        let (code, told) = refuses(lending(&place, vec![descriptor]));
+        assert_eq!(code, Some(1), "{what}: {told}");
         assert!(told.contains(words), "{what}: {told}");
         assert!(!place.socket().exists(), "{what}");
     }
@@ -177,7 +175,7 @@ fn what_is_lent_and_of_no_use_is_refused_by_name() {
     let place = Place::new("");
     let (made, _path) = unix(&place);
     let both = vec![made.try_clone().unwrap().into(), made.into()];
-    let told = said(&lending(&place, both).output().unwrap());
+    let (_, told) = refuses(lending(&place, both));
     assert!(
         told.contains("descriptor 4") && told.contains("second"),
         "{told}"

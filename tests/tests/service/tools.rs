@@ -1,19 +1,26 @@
 //! Tools of the machine, where it has them; the repository's files; small calls that several tests make.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
+
+/// Tells what is not tested on this machine, even if all tests pass.
+pub(crate) fn skipped(why: &str) {
+    drop(writeln!(std::io::stderr().lock(), "SKIPPED: {why}"));
+}
 
 /// True if a program is there. One that is not is told, with what is not tested without it.
 pub(crate) fn has(program: &str, what: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
     if !is_there {
-        let line = format!("SKIPPED: there is no {program} on this machine: {what} is not tested");
-        drop(writeln!(std::io::stderr().lock(), "{line}"));
+        skipped(&format!(
+            "there is no {program} on this machine: {what} is not tested"
+        ));
     }
     is_there
 }
@@ -42,6 +49,25 @@ pub(crate) fn ran(command: &mut Command) -> String {
         .unwrap_or_else(|e| panic!("{command:?}: {e}"));
     assert!(output.status.success(), "{command:?}: {}", said(&output));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// What becomes of a daemon that is to refuse: its exit code, and what it says. One that serves instead is ended.
+pub(crate) fn refuses(mut command: Command) -> (Option<i32>, String) {
+    let mut child = command.spawn().unwrap();
+    let mut log = child.stderr.take().unwrap();
+    let reading = std::thread::spawn(move || {
+        let mut told = String::new();
+        log.read_to_string(&mut told).unwrap();
+        told
+    });
+    let until = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Of one that has ended, this is the status that it ended with.
+    drop(child.kill());
+    let status = child.wait().unwrap();
+    (status.code(), reading.join().unwrap())
 }
 
 /// Makes a brain that is about text alone.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::tools::{has, ran, said, text_of};
+use crate::tools::{has, ran, said, skipped, text_of};
 
 /// What a manager before 253 says of the unit, which is written for it, too.
 const BEFORE_253: &str = "Failed to parse service type, ignoring: notify-reload";
@@ -204,7 +204,7 @@ fn every_user_that_is_authorised_is_seen_as_who_it_is() {
 fn users_and_folders_are_made_as_the_units_need_them() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root {
-        eprintln!("SKIPPED: only root can make users and give folders away");
+        skipped("only root can make users and give folders away");
         return;
     }
     if !has("systemd-sysusers", "making users") || !has("systemd-tmpfiles", "making folders") {
