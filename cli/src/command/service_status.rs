@@ -1,6 +1,7 @@
 //! `amemctl service status`: how the service is, and whether it runs what is installed.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use amem_client::v1;
@@ -80,9 +81,11 @@ pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
     let remote = cx.reach().running().ok()?;
     let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
     let pid = status.ok()?.pid;
-    // That of the machine is in nobody's way, and belongs to another user.
-    let folder = format!("/proc/{pid}");
-    let owner = fs::metadata(folder).map(|meta| std::os::unix::fs::MetadataExt::uid(&meta));
+    // That of the machine is in nobody's way, and belongs to another user. Without /proc there is none.
+    if !Path::new("/proc/self").exists() {
+        return Some(pid);
+    }
+    let owner = fs::metadata(format!("/proc/{pid}")).map(|meta| meta.uid());
     let ours = rustix::process::getuid().as_raw();
     owner.is_ok_and(|owner| owner == ours).then_some(pid)
 }
