@@ -194,7 +194,7 @@ pub(super) async fn resolve_kept(
                 let (folder, file) = (folder.clone(), file.clone());
                 daemon
                     .scans
-                    .run(move || Ok(drop(kept::read(&folder, &file)?)))
+                    .run(move || Ok(kept::read(&folder, &file)?))
                     .await?;
                 let instead = daemon.brains.retire(&known.brain).await?;
                 (known.brain, instead)
