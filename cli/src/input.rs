@@ -36,6 +36,11 @@ impl Words {
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
+    /// The text, or nothing if none is given.
+    pub(crate) fn given(&self) -> Result<String, Failure> {
+        Ok(self.read()?.unwrap_or_default())
+    }
+
     /// The text, which must be given. Where it is not, stdin is read if that is no terminal: `… | amemctl add work`.
     pub(crate) fn required(&self, what: &str) -> Result<String, Failure> {
         let text = match self.read()? {

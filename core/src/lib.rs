@@ -28,6 +28,7 @@ pub mod reader;
 pub mod repair;
 mod simd;
 pub mod spec1;
+pub mod summary;
 pub mod text;
 pub mod types;
 pub mod verify;

@@ -158,3 +158,5 @@ pub const SCHEDULED_MAX: usize = 2;
 pub const JITTER_MAX: Duration = Duration::from_secs(600);
 /// Requests that a scheduled job puts into a brain's queue at a time.
 pub const PORTION: usize = 64;
+/// Events of a session that a summary by itself is made of, at least: fewer are as short as one.
+pub const COMPRESSED_MIN: usize = 5;

@@ -18,8 +18,10 @@ use crate::writing::{CommitJson, Writable, Writing};
 #[command(after_help = "Examples:
   amemctl compress work standup \"the deploy was moved to Friday, Ada looks after it\"
   summarise notes.txt | amemctl compress work 7 -
+  amemctl compress work standup
 
-The text is the episode's. Its events leave default listings and stay in the graph, each a part
+The text is the episode's; without one, amemd makes it of the session's own sentences: the most central
+of them, and what was decided and corrected. Its events leave default listings and stay in the graph, each a part
 of the episode: `amemctl query work --session standup --compressed` shows them.")]
 pub(crate) struct Compress {
     #[arg(help = target::NAME_HELP)]
@@ -42,7 +44,7 @@ struct Told {
 
 impl Compress {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let text = self.text.required("episode's text")?;
+        let text = self.text.given()?;
         let mut brain = Writable::open(cx, &self.brain)?;
         let found = session(cx, &brain.opened, &self.session)?;
         let request = v1::CompressSessionRequest {

@@ -23,7 +23,8 @@ const PAGE: u32 = 200;
   amemctl jobs work --run decay
 
 When a job runs is a setting of its brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, and likewise expire,
-close_sessions (with session_idle) and scrub: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. Jobs
+close_sessions (with session_idle), compress (with compress_after; off unless it is set) and scrub: off,
+every 6h, daily 03:00, weekly sun 03:00, in UTC. Jobs
 run while a brain is open; what became due meanwhile is done once, soon after it is opened. Checkpoints
 follow the size of the journal.")]
 pub(crate) struct Jobs {
@@ -43,6 +44,8 @@ enum Kind {
     Expiry,
     /// Sessions without events for a while are closed.
     CloseSessions,
+    /// Sessions that ended a while ago are summarised.
+    Compression,
     /// Every byte is checked.
     Scrub,
 }
@@ -78,6 +81,7 @@ impl Kind {
             Self::Decay => v1::JobKind::Decay,
             Self::Expiry => v1::JobKind::Expiry,
             Self::CloseSessions => v1::JobKind::CloseSessions,
+            Self::Compression => v1::JobKind::Compression,
             Self::Scrub => v1::JobKind::Scrub,
         }
     }

@@ -38,6 +38,10 @@ pub struct Jobs {
     pub close_sessions: Schedule,
     /// How long: `6h`.
     pub session_idle: String,
+    /// Sessions that ended a while ago are summarised: their events leave default listings.
+    pub compress: Schedule,
+    /// How long ago: `7d`.
+    pub compress_after: String,
     /// Every byte is checked.
     pub scrub: Schedule,
     /// What this version does not know.
@@ -52,6 +56,8 @@ impl Default for Jobs {
             expire: Schedule::Every(600),
             close_sessions: Schedule::Every(600),
             session_idle: "6h".into(),
+            compress: Schedule::Off,
+            compress_after: "7d".into(),
             scrub: Schedule::Every(24 * 3600),
             other: Attributes::new(),
         }
@@ -61,11 +67,20 @@ impl Default for Jobs {
 impl Jobs {
     /// How many seconds without an event make a session idle.
     pub fn session_idle_seconds(&self) -> Result<u64> {
-        schedule::seconds(&self.session_idle).ok_or_else(|| {
-            let why = format!("{:?} is no span: say 90s, 10m, 6h or 7d", self.session_idle);
-            Error::invalid("jobs.session_idle", why)
-        })
+        span("jobs.session_idle", &self.session_idle)
     }
+
+    /// How many seconds after its end a session is summarised.
+    pub fn compress_after_seconds(&self) -> Result<u64> {
+        span("jobs.compress_after", &self.compress_after)
+    }
+}
+
+fn span(what: &'static str, text: &str) -> Result<u64> {
+    schedule::seconds(text).ok_or_else(|| {
+        let why = format!("{text:?} is no span: say 90s, 10m, 6h or 7d");
+        Error::invalid(what, why)
+    })
 }
 
 /// Decay rates per day, by event type: how fast strength falls without access.
@@ -158,6 +173,7 @@ impl Settings {
             return Err(Error::invalid("fading_below", why));
         }
         self.jobs.session_idle_seconds()?;
+        self.jobs.compress_after_seconds()?;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! What the daemon does by itself for open brains, and when: decay, expiry, closing of idle sessions, a scrub.
+//! What the daemon does by itself for open brains, and when: decay, expiry, closing of idle sessions, summaries, a scrub.
 //!
 //! Each brain's settings say when. A start is put off by a share of the interval that depends on the brain and the job,
 //! so that many brains do not begin at once. What became due while the machine slept or the brain was closed is done
@@ -29,10 +29,11 @@ use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
 /// The jobs that follow the clock.
-pub(crate) const KINDS: [JobKind; 4] = [
+pub(crate) const KINDS: [JobKind; 5] = [
     JobKind::Decay,
     JobKind::Expiry,
     JobKind::CloseSessions,
+    JobKind::Compression,
     JobKind::Scrub,
 ];
 
@@ -114,7 +115,7 @@ impl Schedules {
     pub(crate) async fn run(&self, brain: &Arc<OpenBrain>, kind: JobKind) -> Result<String> {
         if !KINDS.contains(&kind) {
             let why = format!(
-                "{} does not follow a schedule: say DECAY, EXPIRY, CLOSE_SESSIONS or SCRUB",
+                "{} does not follow a schedule: say DECAY, EXPIRY, CLOSE_SESSIONS, COMPRESSION or SCRUB",
                 kind.as_str_name()
             );
             return Err(Refusal::invalid("kind", why));
@@ -243,6 +244,7 @@ fn of(settings: &Settings, kind: JobKind) -> Schedule {
         JobKind::Decay => settings.decay,
         JobKind::Expiry => settings.expire,
         JobKind::CloseSessions => settings.close_sessions,
+        JobKind::Compression => settings.compress,
         JobKind::Scrub => settings.scrub,
         _ => Schedule::Off,
     }

@@ -8,15 +8,16 @@ use std::time::Instant;
 
 use amem_core::event::Attributes;
 use amem_core::query::time;
+use amem_core::summary::{SUMMARY_BYTES, summary};
 use amem_core::verify;
 use amem_core::view::View;
-use amem_core::{Micros, NodeId, SessionId};
+use amem_core::{EventType, Micros, NodeId, SessionId};
 use amem_proto::v1::JobKind;
 use amem_store::Mutation;
 use amem_store::mutation::Request;
 
 use crate::heavy::Heavy;
-use crate::limits::PORTION;
+use crate::limits::{COMPRESSED_MIN, PORTION};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
@@ -35,6 +36,7 @@ pub(super) async fn run(
         JobKind::Decay => decay(brain, scans).await,
         JobKind::Expiry => expire(brain, scans).await,
         JobKind::CloseSessions => close_sessions(brain, scans).await,
+        JobKind::Compression => compress(brain, scans).await,
         JobKind::Scrub => scrub(brain, scans).await,
         _ => Ok(None),
     }
@@ -185,6 +187,51 @@ fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
         .filter(|session| is_idle(session))
         .map(|session| session.id)
         .collect())
+}
+
+/// Summarises sessions that ended a while ago.
+async fn compress(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
+    let view = brain.view();
+    let seconds = view.settings()?.jobs.compress_after_seconds()?;
+    let before = Micros(super::now().0.saturating_sub(seconds as i64 * 1_000_000));
+    let ended = scans.run(move || ended(&view, before)).await?;
+    let (mut sessions, mut events) = (0, 0);
+    for session in ended {
+        let view = brain.view();
+        let made = scans
+            .run(move || Ok(summary(&view, session, SUMMARY_BYTES)?))
+            .await?;
+        let Some(text) = made else { continue };
+        let compress = Mutation::Compress {
+            session,
+            text,
+            vector: None,
+        };
+        let written = brain.write(request(compress, "compression"), 0).await?;
+        sessions += 1;
+        events += written.answer.edges;
+    }
+    Ok((sessions > 0).then(|| format!("{sessions} sessions of {events} events have summaries")))
+}
+
+/// Closed sessions with events that nothing summarises.
+fn ended(view: &View, before: Micros) -> Result<Vec<SessionId>> {
+    let mut found = Vec::new();
+    for session in view.sessions()? {
+        if session.closed.is_none_or(|closed| closed > before) {
+            continue;
+        }
+        let mut open = 0;
+        for id in view.of_session(session.id)?.iter() {
+            let node = view.node(id)?;
+            let is_episode = node.event_type() == EventType::EPISODE;
+            open += usize::from(!is_episode && !node.is_forgotten() && !node.is_compressed());
+        }
+        if open >= COMPRESSED_MIN {
+            found.push(session.id);
+        }
+    }
+    Ok(found)
 }
 
 /// Holds every byte of the file against its checksums.

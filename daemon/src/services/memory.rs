@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use amem_core::SessionId;
+use amem_core::summary::{SUMMARY_BYTES, summary};
 use amem_proto::v1;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_store::Mutation;
@@ -11,7 +13,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::{Service, caller, stream, subscribe};
 use crate::convert::{Asks, commit};
 use crate::open_brain::OpenBrain;
-use crate::refusal::Result;
+use crate::refusal::{Refusal, Result};
 use crate::writer::Written;
 
 impl Service {
@@ -20,8 +22,13 @@ impl Service {
         let principal = caller(request.extensions())?.principal.clone();
         let message = request.into_inner();
         let bytes = message.encoded_len();
-        let (name, request) = message.into_request(&principal)?;
+        let (name, mut request) = message.into_request(&principal)?;
         let brain = self.0.brains.get(&name).await?;
+        if let Mutation::Compress { session, text, .. } = &mut request.mutation
+            && text.trim().is_empty()
+        {
+            *text = self.summary(&brain, *session).await?;
+        }
         let erases = matches!(request.mutation, Mutation::Erase(_));
         let written = brain.write(request, bytes).await?;
         if erases {
@@ -31,6 +38,23 @@ impl Service {
             self.0.brains.settle(&name).await;
         }
         Ok(Done { brain, written })
+    }
+}
+
+impl Service {
+    /// What a session comes to, in sentences of its own: the same text whenever it is asked for, so that a retry is one.
+    async fn summary(&self, brain: &OpenBrain, session: SessionId) -> Result<String> {
+        let view = brain.view();
+        let made = self
+            .0
+            .scans
+            .run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
+        made.await?.ok_or_else(|| {
+            let why = format!(
+                "session {session} has no sentence that a summary could be made of: give a text"
+            );
+            Refusal::invalid("text", why)
+        })
     }
 }
 

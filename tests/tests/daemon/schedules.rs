@@ -243,3 +243,116 @@ async fn a_job_is_run_on_request_never_twice_at_once_and_says_what_it_found() {
     let told = job(&client, v1::JobKind::Scrub).await;
     assert!(told.failed && !told.running, "{told:?}");
 }
+
+#[tokio::test]
+async fn a_session_that_ended_is_summarised_by_itself_or_on_request() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let texts = [
+        "The backups of the orders database take four hours",
+        "Backups and the database share one disk, which is busy while backups run",
+        "The weather is nice today",
+        "The database is slow at night because backups keep the disk busy",
+        "Somebody mentioned a bicycle",
+    ];
+    let session = async |key: &str| {
+        let open = v1::OpenSessionRequest {
+            brain: "b".into(),
+            key: key.into(),
+            ..Default::default()
+        };
+        let session_id = client
+            .memory()
+            .open_session(open)
+            .await
+            .unwrap()
+            .into_inner()
+            .session_id;
+        let event = |(at, text): (usize, &&str)| v1::NewEvent {
+            r#type: if at == 0 {
+                v1::EventType::Decision
+            } else {
+                v1::EventType::Fact
+            }
+            .into(),
+            text: format!("{text} in {key}"),
+            session_id: Some(session_id),
+            ..Default::default()
+        };
+        let request = v1::IngestRequest {
+            brain: "b".into(),
+            events: texts.iter().enumerate().map(event).collect(),
+            ..Default::default()
+        };
+        client.memory().ingest(request).await.unwrap();
+        session_id
+    };
+    let compress = |session_id: u32, request_id: &str| v1::CompressSessionRequest {
+        brain: "b".into(),
+        session_id,
+        options: Some(v1::WriteOptions {
+            request_id: request_id.into(),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let first = session("the first talk").await;
+    let id = uuid::Uuid::now_v7().to_string();
+    let made = client
+        .memory()
+        .compress_session(compress(first, &id))
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(made.edges, 5);
+    let again = client
+        .memory()
+        .compress_session(compress(first, &id))
+        .await
+        .unwrap()
+        .into_inner();
+    assert!(again.commit.unwrap().replayed && again.event_id == made.event_id);
+    let episode = get(&client, "b", &[made.event_id]).await.remove(0);
+    assert!(
+        episode
+            .text
+            .starts_with("The backups of the orders database"),
+        "{}",
+        episode.text
+    );
+    assert_eq!(episode.r#type(), v1::EventType::Episode);
+    check_refused(
+        "nothing to say",
+        client.memory().compress_session(compress(99, "")).await,
+        Code::InvalidArgument,
+        "INVALID",
+        &["give a text"],
+    );
+    // By itself, once it has ended.
+    let second = session("the second talk").await;
+    set(&client, r#"{"jobs":{"compress_after":"1s"}}"#).await;
+    assert_eq!(
+        run(&client, v1::JobKind::Compression).await.unwrap(),
+        "nothing was to be done"
+    );
+    let close = v1::CloseSessionRequest {
+        brain: "b".into(),
+        session_id: second,
+        ..Default::default()
+    };
+    client.memory().close_session(close).await.unwrap();
+    set(
+        &client,
+        r#"{"jobs":{"compress":"every 1s","compress_after":"1s"}}"#,
+    )
+    .await;
+    until("it has no summary", || async {
+        let event = get(&client, "b", &[made.event_id + 1]).await.remove(0);
+        event.compressed.then_some(())
+    })
+    .await;
+    let told = has_run(&client, v1::JobKind::Compression).await;
+    assert!(!told.failed, "{told:?}");
+}

@@ -1,0 +1,59 @@
+//! From a text to its sentences: cut behind `.`, `!` and `?` where white space follows, behind their wide forms, and at ends
+//! of lines. An abbreviation cuts a sentence in two; that costs a summary a little, and needs no list for every language.
+
+/// The sentences, trimmed, none empty.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            if rest.is_empty() {
+                return None;
+            }
+            let end = end(rest);
+            let (sentence, after) = rest.split_at(end);
+            rest = after;
+            let sentence = sentence.trim();
+            if !sentence.is_empty() {
+                return Some(sentence);
+            }
+        }
+    })
+}
+
+/// Where the first sentence ends.
+fn end(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let after = at + c.len_utf8();
+        let next = chars.peek().map(|(_, c)| *c);
+        let ends = match c {
+            '\n' | '。' | '！' | '？' => true,
+            '.' | '!' | '?' | '…' => next.is_none_or(char::is_whitespace),
+            _ => false,
+        };
+        if ends {
+            return after;
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        let rows: [(&str, &[&str]); 6] = [
+            ("One. Two! Three?", &["One.", "Two!", "Three?"]),
+            ("Version 1.2 is out", &["Version 1.2 is out"]),
+            ("a line\nanother line\n\n", &["a line", "another line"]),
+            ("日本語です。次の文。", &["日本語です。", "次の文。"]),
+            ("...", &["..."]),
+            ("", &[]),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(sentences(text).collect::<Vec<_>>(), expected, "{text:?}");
+        }
+    }
+}
