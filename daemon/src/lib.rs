@@ -23,6 +23,7 @@ mod check;
 mod checkpoints;
 mod control;
 mod convert;
+mod descriptors;
 mod door;
 mod file_system;
 mod folder;

@@ -15,7 +15,7 @@ use crate::folder::open_folder;
 use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
-use crate::{check, log};
+use crate::{check, descriptors, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
@@ -69,6 +69,7 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 
 async fn serve(mut config: Config, lent: Lent) -> Result<()> {
     log::install(&config.log_filter, config.log_format).map_err(Error::Log)?;
+    descriptors::raise();
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;

@@ -9,7 +9,7 @@ use amem_store::Held;
 use amem_store::disk::FileId;
 use uuid::Uuid;
 
-use crate::limits::HELD_MAX;
+use crate::descriptors::held_max;
 
 /// The known brains, by name.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Known {
         if let Some(entry) = list.get_mut(name) {
             entry.is_open = false;
             // What nobody holds can't be saved: its name is as free as any.
-            entry.held = (held < HELD_MAX).then_some(file);
+            entry.held = (held < held_max()).then_some(file);
         }
     }
 
