@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as slot;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use amem_core::Generation;
 use amem_core::brain::Brain;
@@ -92,6 +92,8 @@ pub(crate) struct Checkpoints {
     /// Something was erased whose bytes are still in the file, and nobody waits for them to go.
     erased: bool,
     not_before: Option<Instant>,
+    /// When the one that is being built, or put in place, was begun.
+    begun: Instant,
 }
 
 impl Checkpoints {
@@ -106,6 +108,7 @@ impl Checkpoints {
             next: Vec::new(),
             erased: false,
             not_before: None,
+            begun: Instant::now(),
         }
     }
 
@@ -133,8 +136,10 @@ impl Checkpoints {
         Some(built)
     }
 
-    /// The new generation is in place.
-    pub(crate) fn done(&mut self, generation: Generation) {
+    /// The new generation is in place; commits were held back for so long.
+    pub(crate) fn done(&mut self, generation: Generation, stall: Duration) {
+        let took = self.begun.elapsed();
+        self.shared.figures.checkpointed(took, stall);
         self.not_before = None;
         self.erased = false;
         if let Some(job) = self.job.take() {
@@ -149,6 +154,7 @@ impl Checkpoints {
     pub(crate) fn failed(&mut self, refusal: Refusal) {
         self.not_before = Some(Instant::now() + CHECKPOINT_AGAIN_AFTER);
         if let Some(job) = self.job.take() {
+            self.shared.figures.checkpoints_failed.add(1);
             job.failed(&refusal.message);
         }
         for waiting in self.current.drain(..).chain(self.next.drain(..)) {
@@ -186,6 +192,7 @@ impl Checkpoints {
     }
 
     fn begin(&mut self, store: &Store) -> Result<()> {
+        self.begun = Instant::now();
         let mut checkpoint = Checkpoint::begin(store)?;
         let brain = store.brain().clone();
         let (to, built) = slot::sync_channel(1);

@@ -76,7 +76,9 @@ impl Threads {
     /// Does work on one of them; a panic there is a defect of ours and nobody else's trouble.
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let runtime = self.0.as_ref().ok_or_else(defect)?;
-        let done = runtime.spawn_blocking(work).await;
+        // What is written into the log there is written of the same call.
+        let call = tracing::Span::current();
+        let done = runtime.spawn_blocking(move || call.in_scope(work)).await;
         done.map_err(|_| defect())
     }
 }

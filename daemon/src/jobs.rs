@@ -2,7 +2,7 @@
 //!
 //! Promises: a job that is dropped without a word has failed. Not here: doing the work.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -22,6 +22,8 @@ struct List {
     last: u64,
     /// Those that ended, in the order in which they did.
     ended: VecDeque<u64>,
+    /// How many have ever ended, those that are not kept included, by kind: done, and failed.
+    counts: BTreeMap<i32, (u64, u64)>,
 }
 
 /// A job as it is told.
@@ -33,6 +35,15 @@ pub(crate) struct Entry {
     pub(crate) started: SystemTime,
     /// When it ended, and what came of it.
     pub(crate) ended: Option<(SystemTime, Result<String, String>)>,
+}
+
+/// How many jobs of one kind there were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) kind: JobKind,
+    pub(crate) running: u64,
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
 }
 
 /// A job that runs.
@@ -70,6 +81,26 @@ impl Jobs {
         (page, found.next().is_some())
     }
 
+    /// How many there were and are, of every kind of which there were any.
+    pub(crate) fn counts(&self) -> Vec<Count> {
+        let list = self.list();
+        let mut counts: BTreeMap<i32, (u64, u64, u64)> = BTreeMap::new();
+        for entry in list.entries.iter().filter(|entry| entry.ended.is_none()) {
+            counts.entry(entry.kind.into()).or_default().0 += 1;
+        }
+        for (kind, (done, failed)) in &list.counts {
+            let count = counts.entry(*kind).or_default();
+            (count.1, count.2) = (*done, *failed);
+        }
+        let count = |(kind, (running, done, failed))| Count {
+            kind: JobKind::try_from(kind).unwrap_or_default(),
+            running,
+            done,
+            failed,
+        };
+        counts.into_iter().map(count).collect()
+    }
+
     fn list(&self) -> MutexGuard<'_, List> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,6 +112,12 @@ impl Jobs {
         };
         if list.entries[at].ended.is_some() {
             return;
+        }
+        let kind = list.entries[at].kind.into();
+        let count = list.counts.entry(kind).or_default();
+        match &outcome {
+            Ok(_) => count.0 += 1,
+            Err(_) => count.1 += 1,
         }
         list.entries[at].ended = Some((SystemTime::now(), outcome));
         list.ended.push_back(id);
@@ -136,7 +173,17 @@ mod tests {
         assert_eq!(first[0].id, all[5].id);
         assert!(more);
         assert_eq!(jobs.page(u64::MAX, true, 10).0.len(), 1);
+        let count = |kind, running, done, failed| Count {
+            kind,
+            running,
+            done,
+            failed,
+        };
+        let folds = count(JobKind::Checkpoint, 0, JOBS_KEPT_MAX as u64 + 10, 0);
+        let counted = jobs.counts();
+        assert_eq!(counted, [folds, count(JobKind::Import, 1, 0, 0)]);
         drop(running);
+        assert_eq!(jobs.counts()[1], count(JobKind::Import, 0, 0, 1));
         let (all, _) = jobs.page(u64::MAX, false, 1000);
         assert_eq!(all.len(), JOBS_KEPT_MAX);
         // The one that ran longest has ended last: it is kept, and has failed, as nobody said otherwise.

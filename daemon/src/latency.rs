@@ -16,8 +16,10 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, Request, Response};
 use tonic::codegen::{Body as HttpBody, Bytes};
+use tonic_types::StatusExt;
 use tower::{Layer, Service};
 
+use crate::limits::REASONS_MAX;
 use crate::methods::Method;
 
 /// Microseconds of the longest latency that is told apart.
@@ -28,7 +30,14 @@ const DIGITS: u8 = 3;
 
 /// The latencies of every RPC.
 #[derive(Debug, Clone)]
-pub(crate) struct Latencies(Arc<BTreeMap<String, Mutex<Rpc>>>);
+pub(crate) struct Latencies(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    rpcs: BTreeMap<String, Mutex<Rpc>>,
+    /// Calls that were refused or failed, by reason: only they take this lock.
+    refused: Mutex<BTreeMap<String, u64>>,
+}
 
 /// What is known of one RPC.
 #[derive(Debug, Clone)]
@@ -56,7 +65,10 @@ impl Latencies {
             };
             Some((method.path, Mutex::new(rpc)))
         });
-        Self(Arc::new(rpcs.collect()))
+        Self(Arc::new(Inner {
+            rpcs: rpcs.collect(),
+            refused: Mutex::default(),
+        }))
     }
 
     /// The RPCs after a path that were called, by path; at most so many, and whether there are more.
@@ -65,7 +77,7 @@ impl Latencies {
             std::ops::Bound::Excluded(after),
             std::ops::Bound::<&str>::Unbounded,
         );
-        let mut called = self.0.range::<str, _>(from).filter_map(|(path, rpc)| {
+        let mut called = self.0.rpcs.range::<str, _>(from).filter_map(|(path, rpc)| {
             let rpc = rpc.lock().unwrap_or_else(PoisonError::into_inner);
             (!rpc.micros.is_empty() || rpc.in_flight > 0).then(|| (path.clone(), rpc.clone()))
         });
@@ -73,13 +85,27 @@ impl Latencies {
         (page, called.next().is_some())
     }
 
+    /// Calls that were refused or failed, by reason.
+    pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
+        let refused = self.0.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn refuse(&self, reason: &str) {
+        let refused = self.0.refused.lock();
+        let mut refused = refused.unwrap_or_else(PoisonError::into_inner);
+        let is_room = refused.len() < REASONS_MAX || refused.contains_key(reason);
+        let reason = if is_room { reason } else { "OTHER" };
+        *refused.entry(reason.to_owned()).or_default() += 1;
+    }
+
     /// True if there is an RPC with this path.
     pub(crate) fn knows(&self, path: &str) -> bool {
-        self.0.contains_key(path)
+        self.0.rpcs.contains_key(path)
     }
 
     fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {
-        if let Some(rpc) = self.0.get(path) {
+        if let Some(rpc) = self.0.rpcs.get(path) {
             change(&mut rpc.lock().unwrap_or_else(PoisonError::into_inner));
         }
     }
@@ -119,24 +145,47 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let call = Call::begin(&self.latencies, request.uri().path());
+        let mut call = Call::begin(&self.latencies, request.uri().path());
         let answer = self.inner.call(request);
         Box::pin(async move {
             let (head, body) = answer.await?.into_parts();
-            let refused = failed(&head.headers);
-            let body = Measured {
-                inner: body,
-                call,
-                refused,
-            };
+            if let Some(reason) = why_failed(&head.headers) {
+                // A head alone: its body is not looked at.
+                call.end(Some(&reason));
+            }
+            let body = Measured { inner: body, call };
             Ok(Response::from_parts(head, Body::new(body)))
         })
     }
 }
 
-/// True if a head or trailers name a status that is not OK.
-fn failed(headers: &HeaderMap) -> bool {
-    Status::from_header_map(headers).is_some_and(|status| status.code() != tonic::Code::Ok)
+/// The reason of a call that was left by its caller.
+const GONE: &str = "GONE";
+
+/// The reason of a status that is not OK, if a head or trailers name one.
+fn why_failed(headers: &HeaderMap) -> Option<String> {
+    let status = Status::from_header_map(headers)?;
+    (status.code() != tonic::Code::Ok).then(|| reason(&status))
+}
+
+/// What a failure is counted as.
+fn reason(status: &Status) -> String {
+    match status.get_details_error_info() {
+        Some(info) if !info.reason.is_empty() => info.reason,
+        _ => code_name(status.code()),
+    }
+}
+
+/// The name of a code as gRPC writes it, such as `NOT_FOUND`.
+fn code_name(code: tonic::Code) -> String {
+    let mut name = String::new();
+    for letter in format!("{code:?}").chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
 }
 
 /// A call under way. Dropped without an end, it counts as failed: the caller has gone.
@@ -178,21 +227,25 @@ impl Call {
         });
     }
 
-    fn end(&mut self, is_error: bool) {
+    /// It has ended, well or for a reason.
+    fn end(&mut self, failed: Option<&str>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
         self.time();
         self.latencies.change(&self.path, |rpc| {
             rpc.in_flight -= 1;
-            rpc.errors += u64::from(is_error);
+            rpc.errors += u64::from(failed.is_some());
         });
+        if let Some(reason) = failed {
+            self.latencies.refuse(reason);
+        }
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.end(true);
+        self.end(Some(GONE));
     }
 }
 
@@ -200,7 +253,6 @@ impl Drop for Call {
 struct Measured {
     inner: Body,
     call: Call,
-    refused: bool,
 }
 
 impl HttpBody for Measured {
@@ -214,10 +266,10 @@ impl HttpBody for Measured {
         let this = self.get_mut();
         let frame = ready!(Pin::new(&mut this.inner).poll_frame(cx));
         match &frame {
-            None => this.call.end(this.refused),
-            Some(Err(_)) => this.call.end(true),
+            None => this.call.end(None),
+            Some(Err(status)) => this.call.end(Some(&reason(status))),
             Some(Ok(frame)) => match frame.trailers_ref() {
-                Some(trailers) => this.call.end(failed(trailers)),
+                Some(trailers) => this.call.end(why_failed(trailers).as_deref()),
                 None if this.call.streams => this.call.time(),
                 None => {}
             },
@@ -273,6 +325,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn failures_are_counted_by_reason_and_of_reasons_there_is_an_end() {
+        let latencies = latencies();
+        let refusal = crate::refusal::Refusal::new(tonic::Code::Aborted, "CONDITION", "no");
+        assert_eq!(reason(&refusal.into()), "CONDITION");
+        assert_eq!(
+            code_name(tonic::Code::DeadlineExceeded),
+            "DEADLINE_EXCEEDED"
+        );
+        for at in 0..REASONS_MAX + 5 {
+            latencies.refuse(&format!("R{at}"));
+        }
+        latencies.refuse("R0");
+        let refused = latencies.refused();
+        assert_eq!(refused.len(), REASONS_MAX + 1);
+        assert_eq!((refused["R0"], refused["OTHER"]), (2, 5));
+    }
+
     #[tokio::test]
     async fn calls_are_counted_when_their_answers_end_and_unknown_paths_are_not() {
         let latencies = latencies();
@@ -294,6 +364,9 @@ mod tests {
             (1, 0),
             "its caller has gone"
         );
+        let refused = latencies.refused();
+        let refused: Vec<_> = refused.iter().map(|(why, n)| (why.as_str(), *n)).collect();
+        assert_eq!(refused, [(GONE, 1), ("NOT_FOUND", 2)]);
         assert!(latencies.page("", 1).1);
         assert_eq!(latencies.page("/a/One", 10).0.len(), 1);
     }

@@ -110,6 +110,18 @@ pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(5);
 pub const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How long a silent peer may take to answer that look.
 pub const KEEPALIVE_ANSWER: Duration = Duration::from_secs(20);
+/// Connections for metrics at the same time: of more, the oldest is closed.
+pub const METRICS_CONNECTIONS_MAX: usize = 8;
+/// Bytes of the head of a request for metrics.
+pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
+/// Headers of a request for metrics.
+pub const METRICS_HEADERS_MAX: usize = 64;
+/// How long the head of a request for metrics may take to come.
+pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
+/// How long a connection for metrics may last.
+pub const METRICS_AFTER: Duration = Duration::from_secs(10);
+/// Reasons by which refused calls are counted; calls with further ones are counted together.
+pub const REASONS_MAX: usize = 256;
 /// Bytes of a file of settings.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of a file with a token.

@@ -1,7 +1,7 @@
 //! An open brain as everybody but its writer sees it: its newest view, its queue, how it is.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use tokio::sync::{RwLock, Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tonic::Code;
 
+use crate::figures::{BrainFigures, Follower, Followers};
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::limits::{QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX};
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     file: Mutex<Held>,
     /// The newest commit that views have.
     newest: watch::Sender<Lsn>,
+    /// What is counted of it.
+    pub(crate) figures: Arc<BrainFigures>,
     /// Uses of events that are not counted yet.
     pub(crate) touches: Touches,
     /// Bytes of frames in the journal.
@@ -108,17 +111,8 @@ pub(crate) struct OpenBrain {
     used: Mutex<Instant>,
     /// Held by those who send content of the brain elsewhere; an erase is answered when they have let go.
     pub(crate) sending: Arc<RwLock<()>>,
-    subscribers: AtomicU32,
-}
-
-/// A subscription, while it lives.
-#[derive(Debug)]
-pub(crate) struct Subscriber(Arc<OpenBrain>);
-
-impl Drop for Subscriber {
-    fn drop(&mut self) {
-        self.0.subscribers.fetch_sub(1, Ordering::Relaxed);
-    }
+    /// Subscriptions that follow it.
+    pub(crate) followers: Followers,
 }
 
 impl OpenBrain {
@@ -128,6 +122,7 @@ impl OpenBrain {
         path: PathBuf,
         jobs: &Jobs,
         health: &Health,
+        figures: Arc<BrainFigures>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             brain: ArcSwap::new(store.brain().clone()),
@@ -135,6 +130,7 @@ impl OpenBrain {
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
             newest: watch::Sender::new(store.view().lsn()),
+            figures,
             touches: Touches::default(),
             journal_bytes: AtomicU64::new(store.journal_bytes()),
             checkpointing: AtomicBool::new(false),
@@ -151,7 +147,7 @@ impl OpenBrain {
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
             used: Mutex::new(Instant::now()),
             sending: Arc::default(),
-            subscribers: AtomicU32::new(0),
+            followers: Followers::default(),
         })
     }
 
@@ -167,10 +163,8 @@ impl OpenBrain {
     }
 
     /// Somebody follows its commits, as far as that many may.
-    pub(crate) fn subscribe(self: &Arc<Self>) -> Result<(Subscriber, watch::Receiver<Lsn>)> {
-        let before = self.subscribers.fetch_add(1, Ordering::Relaxed);
-        let subscriber = Subscriber(self.clone());
-        if before as usize >= SUBSCRIBERS_MAX {
+    pub(crate) fn subscribe(&self, from: Lsn) -> Result<(Follower, watch::Receiver<Lsn>)> {
+        let Some(follower) = self.followers.enter(from, SUBSCRIBERS_MAX) else {
             let message = format!(
                 "{:?} has {SUBSCRIBERS_MAX} subscriptions, the most there may be: end one",
                 self.name
@@ -180,13 +174,8 @@ impl OpenBrain {
                 "SUBSCRIBERS",
                 message,
             ));
-        }
-        Ok((subscriber, self.shared.newest.subscribe()))
-    }
-
-    /// Subscriptions that follow it.
-    pub(crate) fn subscribers(&self) -> u32 {
-        self.subscribers.load(Ordering::Relaxed)
+        };
+        Ok((follower, self.shared.newest.subscribe()))
     }
 
     /// Events were used by a reader: that is counted with the next commit, or soon.
@@ -235,6 +224,7 @@ impl OpenBrain {
         place.send(Message::Write(Box::new(Write {
             request,
             bytes,
+            asked: asked(),
             answer,
             permit: Some(permit),
         })));
@@ -259,6 +249,7 @@ impl OpenBrain {
         let write = Write {
             request,
             bytes,
+            asked: asked(),
             answer,
             permit: Some(permit),
         };
@@ -323,6 +314,11 @@ impl OpenBrain {
         let message = format!("the brain {:?} was closed meanwhile: ask again", self.name);
         Refusal::new(Code::Unavailable, "CLOSED", message)
     }
+}
+
+/// From when on a request waits, and the call that it belongs to.
+fn asked() -> Option<(Instant, tracing::Span)> {
+    Some((Instant::now(), tracing::Span::current()))
 }
 
 /// What a request takes of the queue's bytes.

@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::door::{Enter, NameCalls};
 use crate::error::{Error, Result};
+use crate::figures::{Figures, Phase};
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::latency::Latencies;
@@ -29,6 +30,7 @@ use crate::limits::{
 };
 use crate::listen::{Listeners, accept};
 use crate::methods;
+use crate::metrics::Metrics;
 use crate::notify;
 use crate::panics::CatchPanics;
 use crate::services::{Daemon, Service};
@@ -56,8 +58,17 @@ pub async fn run(
         health.serving(service, true).await;
     }
     let latencies = Latencies::new(methods::all());
+    let figures = Figures::new();
     let path = config.folder.clone();
-    let brains = Brains::new(folder, path, health.clone(), Jobs::default());
+    let brains = Brains::new(
+        folder,
+        path,
+        health.clone(),
+        Jobs::default(),
+        figures.clone(),
+    );
+    // It tells from the first moment that the daemon is not ready, and to the last how it ends.
+    let telling = Metrics::start(&config, &brains, &latencies).await?;
     tokio::pin!(shutdown);
     if !recover(&brains, shutdown.as_mut()).await {
         return Ok(());
@@ -105,7 +116,7 @@ pub async fn run(
         .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX));
     let tcp = listeners.tcp_address().map(|address| address.to_string());
     let (connections, incoming) = mpsc::channel(1);
-    let accepting = accept(listeners, control.clone(), connections);
+    let accepting = accept(listeners, control.clone(), figures.clone(), connections);
     let mut ending = stopping.clone();
     let serving = server.serve_with_incoming_shutdown(ReceiverStream::new(incoming), async move {
         drop(ending.wait_for(|stop| *stop).await);
@@ -123,11 +134,14 @@ pub async fn run(
     let schedules = daemon.schedules.clone();
     let following = tokio::spawn(async move { schedules.follow().await });
     let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
+    let metrics = telling.address().map(|address| address.to_string());
     tokio::pin!(serving);
+    figures.enter(Phase::Ready);
     tracing::info!(
         folder = %config.folder.display(),
         socket = %config.socket.display(),
         tcp = tcp.as_deref().unwrap_or("off"),
+        metrics = metrics.as_deref().unwrap_or("off"),
         "ready"
     );
     notify::ready();
@@ -144,6 +158,7 @@ pub async fn run(
         }
     };
     tracing::info!("stopping");
+    figures.enter(Phase::Stopping);
     closing.abort();
     watching.abort();
     following.abort();
@@ -169,6 +184,7 @@ pub async fn run(
         tracing::warn!("brains that did not close in time are recovered at the next start");
     }
     tracing::info!("stopped");
+    telling.end().await;
     Ok(served?)
 }
 

@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::checkpoints::{self, Built, Checkpoints, Waiting};
+use crate::figures::micros;
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::limits::{
@@ -69,6 +70,8 @@ pub(crate) struct Write {
     pub(crate) request: Request,
     /// Its size.
     pub(crate) bytes: usize,
+    /// Since when it waits, and the call that waits for it; none for what the writer asks of itself.
+    pub(crate) asked: Option<(Instant, tracing::Span)>,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Written>>,
     /// Its share of the queue's bytes; none for what the writer asks of itself.
@@ -127,11 +130,20 @@ impl Writer {
         };
         std::thread::Builder::new()
             .name(format!("writer {}", writer.name))
-            .spawn(move || writer.run())
+            .spawn(move || {
+                let ended = writer.run();
+                // Whoever is told of the end finds nothing held any more: neither the file nor the folder.
+                drop(writer);
+                if let Some((asker, outcome)) = ended {
+                    // Nobody may wait any more: then that is all right as well.
+                    drop(asker.send(outcome));
+                }
+            })
             .map(drop)
     }
 
-    fn run(&mut self) {
+    /// Works until the end; gives who waits for it, and how it went.
+    fn run(&mut self) -> Option<Ended> {
         if let Some(store) = &mut self.store {
             self.checkpoints.note_erased(store.erase_pending());
             self.checkpoints.begin_if_due(store, false);
@@ -159,10 +171,7 @@ impl Writer {
             }
         }
         self.shared.close();
-        if let Some((asker, outcome)) = ended {
-            // Nobody may wait any more: then that is all right as well.
-            drop(asker.send(outcome));
-        }
+        ended
     }
 
     /// One round: what waits, as one group. Gives back who waits for the brain's end, once it is there.
@@ -235,6 +244,7 @@ impl Writer {
                 // Nobody's act: readers do not write.
                 request: Request::new(Mutation::Touch(touched)).by(PRINCIPAL, ""),
                 bytes: 0,
+                asked: None,
                 // Uses that are lost with a failed write are lost.
                 answer: oneshot::channel().0,
                 permit: None,
@@ -256,11 +266,17 @@ impl Writer {
         };
         let mut requests = Vec::with_capacity(group.len());
         let mut askers = Vec::with_capacity(group.len());
+        let (figures, begun) = (&self.shared.figures, Instant::now());
         for write in group {
             let erases = matches!(write.request.mutation, Mutation::Erase(_));
+            let call = write.asked.map(|(since, call)| {
+                figures.waits.record(micros(begun.duration_since(since)));
+                call
+            });
             requests.push(write.request);
-            askers.push((write.answer, erases, write.permit));
+            askers.push((write.answer, erases, write.permit, call));
         }
+        let lsn = store.view().lsn();
         let before = store.brain().base().identity().generation;
         let answers = store.commit(&requests);
         let generation = store.brain().base().identity().generation;
@@ -271,16 +287,29 @@ impl Writer {
             );
         }
         self.shared.show(store);
-        let erase_pending = askers.iter().any(|(_, erases, _)| *erases) && store.erase_pending();
+        figures.requests.add(requests.len() as u64);
+        figures.groups.record(requests.len() as u64);
+        let commits = store.view().lsn().0.saturating_sub(lsn.0);
+        if commits > 0 {
+            figures.commits.add(commits);
+            figures.syncs.record(micros(store.sync_time()));
+        }
+        let erase_pending = askers.iter().any(|(_, erases, ..)| *erases) && store.erase_pending();
         let poisoned = store.poisoned().map(str::to_owned);
-        for ((asker, erases, permit), answer) in askers.into_iter().zip(answers) {
+        for ((asker, erases, permit, call), answer) in askers.into_iter().zip(answers) {
             drop(permit);
             match answer {
                 Ok(answer) if erases && erase_pending => {
                     self.checkpoints.wait(Waiting::Erased(asker, answer));
                 }
                 Ok(answer) => drop(asker.send(Ok(Written { answer, generation }))),
-                Err(error) => drop(asker.send(Err(error.into()))),
+                Err(error) => {
+                    figures.refused.add(1);
+                    let name = &self.name;
+                    call.unwrap_or_else(tracing::Span::none)
+                        .in_scope(|| tracing::debug!(brain = name, %error, "not committed"));
+                    drop(asker.send(Err(error.into())));
+                }
             }
         }
         if let Some(why) = poisoned {
@@ -328,7 +357,7 @@ impl Writer {
                     waited_ms = started.elapsed().as_millis() as u64,
                     "checkpoint"
                 );
-                self.checkpoints.done(generation);
+                self.checkpoints.done(generation, started.elapsed());
             }
             Err(refusal) => {
                 tracing::warn!(

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use amem_core::brain::Brain;
 use amem_core::journal::frame;
@@ -54,6 +55,8 @@ pub struct Store {
     pub(crate) recovered: bool,
     /// The newest commit that is more than a count of uses, once somebody has asked.
     pub(crate) newest_change: Option<Lsn>,
+    /// How long the last sync of a group took.
+    sync_time: Duration,
 }
 
 impl Store {
@@ -86,6 +89,7 @@ impl Store {
             poison,
             recovered: false,
             newest_change: None,
+            sync_time: Duration::ZERO,
         }
     }
 
@@ -276,12 +280,15 @@ impl Store {
 
     /// Syncs what was written and lets readers see it.
     fn publish(&mut self) -> Result<(), String> {
+        // For figures only: nothing that is written depends on it.
+        let begun = Instant::now();
         let synced = if self.grown {
             self.file.sync()
         } else {
             let at = self.position.at - self.group.len() as u64;
             self.file.sync_part(at, &self.group)
         };
+        self.sync_time = begun.elapsed();
         synced.map_err(|e| format!("syncing frames: {e}"))?;
         self.grown = false;
         let log = &self.brain.delta().log;
@@ -308,6 +315,11 @@ impl Store {
             self.position.at,
         )
         .map_err(|e| format!("taking ownership: {e}"))
+    }
+
+    /// How long the last sync of a group took.
+    pub fn sync_time(&self) -> Duration {
+        self.sync_time
     }
 
     /// True if something was erased whose bytes are still in the file.

@@ -18,12 +18,14 @@ use amem_store::{Folder, Incoming, Store, folder};
 use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 use tonic::Code;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use self::known::Known;
 pub(crate) use self::known::Which;
 use self::placed::Originals;
 pub(crate) use self::placed::{Found, Outcome};
+use crate::figures::Figures;
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::limits::{ADOPT_WAIT, ASKED_MAX, OPEN_AGAIN_AFTER, OPENINGS_MAX};
@@ -47,6 +49,7 @@ struct Inner {
     path: PathBuf,
     health: Health,
     jobs: Jobs,
+    figures: Figures,
     places: Mutex<HashMap<String, Place>>,
     problems: Mutex<BTreeMap<String, Problem>>,
     /// Turns of opening a brain.
@@ -71,13 +74,20 @@ pub(crate) struct Problem {
 }
 
 impl Brains {
-    pub(crate) fn new(folder: Folder, path: PathBuf, health: Health, jobs: Jobs) -> Self {
+    pub(crate) fn new(
+        folder: Folder,
+        path: PathBuf,
+        health: Health,
+        jobs: Jobs,
+        figures: Figures,
+    ) -> Self {
         let (asked, names) = mpsc::channel(ASKED_MAX);
         Self(Arc::new(Inner {
             folder,
             path,
             health,
             jobs,
+            figures,
             places: Mutex::default(),
             problems: Mutex::default(),
             openings: Semaphore::new(OPENINGS_MAX),
@@ -101,6 +111,11 @@ impl Brains {
     /// The jobs of the daemon.
     pub(crate) fn jobs(&self) -> &Jobs {
         &self.0.jobs
+    }
+
+    /// What is counted of the daemon and its brains.
+    pub(crate) fn figures(&self) -> &Figures {
+        &self.0.figures
     }
 
     /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted.
@@ -366,7 +381,9 @@ impl Brains {
             }
         };
         let path = self.0.path.join(folder::file_name(&name)?);
-        let brain = OpenBrain::start(store, path, &self.0.jobs, &self.0.health).map_err(|e| {
+        let figures = self.0.figures.brain(&name);
+        let started = OpenBrain::start(store, path, &self.0.jobs, &self.0.health, figures);
+        let brain = started.map_err(|e| {
             let message = format!("no thread for the writer of {name:?}: {e}");
             Refusal::new(Code::ResourceExhausted, "THREAD", message)
         })?;
@@ -400,6 +417,7 @@ impl Brains {
 
     async fn forget(&self, name: &str) {
         self.problem_list().remove(name);
+        self.0.figures.forget(name);
         self.0.health.forget(name).await;
     }
 
@@ -424,7 +442,7 @@ impl Brains {
 pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    let ended = tokio::spawn(work).await;
+    let ended = tokio::spawn(work.in_current_span()).await;
     ended.unwrap_or_else(|_| Err(defect()))
 }
 
@@ -432,7 +450,11 @@ pub(crate) async fn to_its_end<T: Send + 'static>(
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    spawn_blocking(work).await.map_err(|_| defect())
+    // What is written into the log there is written of the same call.
+    let call = tracing::Span::current();
+    spawn_blocking(move || call.in_scope(work))
+        .await
+        .map_err(|_| defect())
 }
 
 /// A defect of ours.

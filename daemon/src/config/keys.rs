@@ -28,7 +28,7 @@ const fn fixed(name: &'static str, variable: &'static str) -> Key {
 }
 
 /// All settings but the limits, in the order in which they are shown.
-const PLAIN: [Key; 14] = [
+const PLAIN: [Key; 16] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -41,6 +41,8 @@ const PLAIN: [Key; 14] = [
     live("tcp.tls_certificate", "AMEMD_TCP_TLS_CERTIFICATE"),
     live("tcp.tls_key", "AMEMD_TCP_TLS_KEY"),
     live("tcp.tls_client_ca", "AMEMD_TCP_TLS_CLIENT_CA"),
+    fixed("metrics.listen", "AMEMD_METRICS_LISTEN"),
+    fixed("metrics.allow_remote", "AMEMD_METRICS_ALLOW_REMOTE"),
     // What it was called before there were others.
     live("log.filter", "AMEMD_LOG"),
     fixed("log.format", "AMEMD_LOG_FORMAT"),

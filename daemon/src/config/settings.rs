@@ -105,6 +105,8 @@ pub struct Config {
     pub grants: Grants,
     /// TCP, if it is on.
     pub tcp: Option<Tcp>,
+    /// Where metrics are told by HTTP, if they are.
+    pub metrics: Option<SocketAddr>,
     /// What is logged.
     pub log_filter: String,
     /// How it is logged.
@@ -151,6 +153,7 @@ impl Config {
         let grants = grants(&mut layers, socket_group)?;
         let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
         let tcp = tcp(&mut layers, token)?;
+        let metrics = metrics(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
         crate::log::check(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
@@ -164,6 +167,7 @@ impl Config {
             socket_group,
             grants,
             tcp,
+            metrics,
             log_filter,
             log_format: log_format.unwrap_or(LogFormat::Text),
             limits,
@@ -267,4 +271,19 @@ fn tcp(layers: &mut Layers, default_token: Option<PathBuf>) -> Result<Option<Tcp
         token_file,
         tls,
     }))
+}
+
+/// Metrics are told to this machine only, unless it is said twice: nobody is asked who they are.
+fn metrics(layers: &mut Layers) -> Result<Option<SocketAddr>> {
+    let listen: Option<SocketAddr> = layers.value("metrics.listen", None)?;
+    let allow_remote = layers.value("metrics.allow_remote", Some(false))?;
+    match listen {
+        Some(listen) if !listen.ip().is_loopback() && allow_remote != Some(true) => {
+            Err(layers.wrong("metrics.listen").because(format_args!(
+                "{listen} can be reached from other machines, and whoever reaches it learns the names of brains and how \
+                 busy they are: listen on 127.0.0.1, or set metrics.allow_remote = true and keep strangers away"
+            )))
+        }
+        listen => Ok(listen),
+    }
 }

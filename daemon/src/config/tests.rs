@@ -227,6 +227,31 @@ fn tcp_is_safe_or_it_is_no_configuration() {
     assert_eq!(set(&[]).unwrap().tcp, None);
 }
 
+#[test]
+fn metrics_are_told_to_this_machine_only_unless_it_is_said_twice() {
+    assert_eq!(set(&[]).unwrap().metrics, None);
+    assert_eq!(set(&["metrics.allow_remote=true"]).unwrap().metrics, None);
+    for local in ["127.0.0.1:9411", "[::1]:9411"] {
+        let config = set(&[&format!("metrics.listen={local}")]).unwrap();
+        assert_eq!(config.metrics, local.parse().ok());
+    }
+    for (pairs, words) in [
+        (&["metrics.listen=0.0.0.0:9411"][..], "metrics.allow_remote"),
+        (&["metrics.listen=10.0.0.1:9411"], "other machines"),
+        (
+            &["metrics.listen=[::]:1", "metrics.allow_remote=false"],
+            "metrics.listen",
+        ),
+        (&["metrics.listen=9411"], "metrics.listen"),
+        (&["metrics.allow_remote=perhaps"], "metrics.allow_remote"),
+    ] {
+        let error = set(pairs).unwrap_err().to_string();
+        assert!(error.contains(words), "{pairs:?}: {error}");
+    }
+    let config = set(&["metrics.listen=0.0.0.0:1", "metrics.allow_remote=true"]);
+    assert_eq!(config.unwrap().metrics, "0.0.0.0:1".parse().ok());
+}
+
 /// The sample with its examples switched on: a line that is commented out has no space behind its `#`.
 fn sample() -> String {
     let text = include_str!("../../../deploy/amemd.toml");

@@ -19,6 +19,7 @@ use tonic::body::Body;
 use tonic::codegen::http::HeaderMap;
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
+use tracing::Span;
 
 use super::deadline::Deadline;
 use super::load::{Call, Held};
@@ -49,6 +50,8 @@ struct Way {
     deadline: Option<Deadline>,
     /// Held until the answer ends.
     places: Option<Places>,
+    /// The call, in the log.
+    call: Span,
     end: End,
 }
 
@@ -101,6 +104,7 @@ impl Answers {
             given: None,
             deadline,
             places: Some(places),
+            call: Span::current(),
             end: End::Open,
         }));
         let key = self.next.fetch_add(1, Ordering::Relaxed);
@@ -128,9 +132,10 @@ impl Answers {
             let is_unread = way.given.is_some_and(|given| now >= given + UNREAD_AFTER);
             if is_unread && way.end == End::Open {
                 let held = way.close(End::Unread);
+                let call = way.call.clone();
                 drop(way);
                 drop(held);
-                tracing::debug!("gave up an answer that nobody reads");
+                call.in_scope(|| tracing::debug!("gave up an answer that nobody reads"));
             }
         }
     }

@@ -54,7 +54,8 @@ where
         let method = request.uri().path();
         let request_id = name.to_str().unwrap_or_default();
         // Whoever knows the caller writes it down here.
-        let span = tracing::info_span!("call", method, request_id, principal = field::Empty);
+        // Of the highest level, so that a filter that lets only warnings through still lets their calls' names through.
+        let span = tracing::error_span!("call", method, request_id, principal = field::Empty);
         let began = Instant::now();
         // What a service does before its future begins belongs to the call, too.
         let answer = span.in_scope(|| self.inner.call(request));
@@ -91,6 +92,55 @@ fn name(headers: &HeaderMap) -> HeaderValue {
 mod tests {
     use super::*;
     use std::convert::Infallible;
+    use std::sync::{Arc, Mutex};
+
+    /// What is written into a log.
+    #[derive(Debug, Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_has_the_name_of_its_call_whatever_the_filter_and_wherever_it_is_written() {
+        let lines = Lines::default();
+        let to = lines.clone();
+        let log = tracing_subscriber::fmt()
+            .json()
+            .with_env_filter("warn")
+            .with_writer(move || to.clone());
+        let _logging = tracing::subscriber::set_default(log.finish());
+        let service = tower::service_fn(|_: Request<Body>| async {
+            tracing::warn!("in the call");
+            let beside = async {
+                tracing::warn!("beside it");
+                Ok(())
+            };
+            crate::brains::to_its_end(beside).await.unwrap();
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let request = Request::builder().uri("/a/b").header(NAME, "turn-7");
+        let request = request.body(Body::empty()).unwrap();
+        NameCalls.layer(service).call(request).await.unwrap();
+        let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let told: Vec<serde_json::Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        for line in told {
+            assert_eq!(line["span"]["request_id"], "turn-7", "{line}");
+            assert_eq!(line["span"]["method"], "/a/b", "{line}");
+        }
+    }
 
     #[tokio::test]
     async fn a_sane_name_is_given_back_and_any_other_is_replaced() {

@@ -15,6 +15,7 @@ use super::crowd::{Crowd, Place};
 use super::listeners::Listeners;
 use super::peer::Peer;
 use crate::control::Control;
+use crate::figures::Figures;
 use crate::limits::FIRST_CALL_AFTER;
 use crate::secrets::certificate_name;
 
@@ -28,10 +29,16 @@ const TELL_AGAIN_AFTER: Duration = Duration::from_secs(1);
 pub(crate) type Incoming = mpsc::Sender<io::Result<Connection>>;
 
 /// Lets callers in for as long as it is polled.
-pub(crate) async fn accept(listeners: Listeners, control: Control, incoming: Incoming) {
+pub(crate) async fn accept(
+    listeners: Listeners,
+    control: Control,
+    figures: Figures,
+    incoming: Incoming,
+) {
     let door = Arc::new(Door {
         control,
-        crowd: Crowd::default(),
+        crowd: Crowd::new(figures.clone()),
+        figures,
         incoming,
         told: Mutex::default(),
     });
@@ -71,6 +78,7 @@ async fn failed(error: &io::Error) {
 struct Door {
     control: Control,
     crowd: Crowd,
+    figures: Figures,
     incoming: Incoming,
     /// When it was last told that somebody was turned away.
     told: Mutex<Option<Instant>>,
@@ -132,6 +140,7 @@ impl Door {
 
     /// Writes it into the log, but not so often that whoever comes again and again fills it.
     fn turned_away(&self, whom: &str, why: &dyn Display) {
+        self.figures.turned_away().add(1);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.is_none_or(|told| told.elapsed() >= TELL_AGAIN_AFTER) {
             *told = Some(Instant::now());

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::peer::Party;
 use crate::config::Limits;
+use crate::figures::Figures;
 use crate::limits::UNIX_PLACES_ONE_IN;
 
 /// Counts connections.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crowd(Arc<Mutex<Counts>>);
+pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -43,6 +44,11 @@ pub(crate) enum Full {
 }
 
 impl Crowd {
+    /// Nobody is there.
+    pub(crate) fn new(figures: Figures) -> Self {
+        Self(Arc::default(), figures)
+    }
+
     /// Takes a place.
     pub(crate) fn enter(&self, party: Party, limits: &Limits) -> Result<Place, Full> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,6 +67,7 @@ impl Crowd {
         *of_party += 1;
         counts.all += 1;
         counts.tcp += u64::from(is_tcp);
+        self.1.connections().set(counts.all);
         Ok(Place {
             crowd: self.clone(),
             party,
@@ -72,6 +79,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let mut counts = self.crowd.0.lock().unwrap_or_else(PoisonError::into_inner);
         counts.all -= 1;
+        self.crowd.1.connections().set(counts.all);
         counts.tcp -= u64::from(matches!(self.party, Party::Address(_)));
         if let Some(of_party) = counts.parties.get_mut(&self.party) {
             *of_party -= 1;

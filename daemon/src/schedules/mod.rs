@@ -20,6 +20,7 @@ use amem_core::base::settings::Jobs as Settings;
 use amem_proto::v1::JobKind;
 use tokio::sync::Semaphore;
 use tonic::Code;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::brains::{Brains, defect};
@@ -130,7 +131,8 @@ impl Schedules {
         let job = self.0.brains.jobs().begin(kind, &brain.name);
         // A job that panics is one that failed; it is tried again when it is due.
         let (scans, on) = (self.0.scans.clone(), brain.clone());
-        let done = tokio::spawn(async move { work::run(kind, &on, &scans).await }).await;
+        let done =
+            tokio::spawn(async move { work::run(kind, &on, &scans).await }.in_current_span()).await;
         let done = done.unwrap_or_else(|_| Err(defect()));
         match &done {
             // Nothing was to be done, as most of the time.

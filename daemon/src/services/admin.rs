@@ -5,6 +5,8 @@ use amem_proto::v1::admin_service_server::AdminService;
 use tonic::{Request, Response, Status};
 
 use super::{Service, merge, page_size, status};
+use crate::brains::blocking;
+use crate::figures::Process;
 use crate::refusal::{Refusal, Result};
 use crate::schedules::KINDS;
 
@@ -15,11 +17,14 @@ impl AdminService for Service {
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::GetStatusResponse>, Status> {
         let brains = &self.0.brains;
-        let problems = brains.problems();
+        let (problems, figures) = (brains.problems(), brains.figures());
+        let refused = self.0.latencies.refused().into_iter();
+        let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
+        let process = blocking(Process::now).await?;
         Ok(Response::new(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            uptime: Some(status::duration(self.0.started.elapsed())),
+            uptime: Some(status::duration(figures.uptime())),
             folder: brains.path().display().to_string(),
             socket: self.0.socket.display().to_string(),
             brains: brains.open().iter().map(|b| status::brain(b)).collect(),
@@ -28,6 +33,17 @@ impl AdminService for Service {
                 .map(|(name, p)| status::problem(name, p))
                 .collect(),
             brain_count: brains.names().await?.len() as u64,
+            process: Some(status::process(&process)),
+            connections: figures.connections().get(),
+            connections_turned_away: figures.turned_away().get(),
+            refused_calls: refused.collect(),
+            jobs: brains
+                .jobs()
+                .counts()
+                .into_iter()
+                .map(status::job_count)
+                .collect(),
+            files_waiting: figures.files_waiting().get(),
         }))
     }
 

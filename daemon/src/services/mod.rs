@@ -13,7 +13,6 @@ mod transfer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use amem_proto::answer::Question;
 use tokio::sync::{Semaphore, watch};
@@ -37,7 +36,6 @@ pub(crate) struct Daemon {
     pub(crate) socket: PathBuf,
     /// Reloads the configuration, and ends the daemon.
     pub(crate) control: Control,
-    started: Instant,
     /// Heavy questions.
     reads: Heavy,
     /// Work that goes through a whole file.
@@ -70,7 +68,6 @@ impl Daemon {
             brains,
             socket,
             control,
-            started: Instant::now(),
             reads: Heavy::new(&threads, reads),
             scans,
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),

@@ -9,13 +9,19 @@ use amem_proto::{Duration, Timestamp, v1};
 use crate::brains::Problem;
 use crate::checkpoints::base_bytes;
 use crate::convert::{moment, timestamp};
-use crate::jobs::Entry;
+use crate::figures::Process;
+use crate::jobs::{Count, Entry};
 use crate::latency::Rpc;
 use crate::open_brain::OpenBrain;
 use crate::schedules::Entry as Scheduled;
 
 /// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
+    let figures = &brain.shared.figures;
+    let (groups, syncs) = (figures.groups.read(), figures.syncs.read());
+    let waits = figures.waits.read();
+    let last = |span: u64| (figures.checkpoints.get() > 0).then(|| micros(span));
+    let size = |thousandths| u32::try_from(groups.at_most(thousandths)).unwrap_or(u32::MAX);
     let view = brain.view();
     // A base whose log can't be read has told so when it was opened.
     let held = view.commits_held_after().unwrap_or(view.lsn());
@@ -30,8 +36,23 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
         queued: brain.queued(),
         checkpointing: brain.shared.checkpointing.load(Ordering::Relaxed),
         poisoned: brain.shared.poisoned().unwrap_or_default(),
-        subscribers: brain.subscribers(),
+        subscribers: brain.followers.count(),
         oldest_after_lsn: held.0,
+        commits: figures.commits.get(),
+        requests: figures.requests.get(),
+        requests_refused: figures.refused.get(),
+        groups: groups.count(),
+        group_p50: size(500),
+        group_p99: size(990),
+        sync_p50: Some(micros(syncs.at_most(500))),
+        sync_p99: Some(micros(syncs.at_most(990))),
+        wait_p50: Some(micros(waits.at_most(500))),
+        wait_p99: Some(micros(waits.at_most(990))),
+        checkpoints: figures.checkpoints.get(),
+        checkpoints_failed: figures.checkpoints_failed.get(),
+        checkpoint_duration: last(figures.checkpoint_micros.get()),
+        checkpoint_stall: last(figures.stall_micros.get()),
+        subscriber_behind: brain.followers.behind(view.lsn()),
     }
 }
 
@@ -59,6 +80,28 @@ pub(super) fn latency(path: String, rpc: &Rpc) -> v1::RpcLatency {
         p999: at(0.999),
         max: Some(micros(rpc.micros.max())),
         mean: Some(micros(rpc.micros.mean() as u64)),
+    }
+}
+
+/// The process.
+pub(super) fn process(of: &Process) -> v1::ProcessStatus {
+    v1::ProcessStatus {
+        memory_bytes: of.memory_bytes,
+        mapped_bytes: of.mapped_bytes,
+        descriptors: of.descriptors,
+        descriptors_max: of.descriptors_max,
+        threads: of.threads,
+        cpu_time: Some(duration(of.cpu)),
+    }
+}
+
+/// How many jobs of a kind there were.
+pub(super) fn job_count(of: Count) -> v1::JobCount {
+    v1::JobCount {
+        kind: of.kind.into(),
+        running: of.running,
+        done: of.done,
+        failed: of.failed,
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
+use tracing::Instrument;
 
 use super::Daemon;
 use super::memory::ingested;
@@ -40,8 +41,8 @@ pub(super) fn ingest(
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
     let (answers, out) = Outgoing::new(&daemon.control, STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send_all(daemon, principal, batches, sent));
-    tokio::spawn(async move {
+    let sending = tokio::spawn(send_all(daemon, principal, batches, sent).in_current_span());
+    let answer = async move {
         let _turn = turn;
         let end = match answer_all(&mut waiting, &answers).await {
             Ok(()) => match sending.await {
@@ -64,7 +65,8 @@ pub(super) fn ingest(
                 drop(answered.await);
             }
         }
-    });
+    };
+    tokio::spawn(answer.in_current_span());
     Ok(out)
 }
 

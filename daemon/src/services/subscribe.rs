@@ -11,11 +11,13 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::Daemon;
 use super::sending::Outgoing;
 use crate::convert::{Only, Told, message, standing};
+use crate::figures::Follower;
 use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -31,11 +33,12 @@ pub(super) async fn follow(
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
     // What is not held is refused now, and not after a first message.
     view.commit_after(from)?;
-    let (subscriber, newest) = brain.subscribe()?;
+    let (follower, newest) = brain.subscribe(from)?;
     let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
     let following = Following {
         brain,
         from,
+        follower,
         told: Told {
             only: Only::of(&request)?,
             vectors: request.include_vectors,
@@ -45,15 +48,17 @@ pub(super) async fn follow(
         stop: daemon.stop.clone(),
         out: out.clone(),
     };
-    tokio::spawn(async move {
-        let ended = tokio::spawn(following.run()).await;
-        drop(subscriber);
+    // What is told of a subscription in the log is told of its call.
+    let run = tokio::spawn(following.run().in_current_span());
+    let end = async move {
+        let ended = run.await;
         match ended {
             Ok(Ok(())) => {}
             Ok(Err(refusal)) => out.fail(refusal),
             Err(_) => out.fail(Refusal::internal("a defect stopped the subscription")),
         }
-    });
+    };
+    tokio::spawn(end.in_current_span());
     Ok(messages)
 }
 
@@ -86,6 +91,7 @@ struct Following {
     brain: Arc<OpenBrain>,
     /// All up to here has been sent.
     from: Lsn,
+    follower: Follower,
     told: Told,
     newest: watch::Receiver<Lsn>,
     stop: watch::Receiver<bool>,
@@ -119,6 +125,7 @@ impl Following {
     async fn send_next(&mut self) -> Result<bool> {
         let view = self.brain.view();
         let Some(commit) = view.commit_after(self.from)? else {
+            self.follower.reached(view.lsn());
             return Ok(false);
         };
         let mut from = 0;
@@ -132,6 +139,7 @@ impl Following {
             from = next;
         }
         self.from = commit.commit.lsn;
+        self.follower.reached(self.from);
         Ok(true)
     }
 

@@ -18,6 +18,7 @@ use amem_store::{Imported, Incoming};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
+use tracing::Instrument;
 
 use super::Daemon;
 use super::sending::Outgoing;
@@ -158,7 +159,7 @@ pub(super) fn export(
     let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);
     let (parts, out) = Outgoing::new(&daemon.control, PARTS_WAITING_MAX);
     let scans = daemon.scans.clone();
-    tokio::spawn(async move {
+    let send = async move {
         let _turn = turn;
         // While content is being sent, an erase is not answered.
         let _sending = brain.sending.clone().read_owned().await;
@@ -174,7 +175,8 @@ pub(super) fn export(
                 parts.fail(refusal);
             }
         }
-    });
+    };
+    tokio::spawn(send.in_current_span());
     Ok(out)
 }
 

@@ -51,6 +51,12 @@ impl Arrivals {
         arrival.due = Some(arrival.due.map_or(at, |due| due.min(at)));
     }
 
+    /// How many are looked at again though nothing has changed.
+    pub(super) fn waiting(&self) -> usize {
+        let arrivals = self.0.values();
+        arrivals.filter(|arrival| arrival.due.is_some()).count()
+    }
+
     /// When something is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.0.values().filter_map(|arrival| arrival.due).min()

@@ -105,6 +105,9 @@ impl Watch {
                 self.look(name).await;
             }
         }
+        let waiting = self.arrivals.waiting() + self.work.len();
+        let figures = self.brains.figures();
+        figures.files_waiting().set(waiting as u64);
     }
 
     fn note(&mut self, news: Vec<News>) {

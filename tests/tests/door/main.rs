@@ -14,6 +14,8 @@ mod process;
 
 mod calls;
 mod connections;
+mod log;
+mod metrics;
 mod python;
 mod reload;
 mod start;

@@ -82,6 +82,8 @@ pub(crate) struct Daemon {
     pub(crate) place: Place,
     /// Where it listens by TCP.
     pub(crate) tcp: Option<SocketAddr>,
+    /// Where it tells metrics.
+    pub(crate) metrics: Option<SocketAddr>,
 }
 
 /// Its process.
@@ -103,10 +105,14 @@ impl Daemon {
             log,
             place,
             tcp: None,
+            metrics: None,
         };
         let ready = daemon.says("ready");
-        let tcp = ready.split_once("tcp=\"").map(|(_, rest)| rest);
-        daemon.tcp = tcp.and_then(|rest| rest.split('"').next()?.parse().ok());
+        let address = |name: &str| {
+            let (_, rest) = ready.split_once(&format!("{name}=\""))?;
+            rest.split('"').next()?.parse().ok()
+        };
+        (daemon.tcp, daemon.metrics) = (address("tcp"), address("metrics"));
         daemon
     }
 
