@@ -45,7 +45,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "The daemon and the shell",
-        &["service", "reload", "shutdown", "completions", "man"],
+        &["top", "service", "reload", "shutdown", "completions", "man"],
     ),
 ];
 

@@ -28,6 +28,7 @@ mod id;
 mod input;
 mod jsonl;
 mod lines;
+mod live;
 mod new_file;
 mod opened;
 mod parts;
@@ -43,6 +44,7 @@ mod shown;
 mod source;
 mod target;
 mod ties;
+mod vitals;
 mod when;
 mod writing;
 

@@ -41,6 +41,7 @@ mod similar;
 mod start_daemon;
 mod status;
 mod timeline;
+mod top;
 mod traverse;
 mod upkeep;
 mod verify;
@@ -135,6 +136,8 @@ pub(crate) enum Command {
     Status(status::Status),
     /// Shows what amemd does by itself, and when; runs it now.
     Jobs(jobs::Jobs),
+    /// Shows what amemd is doing, once a second.
+    Top(top::Top),
     /// Has amemd read its settings again.
     Reload(daemon::Reload),
     /// Ends amemd.
@@ -196,6 +199,7 @@ impl Command {
             Self::Checkpoint(_) => "checkpoint",
             Self::Status(_) => "status",
             Self::Jobs(_) => "jobs",
+            Self::Top(_) => "top",
             Self::Reload(_) => "reload",
             Self::Shutdown(_) => "shutdown",
             Self::Service(_) => "service",
@@ -258,6 +262,7 @@ impl Command {
             Self::Checkpoint(command) => command.run(cx),
             Self::Status(command) => command.run(cx),
             Self::Jobs(command) => command.run(cx),
+            Self::Top(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),
             Self::Service(command) => command.run(cx),

@@ -5,12 +5,14 @@
 //! ASCII.
 
 mod page;
+mod span;
 mod spark;
 mod table;
 mod tree;
 mod value;
 
 pub(crate) use page::{Page, Style};
+pub(crate) use span::{micros, span};
 pub(crate) use spark::spark;
 pub(crate) use table::{Align, Table};
 pub(crate) use tree::{Branch, tree};

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -72,6 +73,68 @@ fn the_daemon_is_told_of_and_ended() {
     tool.refused("shutdown", 7, "no_daemon", "no amemd answers", "amemd");
     // The next command starts another.
     assert_eq!(tool.data("-q brain ls", 0)["brains"][0]["brain"], "work");
+}
+
+#[test]
+fn what_the_daemon_does_is_shown_with_rates_between_two_looks() {
+    let tool = Tool::new();
+    tool.refused("top --once", 7, "no_daemon", "no amemd answers", "amemd");
+    tool.text("-q brain create work");
+    tool.text("-q add work first");
+    let mut watching = tool.command();
+    watching.args(["-q", "top", "--once", "--json", "--interval", "3"]);
+    let watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    wait_for_a_look(&tool);
+    tool.text("-q add work second");
+    let output = watching.wait_with_output().unwrap();
+    let frame: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let frame = &frame["data"];
+    assert!(frame["seconds"].as_f64().unwrap() >= 3.0, "{frame}");
+    let work = &frame["brains"][0];
+    assert_eq!(work["brain"], "work");
+    for rate in ["commits_per_sec", "events_per_sec", "requests_per_sec"] {
+        let rate = work[rate].as_f64().unwrap();
+        assert!(0.0 < rate && rate <= 2.0, "{frame}");
+    }
+    let call = |name: &str| {
+        let calls = frame["calls"].as_array().unwrap().iter();
+        let mut calls = calls.filter(|call| call["rpc"].as_str().unwrap().ends_with(name));
+        calls.next().unwrap()["per_sec"].as_f64().unwrap()
+    };
+    assert!(call("/Ingest") > 0.0, "{frame}");
+    assert_eq!(call("/CreateBrain"), 0.0);
+
+    let text = tool.told("top --once --interval 0.1");
+    let pid = frame["pid"].as_u64().unwrap();
+    assert!(text.starts_with("amemd 0."), "{text}");
+    for words in [
+        &format!("process {pid}, up "),
+        " calls/s, ",
+        "1 brains (1 open)",
+        " processors, ",
+        "brain commits/s events/s waiting",
+        "work 0 0 0 ",
+        "call calls/s refused/s under way",
+        "Ingest 0 0 0 ",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    tool.text("-q shutdown");
+}
+
+/// Waits until somebody else has looked at the daemon: jobs are what is asked for last, by a look of ours, too.
+fn wait_for_a_look(tool: &Tool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    for ours in 0.. {
+        let status = tool.data("status", 0);
+        let calls = status["latencies"].as_array().unwrap().iter();
+        let jobs = calls.filter(|call| call["rpc"].as_str().unwrap().ends_with("/ListJobs"));
+        let looks: u64 = jobs.map(|call| call["count"].as_u64().unwrap()).sum();
+        if looks > ours {
+            return;
+        }
+        assert!(Instant::now() < until, "nobody looks");
+    }
 }
 
 #[test]

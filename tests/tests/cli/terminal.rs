@@ -191,3 +191,19 @@ fn it_works_in_tmux() {
     assert!(seen.starts_with("2 decision"), "{seen}");
     assert!(seen.contains("└─ caused-by: 1 fact"), "{seen}");
 }
+
+#[test]
+fn a_live_view_has_a_screen_of_its_own_until_q_is_typed() {
+    let tool = story();
+    tool.text("-q brain create work");
+    // Frames are drawn before the key: what is typed on seeing one ends it.
+    let seen = run_in(
+        60,
+        command(&tool, "top --interval 0.2"),
+        &[("calls/s", "q")],
+    );
+    assert_eq!(seen.exit, 0, "{}", seen.text());
+    assert!(!seen.screen.alternate_screen() && !seen.screen.hide_cursor());
+    assert_eq!(seen.text().trim(), "", "the first screen is as it was");
+    tool.text("-q shutdown");
+}

@@ -1,0 +1,127 @@
+//! `amemctl top`: what amemd is doing, looked at again and again.
+
+use std::io::Write;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::live::{Frame, Screen};
+use crate::remote::Remote;
+use crate::vitals::Vitals;
+
+/// The first frame of a terminal comes this soon, whatever the interval.
+const FIRST_AFTER: Duration = Duration::from_millis(200);
+/// How often a key is looked for while nothing is shown anew.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl top
+  amemctl top --interval 5
+  amemctl top --once
+  amemctl top --once --json | jq .data.brains
+
+In a terminal, q or Ctrl-C ends it; elsewhere, one frame follows the other. Rates are those since the frame before;
+p50 and p99 are those since amemd started. It starts no daemon: without one it ends with 7.")]
+pub(crate) struct Top {
+    /// Seconds between two looks.
+    #[arg(short = 'n', long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    interval: Duration,
+    /// One frame, of two looks, and no more.
+    #[arg(long)]
+    once: bool,
+}
+
+/// A span between a tenth of a second and an hour.
+fn interval(text: &str) -> Result<Duration, String> {
+    let secs: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    match (0.1..=3600.0).contains(&secs) {
+        true => Ok(Duration::from_secs_f64(secs)),
+        false => Err("it is not between 0.1 and 3600".to_owned()),
+    }
+}
+
+/// A look, and when it was.
+struct Look {
+    at: Instant,
+    vitals: Vitals,
+}
+
+impl Look {
+    fn at(remote: &Remote) -> Result<Self, Failure> {
+        Ok(Self {
+            at: Instant::now(),
+            vitals: Vitals::of(remote)?,
+        })
+    }
+
+    fn frame(&self, before: &Self) -> Frame {
+        Frame::of(&before.vitals, &self.vitals, self.at - before.at)
+    }
+}
+
+impl Top {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let remote = cx.reach().running()?;
+        if cx.is_terminal() && !cx.is_json() && !self.once {
+            return self.watch(cx, &remote);
+        }
+        let mut before = Look::at(&remote)?;
+        loop {
+            sleep(self.interval);
+            let look = Look::at(&remote)?;
+            let frame = look.frame(&before);
+            cx.answer(None, &frame, |page| frame.write(page))?;
+            if self.once {
+                return Ok(Exit::Ok);
+            }
+            if !cx.is_json() {
+                cx.stream()
+                    .write_all(b"\n")
+                    .map_err(|e| Failure::output(&e))?;
+            }
+            // Who watches wants to see it now, not when a buffer is full.
+            cx.finish()?;
+            before = look;
+        }
+    }
+
+    /// On the whole screen, until somebody has had enough.
+    fn watch(&self, cx: &mut Context, remote: &Remote) -> Result<Exit, Failure> {
+        let mut before = Look::at(remote)?;
+        let mut screen = Screen::enter().map_err(|e| Failure::output(&e))?;
+        let mut wait = self.interval.min(FIRST_AFTER);
+        loop {
+            let until = Instant::now() + wait;
+            while Instant::now() < until {
+                if screen.is_left(LOOK_EVERY.min(until - Instant::now())) {
+                    return Ok(Exit::Ok);
+                }
+            }
+            wait = self.interval;
+            let look = Look::at(remote)?;
+            let mut page = screen.page(cx.is_quiet());
+            look.frame(&before).write(&mut page);
+            screen.show(&page).map_err(|e| Failure::output(&e))?;
+            before = look;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_seconds_within_bounds() {
+        assert_eq!(interval("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["0", "-1", "NaN", "4000", "soon"] {
+            assert!(interval(wrong).is_err(), "{wrong}");
+        }
+    }
+}

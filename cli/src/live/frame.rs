@@ -1,0 +1,327 @@
+//! One frame of `amemctl top`: what was done between two looks, the busiest first.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::rates::{Rates, text};
+use crate::render::{Align, Page, Table, bytes, count, micros, printable, span};
+use crate::vitals::{JobJson, Problem, Process, Vitals};
+
+/// Rows of brains, of calls and of reasons that are shown; the data has all.
+const ROWS: usize = 12;
+
+/// What was done between two looks. Rates are by second; times are microseconds.
+#[derive(Debug, Serialize)]
+pub(crate) struct Frame {
+    seconds: f64,
+    version: String,
+    pid: u32,
+    uptime_secs: f64,
+    brain_count: u64,
+    connections: u64,
+    files_waiting: u64,
+    process: Process,
+    /// Processors that were kept busy.
+    cpus: f64,
+    brains: Vec<BrainRow>,
+    calls: Vec<CallRow>,
+    refused: Vec<ReasonRow>,
+    jobs: Vec<JobJson>,
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+struct BrainRow {
+    brain: String,
+    commits_per_sec: f64,
+    events_per_sec: f64,
+    requests_per_sec: f64,
+    queued: u32,
+    wait_p99: u64,
+    sync_p99: u64,
+    group_p50: u32,
+    base_bytes: u64,
+    journal_bytes: u64,
+    checkpointing: bool,
+    checkpoints: u64,
+    checkpoint_duration: Option<u64>,
+    checkpoint_stall: Option<u64>,
+    subscribers: u32,
+    subscriber_behind: u64,
+    poisoned: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CallRow {
+    rpc: String,
+    per_sec: f64,
+    refused_per_sec: f64,
+    in_flight: u64,
+    p50: u64,
+    p99: u64,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ReasonRow {
+    reason: String,
+    per_sec: f64,
+    count: u64,
+}
+
+impl Frame {
+    /// Between two looks.
+    pub(crate) fn of(before: &Vitals, now: &Vitals, between: Duration) -> Self {
+        let secs = between.as_secs_f64();
+        let cpu = now.process.cpu_secs - before.process.cpu_secs;
+        let mut jobs = now.jobs.clone();
+        jobs.retain(|job| job.end_time.is_none());
+        Self {
+            seconds: secs,
+            version: now.version.clone(),
+            pid: now.pid,
+            uptime_secs: now.uptime_secs,
+            brain_count: now.brain_count,
+            connections: now.connections,
+            files_waiting: now.files_waiting,
+            process: now.process.clone(),
+            cpus: (cpu / secs.max(f64::EPSILON)).max(0.0),
+            brains: brains(before, now, between),
+            calls: calls(before, now, between),
+            refused: refused(before, now, between),
+            jobs,
+            problems: now.problems.clone(),
+        }
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, page: &mut Page) {
+        page.title(format!(
+            "amemd {}  process {}, up {}",
+            self.version,
+            self.pid,
+            span(self.uptime_secs)
+        ));
+        let calls: f64 = self.calls.iter().map(|call| call.per_sec).sum();
+        page.line(format!(
+            "{} calls/s, {} connections, {} brains ({} open), {} files arriving",
+            text(calls),
+            count(self.connections),
+            count(self.brain_count),
+            count(self.brains.len() as u64),
+            count(self.files_waiting)
+        ));
+        page.line(format!(
+            "{:.2} processors, {} of memory, {} of mapped files, {} descriptors, {} threads",
+            self.cpus,
+            bytes(self.process.memory_bytes),
+            bytes(self.process.mapped_bytes),
+            count(self.process.descriptors),
+            count(self.process.threads)
+        ));
+        self.write_problems(page);
+        self.write_brains(page);
+        self.write_calls(page);
+        self.write_jobs(page);
+    }
+
+    fn write_problems(&self, page: &mut Page) {
+        for problem in &self.problems {
+            let (brain, why) = (printable(&problem.brain), printable(&problem.message));
+            page.line(format!("problem: {brain}: {why}"));
+        }
+        for brain in &self.brains {
+            if let Some(why) = &brain.poisoned {
+                let (brain, why) = (printable(&brain.brain), printable(why));
+                page.line(format!("problem: {brain} is being recovered: {why}"));
+            }
+        }
+        let refused = self.refused.iter().take(ROWS);
+        let refused = refused.map(|of| {
+            let rate = match of.per_sec > 0.0 {
+                true => format!(" (+{}/s)", text(of.per_sec)),
+                false => String::new(),
+            };
+            format!("{} {}{rate}", printable(&of.reason), count(of.count))
+        });
+        let refused: Vec<_> = refused.collect();
+        if !refused.is_empty() {
+            page.line(format!("refused: {}", refused.join(", ")));
+        }
+    }
+
+    fn write_brains(&self, page: &mut Page) {
+        let mut table = Table::new(&[
+            ("brain", Align::Left),
+            ("commits/s", Align::Right),
+            ("events/s", Align::Right),
+            ("waiting", Align::Right),
+            ("wait p99", Align::Right),
+            ("sync p99", Align::Right),
+            ("base", Align::Right),
+            ("journal", Align::Right),
+            ("behind", Align::Right),
+            ("checkpoint", Align::Left),
+        ]);
+        for brain in self.brains.iter().take(ROWS) {
+            table.row(vec![
+                brain.brain.clone(),
+                text(brain.commits_per_sec),
+                text(brain.events_per_sec),
+                count(brain.queued.into()),
+                micros(brain.wait_p99),
+                micros(brain.sync_p99),
+                bytes(brain.base_bytes),
+                bytes(brain.journal_bytes),
+                match brain.subscribers {
+                    0 => "-".to_owned(),
+                    _ => count(brain.subscriber_behind),
+                },
+                checkpoint(brain),
+            ]);
+        }
+        self.write_table(&table, self.brains.len(), "brains", page);
+    }
+
+    fn write_calls(&self, page: &mut Page) {
+        let mut table = Table::new(&[
+            ("call", Align::Left),
+            ("calls/s", Align::Right),
+            ("refused/s", Align::Right),
+            ("under way", Align::Right),
+            ("p50", Align::Right),
+            ("p99", Align::Right),
+        ]);
+        for call in self.calls.iter().take(ROWS) {
+            let name = call.rpc.rsplit('/').next().unwrap_or_default();
+            table.row(vec![
+                name.to_owned(),
+                text(call.per_sec),
+                text(call.refused_per_sec),
+                count(call.in_flight),
+                micros(call.p50),
+                micros(call.p99),
+            ]);
+        }
+        self.write_table(&table, self.calls.len(), "calls", page);
+    }
+
+    fn write_jobs(&self, page: &mut Page) {
+        let mut table = Table::new(&[
+            ("job", Align::Right),
+            ("what", Align::Left),
+            ("brain", Align::Left),
+        ]);
+        for job in self.jobs.iter().take(ROWS) {
+            table.row(vec![
+                job.id.to_string(),
+                job.kind.clone(),
+                job.brain.clone(),
+            ]);
+        }
+        self.write_table(&table, self.jobs.len(), "jobs", page);
+    }
+
+    fn write_table(&self, table: &Table, all: usize, what: &str, page: &mut Page) {
+        if table.is_empty() {
+            return;
+        }
+        page.line("");
+        table.write(page);
+        if all > ROWS {
+            page.aside(format!("{} more {what}", count((all - ROWS) as u64)));
+        }
+    }
+}
+
+fn checkpoint(brain: &BrainRow) -> String {
+    if brain.checkpointing {
+        return "under way".to_owned();
+    }
+    match (brain.checkpoint_duration, brain.checkpoint_stall) {
+        (Some(took), Some(stall)) => format!("{}, held up {}", micros(took), micros(stall)),
+        _ => "-".to_owned(),
+    }
+}
+
+fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRow> {
+    let of = |number: fn(&crate::vitals::BrainJson) -> u64| {
+        let brains = before.brains.iter();
+        Rates::since(brains.map(|b| (b.brain.as_str(), number(b))), between)
+    };
+    let (commits, events, requests) = (of(|b| b.commits), of(|b| b.events), of(|b| b.requests));
+    let row = |brain: &crate::vitals::BrainJson| BrainRow {
+        brain: brain.brain.clone(),
+        commits_per_sec: commits.of(&brain.brain, brain.commits),
+        // A brain that was closed at the look before has not got all its events since.
+        events_per_sec: match before.brains.iter().any(|b| b.brain == brain.brain) {
+            true => events.of(&brain.brain, brain.events),
+            false => 0.0,
+        },
+        requests_per_sec: requests.of(&brain.brain, brain.requests),
+        queued: brain.queued,
+        wait_p99: brain.wait_p99,
+        sync_p99: brain.sync_p99,
+        group_p50: brain.group_p50,
+        base_bytes: brain.base_bytes,
+        journal_bytes: brain.journal_bytes,
+        checkpointing: brain.checkpointing,
+        checkpoints: brain.checkpoints,
+        checkpoint_duration: brain.checkpoint_duration,
+        checkpoint_stall: brain.checkpoint_stall,
+        subscribers: brain.subscribers,
+        subscriber_behind: brain.subscriber_behind,
+        poisoned: brain.poisoned.clone(),
+    };
+    let mut rows: Vec<_> = now.brains.iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        let busier = b.commits_per_sec.total_cmp(&a.commits_per_sec);
+        busier
+            .then_with(|| b.queued.cmp(&a.queued))
+            .then_with(|| a.brain.cmp(&b.brain))
+    });
+    rows
+}
+
+fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRow> {
+    let of = |number: fn(&crate::vitals::Latency) -> u64| {
+        let calls = before.latencies.iter();
+        Rates::since(calls.map(|c| (c.rpc.as_str(), number(c))), between)
+    };
+    let (counts, errors) = (of(|c| c.count), of(|c| c.errors));
+    let row = |call: &crate::vitals::Latency| CallRow {
+        rpc: call.rpc.clone(),
+        per_sec: counts.of(&call.rpc, call.count),
+        refused_per_sec: errors.of(&call.rpc, call.errors),
+        in_flight: call.in_flight,
+        p50: call.p50,
+        p99: call.p99,
+        count: call.count,
+    };
+    let mut rows: Vec<_> = now.latencies.iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        let busier = b.per_sec.total_cmp(&a.per_sec);
+        busier
+            .then_with(|| b.count.cmp(&a.count))
+            .then_with(|| a.rpc.cmp(&b.rpc))
+    });
+    rows
+}
+
+fn refused(before: &Vitals, now: &Vitals, between: Duration) -> Vec<ReasonRow> {
+    let counts = before.refused_calls.iter();
+    let rates = Rates::since(counts.map(|of| (of.reason.as_str(), of.count)), between);
+    let row = |of: &crate::vitals::Refused| ReasonRow {
+        reason: of.reason.clone(),
+        per_sec: rates.of(&of.reason, of.count),
+        count: of.count,
+    };
+    let mut rows: Vec<_> = now.refused_calls.iter().map(row).collect();
+    rows.sort_by(|a, b| {
+        b.per_sec
+            .total_cmp(&a.per_sec)
+            .then_with(|| b.count.cmp(&a.count))
+    });
+    rows
+}

@@ -1,0 +1,332 @@
+//! How the daemon is, as it tells it: itself, its brains, calls and jobs.
+//!
+//! Promises: counts are those since the daemon started, so that two looks at them give a rate. Not here: showing it.
+
+use amem_client::{Duration, Timestamp, v1};
+use serde::Serialize;
+
+use crate::event::Time;
+use crate::failure::Failure;
+use crate::remote::Remote;
+
+/// Rows that are asked for at a time.
+const PAGE: u32 = 200;
+
+/// How the daemon is.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Vitals {
+    pub(crate) version: String,
+    pub(crate) pid: u32,
+    pub(crate) uptime_secs: f64,
+    pub(crate) folder: String,
+    pub(crate) socket: String,
+    pub(crate) brain_count: u64,
+    pub(crate) connections: u64,
+    pub(crate) connections_turned_away: u64,
+    pub(crate) files_waiting: u64,
+    pub(crate) process: Process,
+    pub(crate) brains: Vec<BrainJson>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) latencies: Vec<Latency>,
+    pub(crate) refused_calls: Vec<Refused>,
+    pub(crate) job_counts: Vec<JobCount>,
+    pub(crate) jobs: Vec<JobJson>,
+}
+
+/// An open brain.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BrainJson {
+    pub(crate) brain: String,
+    pub(crate) lsn: u64,
+    pub(crate) generation: u64,
+    pub(crate) events: u64,
+    pub(crate) edges: u64,
+    pub(crate) base_bytes: u64,
+    pub(crate) journal_bytes: u64,
+    pub(crate) queued: u32,
+    pub(crate) subscribers: u32,
+    pub(crate) checkpointing: bool,
+    pub(crate) poisoned: Option<String>,
+    /// Since the daemon started, as for all that follows. Times are microseconds.
+    pub(crate) commits: u64,
+    pub(crate) requests: u64,
+    pub(crate) requests_refused: u64,
+    pub(crate) groups: u64,
+    pub(crate) group_p50: u32,
+    pub(crate) group_p99: u32,
+    pub(crate) sync_p50: u64,
+    pub(crate) sync_p99: u64,
+    pub(crate) wait_p50: u64,
+    pub(crate) wait_p99: u64,
+    pub(crate) checkpoints: u64,
+    pub(crate) checkpoints_failed: u64,
+    pub(crate) checkpoint_duration: Option<u64>,
+    pub(crate) checkpoint_stall: Option<u64>,
+    pub(crate) subscriber_behind: u64,
+}
+
+/// A brain that is not served.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Problem {
+    pub(crate) brain: String,
+    pub(crate) reason: String,
+    pub(crate) message: String,
+    pub(crate) time: Option<Time>,
+}
+
+/// How long the calls of one kind took.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Latency {
+    pub(crate) rpc: String,
+    pub(crate) count: u64,
+    pub(crate) errors: u64,
+    pub(crate) in_flight: u64,
+    /// Microseconds.
+    pub(crate) p50: u64,
+    pub(crate) p90: u64,
+    pub(crate) p99: u64,
+    pub(crate) p999: u64,
+    pub(crate) max: u64,
+    pub(crate) mean: u64,
+}
+
+/// A job.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct JobJson {
+    pub(crate) id: u64,
+    pub(crate) kind: String,
+    pub(crate) brain: String,
+    pub(crate) state: String,
+    pub(crate) start_time: Option<Time>,
+    pub(crate) end_time: Option<Time>,
+    pub(crate) message: String,
+}
+
+/// What the system gives to the process.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct Process {
+    pub(crate) memory_bytes: u64,
+    pub(crate) mapped_bytes: u64,
+    pub(crate) descriptors: u64,
+    pub(crate) descriptors_max: u64,
+    pub(crate) threads: u64,
+    pub(crate) cpu_secs: f64,
+}
+
+/// Calls that were refused or failed for one reason.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Refused {
+    pub(crate) reason: String,
+    pub(crate) count: u64,
+}
+
+/// Jobs of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct JobCount {
+    pub(crate) kind: String,
+    pub(crate) running: u64,
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+}
+
+impl Vitals {
+    /// Asks for all of it.
+    pub(crate) fn of(remote: &Remote) -> Result<Self, Failure> {
+        let mut admin = remote.client.admin();
+        let status = remote.call(admin.get_status(v1::GetStatusRequest {}))?;
+        let mut latencies = latencies(remote)?;
+        latencies.retain(|latency| latency.count > 0);
+        latencies.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.rpc.cmp(&b.rpc)));
+        Ok(Self {
+            version: status.version,
+            pid: status.pid,
+            uptime_secs: status.uptime.map_or(0.0, |up| secs(&up)),
+            folder: status.folder,
+            socket: status.socket,
+            brain_count: status.brain_count,
+            connections: status.connections,
+            connections_turned_away: status.connections_turned_away,
+            files_waiting: status.files_waiting,
+            process: status.process.map(process).unwrap_or_default(),
+            refused_calls: status.refused_calls.into_iter().map(refused).collect(),
+            job_counts: status.jobs.into_iter().map(job_count).collect(),
+            brains: status.brains.into_iter().map(brain).collect(),
+            problems: status
+                .problems
+                .into_iter()
+                .map(problem)
+                .collect::<Result<_, _>>()?,
+            latencies,
+            jobs: jobs(remote)?,
+        })
+    }
+}
+
+fn latencies(remote: &Remote) -> Result<Vec<Latency>, Failure> {
+    let mut all = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListLatenciesRequest {
+            page_size: PAGE,
+            page_token,
+        };
+        let answer = remote.call(remote.client.admin().list_latencies(request))?;
+        all.extend(answer.latencies.into_iter().map(latency));
+        page_token = answer.next_page_token;
+        if page_token.is_empty() {
+            return Ok(all);
+        }
+    }
+}
+
+fn jobs(remote: &Remote) -> Result<Vec<JobJson>, Failure> {
+    let mut all = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListJobsRequest {
+            page_size: PAGE,
+            page_token,
+            running: false,
+        };
+        let answer = remote.call(remote.client.admin().list_jobs(request))?;
+        for job in answer.jobs {
+            all.push(self::job(job)?);
+        }
+        page_token = answer.next_page_token;
+        if page_token.is_empty() {
+            return Ok(all);
+        }
+    }
+}
+
+fn brain(of: v1::BrainStatus) -> BrainJson {
+    let time = |of: Option<Duration>| of.map_or(0, |of| micros(&of));
+    BrainJson {
+        brain: of.brain,
+        lsn: of.moment.map_or(0, |moment| moment.lsn),
+        generation: of.generation,
+        events: of.events,
+        edges: of.edges,
+        base_bytes: of.base_bytes,
+        journal_bytes: of.journal_bytes,
+        queued: of.queued,
+        subscribers: of.subscribers,
+        checkpointing: of.checkpointing,
+        poisoned: Some(of.poisoned).filter(|why| !why.is_empty()),
+        commits: of.commits,
+        requests: of.requests,
+        requests_refused: of.requests_refused,
+        groups: of.groups,
+        group_p50: of.group_p50,
+        group_p99: of.group_p99,
+        sync_p50: time(of.sync_p50),
+        sync_p99: time(of.sync_p99),
+        wait_p50: time(of.wait_p50),
+        wait_p99: time(of.wait_p99),
+        checkpoints: of.checkpoints,
+        checkpoints_failed: of.checkpoints_failed,
+        checkpoint_duration: of.checkpoint_duration.map(|of| micros(&of)),
+        checkpoint_stall: of.checkpoint_stall.map(|of| micros(&of)),
+        subscriber_behind: of.subscriber_behind,
+    }
+}
+
+fn problem(of: v1::BrainProblem) -> Result<Problem, Failure> {
+    Ok(Problem {
+        brain: of.brain,
+        reason: of.reason,
+        message: of.message,
+        time: time(of.time)?,
+    })
+}
+
+fn latency(of: v1::RpcLatency) -> Latency {
+    let micros = |of: Option<Duration>| of.map_or(0, |of| micros(&of));
+    Latency {
+        rpc: of.rpc,
+        count: of.count,
+        errors: of.errors,
+        in_flight: of.in_flight,
+        p50: micros(of.p50),
+        p90: micros(of.p90),
+        p99: micros(of.p99),
+        p999: micros(of.p999),
+        max: micros(of.max),
+        mean: micros(of.mean),
+    }
+}
+
+fn process(of: v1::ProcessStatus) -> Process {
+    Process {
+        memory_bytes: of.memory_bytes,
+        mapped_bytes: of.mapped_bytes,
+        descriptors: of.descriptors,
+        descriptors_max: of.descriptors_max,
+        threads: of.threads,
+        cpu_secs: of.cpu_time.map_or(0.0, |of| secs(&of)),
+    }
+}
+
+fn refused(of: v1::RefusedCalls) -> Refused {
+    Refused {
+        reason: of.reason,
+        count: of.count,
+    }
+}
+
+fn job_count(of: v1::JobCount) -> JobCount {
+    JobCount {
+        kind: word(of.kind().as_str_name(), "JOB_KIND_"),
+        running: of.running,
+        done: of.done,
+        failed: of.failed,
+    }
+}
+
+fn job(of: v1::Job) -> Result<JobJson, Failure> {
+    Ok(JobJson {
+        id: of.id,
+        kind: word(of.kind().as_str_name(), "JOB_KIND_"),
+        state: word(of.state().as_str_name(), "JOB_STATE_"),
+        brain: of.brain,
+        start_time: time(of.start_time)?,
+        end_time: time(of.end_time)?,
+        message: of.message,
+    })
+}
+
+/// A name of an enumeration as a word.
+fn word(name: &str, prefix: &str) -> String {
+    let name = name.strip_prefix(prefix).unwrap_or(name);
+    name.to_ascii_lowercase().replace('_', "-")
+}
+
+fn time(of: Option<Timestamp>) -> Result<Option<Time>, Failure> {
+    of.map(|of| Time::of(Some(of))).transpose()
+}
+
+fn micros(of: &Duration) -> u64 {
+    let whole = u64::try_from(of.seconds).unwrap_or_default();
+    let part = u64::try_from(of.nanos).unwrap_or_default() / 1000;
+    whole.saturating_mul(1_000_000).saturating_add(part)
+}
+
+fn secs(of: &Duration) -> f64 {
+    micros(of) as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_enumerations_are_words_and_spans_are_microseconds() {
+        assert_eq!(word("JOB_STATE_RUNNING", "JOB_STATE_"), "running");
+        assert_eq!(word("JOB_KIND_A_B", "JOB_KIND_"), "a-b");
+        let span = Duration {
+            seconds: 1,
+            nanos: 500_000,
+        };
+        assert_eq!((micros(&span), secs(&span)), (1_000_500, 1.0005));
+    }
+}
