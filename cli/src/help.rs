@@ -41,11 +41,26 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     (
         "Keep",
-        &["export", "verify", "repair", "checkpoint", "dump-journal"],
+        &[
+            "merge",
+            "export",
+            "verify",
+            "repair",
+            "checkpoint",
+            "dump-journal",
+        ],
     ),
     (
         "The daemon and the shell",
-        &["top", "service", "reload", "shutdown", "completions", "man"],
+        &[
+            "top",
+            "jobs",
+            "service",
+            "reload",
+            "shutdown",
+            "completions",
+            "man",
+        ],
     ),
 ];
 

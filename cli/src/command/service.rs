@@ -29,6 +29,9 @@ enum Act {
     /// Takes that back; brains stay.
     Uninstall(Uninstall),
     /// Tells how the service is, and whether it runs what is installed.
+    #[command(after_help = "Examples:
+  amemctl service status
+  amemctl service status --system")]
     Status(Which),
 }
 

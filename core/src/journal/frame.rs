@@ -340,7 +340,7 @@ mod tests {
         for value in 0..=255 {
             assert_eq!(
                 Kind::from_u8(value).map(|k| k as u8),
-                (1..=18).contains(&value).then_some(value)
+                (1..=19).contains(&value).then_some(value)
             );
         }
     }

@@ -53,12 +53,12 @@ async fn a_copy_under_the_path_is_not_taken_for_the_brain() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     brain.ingest(vec![fact("one")]).await.unwrap();
-    // As in a container that has a copy of the folder under the same path.
-    let file = kit.place.folder().join("b.amem");
-    let (copy, away) = (file.with_extension("copy"), file.with_extension("away"));
-    std::fs::copy(&file, &copy).unwrap();
-    std::fs::rename(&file, &away).unwrap();
-    std::fs::rename(&copy, &file).unwrap();
+    // As in a container that has a copy of the folder under the same path: the daemon watches its own.
+    let folder = kit.place.folder();
+    let (file, away) = (folder.join("b.amem"), folder.with_extension("away"));
+    std::fs::rename(folder, &away).unwrap();
+    std::fs::create_dir(folder).unwrap();
+    std::fs::copy(away.join("b.amem"), &file).unwrap();
     let client = kit.client().await;
     let other = client.brain("b").await.unwrap();
     assert!(!other.is_direct());
@@ -71,7 +71,8 @@ async fn a_copy_under_the_path_is_not_taken_for_the_brain() {
     std::fs::remove_file(&file).unwrap();
     let opened = client.open("b").await.unwrap();
     assert!(opened.response.direct_read && opened.reader.is_none());
-    std::fs::rename(&away, &file).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    std::fs::rename(&away, folder).unwrap();
     assert_eq!(brain.get(&[0]).await.unwrap()[0].text, "one");
     assert!(brain.is_direct());
 }

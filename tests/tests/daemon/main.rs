@@ -9,6 +9,7 @@
 mod calls;
 mod crash;
 mod faulty;
+mod follow;
 mod idle;
 mod live;
 mod merge;
