@@ -102,6 +102,11 @@ impl Watch {
         let room = ADOPTIONS_MAX.saturating_sub(self.work.len());
         if room > 0 {
             for name in self.arrivals.due(now, LOOKS_MAX) {
+                if self.work.len() >= ADOPTIONS_MAX {
+                    // It has its turn when one of those is done.
+                    self.arrivals.look_at(&name, false, now);
+                    continue;
+                }
                 self.look(name).await;
             }
         }
