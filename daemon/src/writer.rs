@@ -280,7 +280,9 @@ impl Writer {
         let before = store.brain().base().identity().generation;
         let answers = store.commit(&requests);
         let generation = store.brain().base().identity().generation;
-        if generation != before {
+        // A large merge makes a generation by itself.
+        let merges = |request: &Request| matches!(request.mutation, Mutation::Merge(_));
+        if generation != before && !requests.iter().any(merges) {
             tracing::warn!(
                 brain = self.name,
                 "a file had taken the brain's name: it is kept as a conflict"

@@ -13,7 +13,27 @@ use crate::descriptors::held_max;
 
 /// The known brains, by name.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<HashMap<String, Entry>>);
+pub(super) struct Known(Mutex<List>);
+
+#[derive(Debug, Default)]
+struct List {
+    entries: HashMap<String, Entry>,
+    /// Files that are held.
+    held: usize,
+}
+
+impl List {
+    /// Puts an entry in the place of what was known, or nothing.
+    fn put(&mut self, name: &str, entry: Option<Entry>) {
+        let is_held = |entry: &Entry| entry.held.is_some();
+        self.held += usize::from(entry.as_ref().is_some_and(is_held));
+        let before = match entry {
+            Some(entry) => self.entries.insert(name.to_owned(), entry),
+            None => self.entries.remove(name),
+        };
+        self.held -= usize::from(before.as_ref().is_some_and(is_held));
+    }
+}
 
 /// Which brain it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,34 +61,40 @@ impl Known {
             held: None,
             missing: None,
         };
-        self.list().insert(name.to_owned(), entry);
+        self.list().put(name, Some(entry));
     }
 
     /// A brain is closed; its file is held open, if there is room for one more.
     pub(super) fn closed(&self, name: &str, file: Held) {
         let mut list = self.list();
-        let held = list.values().filter(|entry| entry.held.is_some()).count();
-        if let Some(entry) = list.get_mut(name) {
-            entry.is_open = false;
+        let Some(which) = list.entries.get(name).map(|entry| entry.which) else {
+            return;
+        };
+        let entry = Entry {
+            which,
+            is_open: false,
             // What nobody holds can't be saved: its name is as free as any.
-            entry.held = (held < held_max()).then_some(file);
-        }
+            held: (list.held < held_max()).then_some(file),
+            missing: None,
+        };
+        list.put(name, Some(entry));
     }
 
     /// A brain is no more, or not ours any more.
     pub(super) fn forget(&self, name: &str) {
-        self.list().remove(name);
+        self.list().put(name, None);
     }
 
     /// The held file of a closed brain.
     pub(super) fn held(&self, name: &str) -> Option<Held> {
-        self.list().get(name)?.held.clone()
+        self.list().entries.get(name)?.held.clone()
     }
 
     /// Which brains are known, by name.
     pub(super) fn which(&self) -> HashMap<String, Which> {
         let list = self.list();
-        list.iter()
+        list.entries
+            .iter()
             .map(|(name, entry)| (name.clone(), entry.which))
             .collect()
     }
@@ -76,20 +102,21 @@ impl Known {
     /// True if there is a brain of this name whose file is held.
     pub(super) fn has(&self, name: &str) -> bool {
         let list = self.list();
-        list.get(name)
+        list.entries
+            .get(name)
             .is_some_and(|entry| entry.is_open || entry.held.is_some())
     }
 
     /// There is no file under a brain's name; gives since when.
     pub(super) fn missing(&self, name: &str) -> Option<Instant> {
         let mut list = self.list();
-        let entry = list.get_mut(name)?;
+        let entry = list.entries.get_mut(name)?;
         Some(*entry.missing.get_or_insert_with(Instant::now))
     }
 
     /// Its file is there.
     pub(super) fn present(&self, name: &str) {
-        if let Some(entry) = self.list().get_mut(name) {
+        if let Some(entry) = self.list().entries.get_mut(name) {
             entry.missing = None;
         }
     }
@@ -98,12 +125,53 @@ impl Known {
     pub(super) fn files(&self) -> HashMap<String, Option<FileId>> {
         let list = self.list();
         let files = list
+            .entries
             .iter()
             .map(|(name, entry)| (name.clone(), entry.held.as_ref().map(Held::id)));
         files.collect()
     }
 
-    fn list(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+    fn list(&self) -> MutexGuard<'_, List> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_store::{Create, Folder, Store, create};
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_held_is_counted_as_brains_open_close_and_go() {
+        let path = tempfile::tempdir().unwrap();
+        let disk = Arc::new(amem_store::disk::os::OsDisk::new(path.path()).unwrap());
+        let folder = Folder::open(disk, "a test").unwrap();
+        create(&folder, "a", &Create::default()).unwrap();
+        let file = Store::open(&folder, "a").unwrap().held();
+        let (known, which) = (
+            Known::default(),
+            Which {
+                instance: Uuid::nil(),
+                lineage: Uuid::nil(),
+            },
+        );
+        let held = || known.list().held;
+        known.closed("never opened", file.clone());
+        assert!(!known.has("never opened"));
+        for name in ["a", "b"] {
+            known.opened(name, which);
+            assert!(known.has(name) && known.held(name).is_none());
+            known.closed(name, file.clone());
+            known.closed(name, file.clone());
+            assert!(known.has(name) && known.held(name).is_some());
+        }
+        assert_eq!(held(), 2);
+        known.opened("a", which);
+        assert_eq!(held(), 1);
+        known.forget("a");
+        known.forget("b");
+        known.forget("b");
+        assert_eq!(held(), 0);
     }
 }

@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use amem_core::Micros;
 use amem_core::base::schedule::Schedule;
 use amem_core::base::settings::Jobs as Settings;
+use amem_core::view::View;
 use amem_proto::v1::JobKind;
 use tokio::sync::Semaphore;
 use tonic::Code;
@@ -85,14 +86,12 @@ impl Schedules {
         loop {
             tokio::time::sleep(SCHEDULES_EVERY).await;
             for brain in self.0.brains.open() {
-                for kind in KINDS {
-                    if self.is_due(&brain, kind, now()) {
-                        let (this, brain) = (self.clone(), brain.clone());
-                        tokio::spawn(async move {
-                            // What came of it is in the list, and in the log.
-                            drop(this.run(&brain, kind).await);
-                        });
-                    }
+                for kind in self.due(&brain) {
+                    let (this, brain) = (self.clone(), brain.clone());
+                    tokio::spawn(async move {
+                        // What came of it is in the list, and in the log.
+                        drop(this.run(&brain, kind).await);
+                    });
                 }
             }
         }
@@ -101,11 +100,11 @@ impl Schedules {
     /// The jobs of a brain, or of all that were open here.
     pub(crate) fn list(&self, brain: &str) -> Vec<Entry> {
         for open in self.0.brains.open() {
-            for kind in KINDS {
-                self.is_due(&open, kind, now());
-            }
+            self.due(&open);
         }
-        let known = self.known();
+        let (mut known, which) = (self.known(), self.0.brains.which());
+        // Brains that were removed have no jobs.
+        known.retain(|(name, _), _| which.contains_key(name));
         let wanted = known
             .values()
             .filter(|entry| brain.is_empty() || entry.brain == brain);
@@ -121,7 +120,7 @@ impl Schedules {
             );
             return Err(Refusal::invalid("kind", why));
         }
-        self.is_due(brain, kind, now());
+        self.due(brain);
         let Some(_running) = self.begin(brain, kind) else {
             let message = format!("it runs already on {:?}: wait for it", brain.name);
             return Err(Refusal::new(Code::Aborted, "RUNNING", message));
@@ -159,13 +158,26 @@ impl Schedules {
         Ok(done?.unwrap_or_else(|| NOTHING.to_owned()))
     }
 
-    /// Brings what is known of a job up to date; true if it is due and does not run.
-    fn is_due(&self, brain: &OpenBrain, kind: JobKind, now: Micros) -> bool {
-        let view = brain.view();
+    /// Brings what is known of a brain's jobs up to date; gives those that are due and do not run.
+    fn due(&self, brain: &OpenBrain) -> Vec<JobKind> {
+        let (view, now) = (brain.view(), now());
         let Ok(settings) = view.settings() else {
-            return false;
+            return Vec::new();
         };
-        let schedule = of(&settings.jobs, kind);
+        let is_due = |kind: &JobKind| {
+            let schedule = of(&settings.jobs, *kind);
+            self.is_due(brain, &view, (*kind, schedule), now)
+        };
+        KINDS.into_iter().filter(is_due).collect()
+    }
+
+    fn is_due(
+        &self,
+        brain: &OpenBrain,
+        view: &View,
+        (kind, schedule): (JobKind, Schedule),
+        now: Micros,
+    ) -> bool {
         let instance = view.instance();
         let fresh = || Entry {
             kind,

@@ -18,7 +18,7 @@ use tonic::{Status, Streaming};
 
 use super::transfer::{Parts, receive};
 use super::{Daemon, page_size};
-use crate::brains::to_its_end;
+use crate::brains::{blocking, to_its_end};
 use crate::convert::{commit, moment, request, timestamp};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -54,7 +54,8 @@ pub(super) async fn merge(
         }
         Some(Source::FromFileBytes(bytes)) => {
             let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
-            let incoming = Incoming::to_be_read(&folder, bytes).map_err(Refusal::from)?;
+            let begun = blocking(move || Incoming::to_be_read(&folder, bytes)).await?;
+            let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
             daemon.scans.run(move || Ok(incoming.into_view()?)).await?
         }
