@@ -3,10 +3,12 @@
 //! Promises: our own user may do everything, others only what the configuration grants them; a call that is not in
 //! the table can't be made. Not here: how a caller is known (`door`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
+
+use amem_store::Readers;
 
 use crate::limits::{BATCH_BYTES_MAX, MESSAGE_BYTES_MAX};
 
@@ -51,8 +53,8 @@ pub(crate) struct Caller {
     pub(crate) principal: String,
     /// What it may do.
     pub(crate) role: Role,
-    /// True if it is our own user on this machine, who may read our files.
-    pub(crate) own_user: bool,
+    /// The user and the group at the other end of the Unix socket.
+    pub(crate) user: Option<(u32, u32)>,
 }
 
 /// What others than our own user may do through the Unix socket.
@@ -70,17 +72,54 @@ pub(crate) struct Access {
     grants: Grants,
     /// Users who belong to a granted group by the machine's table of groups.
     members: BTreeMap<u32, Role>,
+    /// Groups that may read files of brains directly.
+    readers: Readers,
+    /// Who is in them by the same table: groups and users.
+    reading: BTreeSet<(u32, u32)>,
 }
 
 impl Access {
     /// Looks up who is in the groups. The tables are those of the machine: `/etc/passwd` and `/etc/group`.
-    pub(crate) fn new(grants: Grants) -> Self {
+    pub(crate) fn new(grants: Grants, readers: Readers) -> Self {
         let table = |path| fs::read_to_string(path).unwrap_or_default();
-        let members = match grants.groups.is_empty() {
-            true => BTreeMap::new(),
-            false => members(&grants, &table("/etc/group"), &table("/etc/passwd")),
+        if grants.groups.is_empty() && readers == Readers::default() {
+            return Self {
+                grants,
+                ..Self::default()
+            };
+        }
+        Self::by(grants, readers, &table("/etc/group"), &table("/etc/passwd"))
+    }
+
+    fn by(grants: Grants, readers: Readers, groups: &str, users: &str) -> Self {
+        let reading = readers.brains.values().copied().chain(readers.others);
+        let reading: BTreeSet<u32> = reading.collect();
+        let mut access = Self {
+            grants,
+            readers,
+            ..Self::default()
         };
-        Self { grants, members }
+        for (group, user) in members(groups, users) {
+            if let Some(role) = access.grants.groups.get(&group) {
+                let held = access.members.entry(user).or_insert(*role);
+                *held = (*held).max(*role);
+            }
+            if reading.contains(&group) {
+                access.reading.insert((group, user));
+            }
+        }
+        access
+    }
+
+    /// Who may read files of brains directly.
+    pub(crate) fn readers(&self) -> &Readers {
+        &self.readers
+    }
+
+    /// True if a user whose first group it is may read a brain's file.
+    pub(crate) fn may_read_file(&self, (uid, gid): (u32, u32), brain: &str) -> bool {
+        let in_group = |group| group == gid || self.reading.contains(&(group, uid));
+        is_own(uid) || self.readers.of(brain).is_some_and(in_group)
     }
 
     /// What a user may do whose first group is this one; `None` if nothing.
@@ -105,6 +144,14 @@ pub(crate) fn is_own(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw()
 }
 
+/// True if this process is in a group, or may do as if it were.
+pub(crate) fn is_in_group(group: u32) -> bool {
+    let others = rustix::process::getgroups().unwrap_or_default();
+    rustix::process::geteuid().is_root()
+        || rustix::process::getegid().as_raw() == group
+        || others.iter().any(|other| other.as_raw() == group)
+}
+
 /// True if by the tables of this machine nobody but our own user is in a group.
 pub(crate) fn is_own_group(gid: u32) -> bool {
     let table = |path| fs::read_to_string(path).unwrap_or_default();
@@ -114,9 +161,10 @@ pub(crate) fn is_own_group(gid: u32) -> bool {
 
 /// True if it is the first group of this user alone, and nobody else is in it.
 fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
-    let mut grants = Grants::default();
-    grants.groups.insert(gid, Role::Read);
-    let mut found: Vec<u32> = members(&grants, groups, users).into_keys().collect();
+    let others = members(groups, users).into_iter();
+    let mut found: Vec<u32> = others
+        .filter_map(|(g, user)| (g == gid).then_some(user))
+        .collect();
     let named = |line: &&str| line.split(':').nth(3) == Some(gid.to_string().as_str());
     found.extend(
         users
@@ -127,8 +175,8 @@ fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
     !found.is_empty() && found.iter().all(|member| *member == uid)
 }
 
-/// The users that the table of groups puts into granted groups.
-fn members(grants: &Grants, groups: &str, users: &str) -> BTreeMap<u32, Role> {
+/// The users that the table of groups puts into each: pairs of a group and a user.
+fn members(groups: &str, users: &str) -> Vec<(u32, u32)> {
     let ids: BTreeMap<&str, u32> = users
         .lines()
         .filter_map(|line| {
@@ -136,22 +184,14 @@ fn members(grants: &Grants, groups: &str, users: &str) -> BTreeMap<u32, Role> {
             Some((fields.next()?, fields.nth(1)?.parse().ok()?))
         })
         .collect();
-    let mut out = BTreeMap::new();
+    let mut out = Vec::new();
     for line in groups.lines() {
         let mut fields = line.split(':').skip(2);
-        let gid = fields.next().and_then(|gid| gid.parse::<u32>().ok());
-        let Some(role) = gid.and_then(|gid| grants.groups.get(&gid)) else {
+        let Some(gid) = fields.next().and_then(|gid| gid.parse::<u32>().ok()) else {
             continue;
         };
-        for uid in fields
-            .next()
-            .unwrap_or("")
-            .split(',')
-            .filter_map(|name| ids.get(name))
-        {
-            let held = out.entry(*uid).or_insert(*role);
-            *held = (*held).max(*role);
-        }
+        let names = fields.next().unwrap_or("").split(',');
+        out.extend(names.filter_map(|name| Some((gid, *ids.get(name)?))));
     }
     out
 }
@@ -330,11 +370,25 @@ mod tests {
         };
         let groups = "x:*:49:ann\nstaff:*:50:bob,ann\n";
         let users = format!("ann:x:{third}:50::/:\nbob:x:bad:1::/:\n");
-        let members = members(&grants, groups, &users);
-        let access = Access { grants, members };
+        let readers = Readers {
+            brains: [("work".to_owned(), 49)].into(),
+            others: Some(60),
+        };
+        let access = Access::by(grants, readers, groups, &users);
         assert_eq!(access.role(other, 1), Some(Role::Read));
         assert_eq!(access.role(other, 50), Some(Role::Write));
         assert_eq!(access.role(third, 1), Some(Role::Write));
         assert_eq!(access.role(ours + 3, 1), None);
+        for (user, brain, may) in [
+            ((third, 1), "work", true),
+            ((third, 1), "home", false),
+            ((other, 49), "work", true),
+            ((other, 50), "work", false),
+            ((other, 60), "home", true),
+            ((other, 60), "work", false),
+            ((ours, 1), "home", true),
+        ] {
+            assert_eq!(access.may_read_file(user, brain), may, "{user:?} {brain}");
+        }
     }
 }

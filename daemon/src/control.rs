@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::access::{Access, Role};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
+use crate::folder::check_readers;
 use crate::secrets::Secrets;
 use crate::{log, notify};
 
@@ -58,7 +59,7 @@ fn values(settings: &[Setting]) -> BTreeMap<&'static str, Option<String>> {
 
 fn live(config: &Config, secrets: Secrets) -> Live {
     Live {
-        access: Access::new(config.grants.clone()),
+        access: Access::new(config.grants.clone(), config.readers.clone()),
         limits: config.limits.clone(),
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
@@ -107,6 +108,7 @@ impl Control {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let config = running.config.again()?;
+        check_readers(&config)?;
         let secrets = Secrets::load(&config, true)?;
         let before = self.live();
         let mut next = live(&config, secrets);

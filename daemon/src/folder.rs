@@ -1,5 +1,6 @@
 //! The folder of the brains, as a place: made private, held by us alone, on a file system that keeps what it is told.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -8,8 +9,8 @@ use std::sync::Arc;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
-use crate::access::is_own_group;
-use crate::config::Config;
+use crate::access::{is_in_group, is_own_group};
+use crate::config::{Config, READERS};
 use crate::error::{Error, Result};
 use crate::file_system;
 
@@ -18,18 +19,20 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
     if config.default_folder {
         make_private(&config.folder)?;
     }
-    if let Some(warning) = check_folder(config)? {
+    for warning in check_folder(config)? {
         tracing::warn!("{warning}");
     }
     let disk =
         OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
     let (pid, socket) = (std::process::id(), config.socket.display());
     let holder = format!("amemd, process {pid}, which listens on {socket}");
-    Ok(Folder::open(Arc::new(disk), &holder)?)
+    let folder = Folder::open(Arc::new(disk), &holder)?;
+    folder.set_readers(config.readers.clone());
+    Ok(folder)
 }
 
-/// Refuses a folder that can't be the one of the brains; gives words of warning, if there are any.
-pub(crate) fn check_folder(config: &Config) -> Result<Option<String>> {
+/// Refuses a folder that can't be the one of the brains; gives words of warning.
+pub(crate) fn check_folder(config: &Config) -> Result<Vec<String>> {
     let path = &config.folder;
     let meta = fs::metadata(path).map_err(|e| Error::io("open the folder", path, e))?;
     let refused = |why| Error::Folder {
@@ -51,7 +54,47 @@ pub(crate) fn check_folder(config: &Config) -> Result<Option<String>> {
             "can be written by a group that others are in: take that right away (chmod g-w), or use another",
         ));
     }
-    file_system::check(path, config.allow_network_folder)
+    let mut warnings: Vec<_> = file_system::check(path, config.allow_network_folder)?
+        .into_iter()
+        .collect();
+    check_readers(config)?;
+    warnings.extend(unreachable_for(config));
+    Ok(warnings)
+}
+
+/// Only who is in a group can give files to it.
+pub(crate) fn check_readers(config: &Config) -> Result<()> {
+    let groups = config.readers.brains.values();
+    match groups.chain(&config.readers.others).find(|group| !is_in_group(**group)) {
+        None => Ok(()),
+        Some(group) => Err(config.wrong(
+            READERS,
+            format_args!(
+                "amemd is not in group {group} and can't give files to it: add it to the group (SupplementaryGroups= in \
+                 its unit), and start it again"
+            ),
+        )),
+    }
+}
+
+/// Groups that may read files, but can't get through to them: in words, if there are any.
+fn unreachable_for(config: &Config) -> Option<String> {
+    let groups: BTreeSet<u32> = config.readers.brains.values().copied().collect();
+    let groups = groups.into_iter().chain(config.readers.others);
+    let shut = |folder: &Path, group: u32| {
+        let meta = fs::metadata(folder).ok()?;
+        let mode = meta.permissions().mode();
+        let is_open = mode & 0o001 != 0 || (mode & 0o010 != 0 && meta.gid() == group);
+        (!is_open).then(|| (group, folder.to_path_buf()))
+    };
+    let (group, folder) = groups
+        .flat_map(|group| config.folder.ancestors().map(move |folder| (folder, group)))
+        .find_map(|(folder, group)| shut(folder, group))?;
+    let folder = folder.display();
+    Some(format!(
+        "group {group} may read files by access.readers, but can't pass through {folder}: let it (chmod o+x {folder}), which \
+         shows nobody what is in there"
+    ))
 }
 
 /// True if a group may write in a folder, and others than our own user are in it.

@@ -262,26 +262,17 @@ impl OpenBrain {
 
     /// Has a new generation made.
     pub(crate) async fn checkpoint(&self) -> Result<Generation> {
-        let (answer, answered) = oneshot::channel();
-        self.queue
-            .send(Message::Checkpoint(answer))
-            .await
-            .map_err(|_| self.closed())?;
-        answered
-            .await
-            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+        self.have(Message::Checkpoint).await
     }
 
     /// Looks whether the brain's name is still that of its file; see `Store::hold_name`.
     pub(crate) async fn hold_name(&self) -> Result<bool> {
-        let (answer, answered) = oneshot::channel();
-        self.queue
-            .send(Message::HoldName(answer))
-            .await
-            .map_err(|_| self.closed())?;
-        answered
-            .await
-            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+        self.have(Message::HoldName).await
+    }
+
+    /// Lets those read the file directly who may; see `Store::protect`.
+    pub(crate) async fn protect(&self) -> Result<()> {
+        self.have(Message::Protect).await
     }
 
     /// Closes the brain in order, after what waits.
@@ -302,8 +293,16 @@ impl OpenBrain {
     }
 
     async fn end(&self, ending: Ending) -> Result<Option<String>> {
+        self.have(|answer| Message::End(ending, answer)).await
+    }
+
+    /// Has the writer do something, after what waits.
+    async fn have<T>(
+        &self,
+        message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
+    ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        let sent = self.queue.send(Message::End(ending, answer)).await;
+        let sent = self.queue.send(message(answer)).await;
         sent.map_err(|_| self.closed())?;
         answered
             .await

@@ -153,7 +153,7 @@ pub async fn run(
             () = &mut accepting => None,
             () = &mut shutdown => None,
             () = daemon.control.ending() => None,
-            () = reload_on(hangup, &daemon.control) => None,
+            () = reload_on(hangup, &daemon) => None,
             () = notify::watchdog() => None,
         }
     };
@@ -209,9 +209,9 @@ async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
 }
 
 /// Reads the configuration again whenever SIGHUP asks for it. What comes of it is in the log.
-async fn reload_on(mut hangup: Signal, control: &Control) {
+async fn reload_on(mut hangup: Signal, daemon: &Daemon) {
     while hangup.recv().await.is_some() {
-        drop(control.reload());
+        drop(daemon.reload().await);
     }
     std::future::pending().await
 }

@@ -40,6 +40,8 @@ pub(crate) enum Message {
     Checkpoint(oneshot::Sender<Result<Generation>>),
     /// Look whether the brain's name is still that of its file.
     HoldName(oneshot::Sender<Result<bool>>),
+    /// Let those read the file who may.
+    Protect(oneshot::Sender<Result<()>>),
     /// Something waits beside the queue.
     Wake,
     /// Let go of the brain.
@@ -192,6 +194,7 @@ impl Writer {
                 }
                 Message::Checkpoint(answer) => self.checkpoints.wait(Waiting::Asked(answer)),
                 Message::HoldName(asker) => drop(asker.send(self.hold_name())),
+                Message::Protect(asker) => drop(asker.send(self.protect())),
                 Message::Wake => {}
                 Message::End(how, asker) => {
                     ending = Some((how, asker));
@@ -332,6 +335,14 @@ impl Writer {
             self.recover();
         }
         Ok(held?)
+    }
+
+    fn protect(&self) -> Result<()> {
+        match &self.store {
+            Some(store) => Ok(store.protect()?),
+            // It is done when it is opened again.
+            None => Ok(()),
+        }
     }
 
     /// Puts a checkpoint in place that was built meanwhile.

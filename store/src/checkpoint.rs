@@ -147,9 +147,6 @@ impl Checkpoint {
         self.make_space(LAST_ROUND_BYTES_MAX)?;
         self.sync()?;
         self.replay()?;
-        let file = self.file()?;
-        file.protect()
-            .map_err(|e| Error::disk("protect", &self.tmp, e))?;
         let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
     }
@@ -337,6 +334,7 @@ impl Store {
         );
         // Readers that open the new file find it owned and complete from its first moment on: it has no name before
         // all of it is synced.
+        next.protect()?;
         let ready = next
             .take_ownership()
             .and_then(|()| file.sync().map_err(|e| format!("syncing {tmp}: {e}")));

@@ -156,7 +156,7 @@ fn publish(
         store::own(folder, name, &*file, start - PAGE, start)
             .map_err(|e| Error::disk("own", &tmp, e))?;
         file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
-        file.protect()
+        file.protect(folder.readers_of(name))
             .map_err(|e| Error::disk("protect", &tmp, e))?;
         match of {
             Some(placed) => placed.give_way(&tmp),

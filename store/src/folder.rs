@@ -3,9 +3,9 @@
 //! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
 //! rename of its first checkpoint.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -29,6 +29,22 @@ pub const SUFFIX: &str = ".amem";
 /// Bytes of a brain's name.
 pub const NAME_BYTES_MAX: usize = 128;
 
+/// Groups of users that may read files of brains directly.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readers {
+    /// By brain.
+    pub brains: BTreeMap<String, u32>,
+    /// For all other brains, if any.
+    pub others: Option<u32>,
+}
+
+impl Readers {
+    /// The group for a brain.
+    pub fn of(&self, brain: &str) -> Option<u32> {
+        self.brains.get(brain).copied().or(self.others)
+    }
+}
+
 /// A locked folder.
 #[derive(Debug, Clone)]
 pub struct Folder {
@@ -37,6 +53,7 @@ pub struct Folder {
     id: [u8; 16],
     /// Brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
+    readers: Arc<RwLock<Readers>>,
 }
 
 impl Folder {
@@ -72,7 +89,20 @@ impl Folder {
             _lock: lock.into(),
             id,
             created: Arc::default(),
+            readers: Arc::default(),
         })
+    }
+
+    /// Who may read files of brains directly from now on: those that are made, and those that are opened or protected
+    /// (`Store::protect`).
+    pub fn set_readers(&self, readers: Readers) {
+        *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+    }
+
+    /// The group that may read a brain's file directly.
+    pub fn readers_of(&self, brain: &str) -> Option<u32> {
+        let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
+        readers.of(brain)
     }
 
     /// What the file of a brain of this folder has in its live page (`live::HOME`), and no copy or other name of it.

@@ -35,7 +35,7 @@ pub use adoption::Standing;
 pub use checkpoint::{Checkpoint, Retired};
 pub use create::{Create, create, import};
 pub use error::{Error, Result};
-pub use folder::Folder;
+pub use folder::{Folder, Readers};
 pub use folding::SideBySide;
 pub use incoming::{Imported, Incoming};
 pub use merge::{Merged, Other};

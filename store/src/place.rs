@@ -50,6 +50,14 @@ impl Store {
         Ok(store)
     }
 
+    /// Takes away the owner's right to write to the brain's file by accident, and lets those read it who may
+    /// (`Folder::set_readers`).
+    pub fn protect(&self) -> Result<()> {
+        let readers = self.folder.readers_of(&self.name);
+        let done = self.file.protect(readers);
+        done.map_err(|e| Error::disk("protect", &self.file_name, e))
+    }
+
     /// Looks at the brain's name.
     pub(crate) fn place(&self) -> Place {
         match self.folder.disk().identity(&self.file_name) {

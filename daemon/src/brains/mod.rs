@@ -6,6 +6,7 @@
 
 mod known;
 mod placed;
+mod reading;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

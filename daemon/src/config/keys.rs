@@ -27,14 +27,18 @@ const fn fixed(name: &'static str, variable: &'static str) -> Key {
     }
 }
 
+/// Who may read files directly: when it changes, files do.
+pub(crate) const READERS: &str = "access.readers";
+
 /// All settings but the limits, in the order in which they are shown.
-const PLAIN: [Key; 16] = [
+const PLAIN: [Key; 17] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
     fixed("access.socket_group", "AMEMD_ACCESS_SOCKET_GROUP"),
     live("access.users", "AMEMD_ACCESS_USERS"),
     live("access.groups", "AMEMD_ACCESS_GROUPS"),
+    live(READERS, "AMEMD_ACCESS_READERS"),
     fixed("tcp.listen", "AMEMD_TCP_LISTEN"),
     live("tcp.role", "AMEMD_TCP_ROLE"),
     live("tcp.token_file", "AMEMD_TCP_TOKEN_FILE"),

@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use amem_store::Readers;
+
 use super::flags::Flags;
 use super::keys::{key, keys};
 use super::names::Names;
@@ -177,20 +179,8 @@ impl Layers {
         names: Names,
     ) -> Result<BTreeMap<u32, T>> {
         let parse = |raw: &Raw, wrong: &Wrong<'_>| {
-            let pairs: Vec<(String, String)> = match raw {
-                Raw::Words(words) => words.clone().into_iter().collect(),
-                Raw::Text(text) => text
-                    .to_string_lossy()
-                    .split(',')
-                    .map(|pair| {
-                        let (id, word) = pair.split_once('=').unwrap_or((pair, ""));
-                        (id.trim().to_owned(), word.trim().to_owned())
-                    })
-                    .collect(),
-                _ => return Err(wrong.because("it must be a table of ids and roles")),
-            };
             let mut out = BTreeMap::new();
-            for (id, word) in pairs {
+            for (id, word) in pairs(raw, wrong, "ids and roles")? {
                 let number = names.id(&id).map_err(|why| wrong.because(why))?;
                 let word = word.parse().map_err(|e| {
                     wrong.because(format_args!("{word:?} of {id} does not do: {e}"))
@@ -206,6 +196,32 @@ impl Layers {
         Ok(self.read(name, None, parse, show)?.unwrap_or_default())
     }
 
+    /// A group for each of some brains, and perhaps for all others (`*`).
+    pub(super) fn readers(&mut self, name: &'static str) -> Result<Readers> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let mut out = Readers::default();
+            for (brain, group) in pairs(raw, wrong, "brains and groups")? {
+                let id = Names::Groups.id(&group).map_err(|why| wrong.because(why))?;
+                if brain == "*" {
+                    out.others = Some(id);
+                    continue;
+                }
+                amem_store::folder::file_name(&brain).map_err(|why| wrong.because(why))?;
+                out.brains.insert(brain, id);
+            }
+            Ok(out)
+        };
+        let show = |readers: &Readers| {
+            let brains = readers
+                .brains
+                .iter()
+                .map(|(brain, id)| format!("{brain}={id}"));
+            let others = readers.others.map(|id| format!("*={id}"));
+            brains.chain(others).collect::<Vec<_>>().join(",")
+        };
+        Ok(self.read(name, None, parse, show)?.unwrap_or_default())
+    }
+
     /// Says what is wrong with a value that was read.
     pub(super) fn wrong(&self, name: &'static str) -> Wrong<'_> {
         let source = self.values.get(name).map(|(_, source)| source);
@@ -213,6 +229,22 @@ impl Layers {
             name,
             source: source.unwrap_or(&Source::Default),
         }
+    }
+}
+
+/// What is told by a table in a file, and by `a=b,c=d` elsewhere.
+fn pairs(raw: &Raw, wrong: &Wrong<'_>, of: &str) -> Result<Vec<(String, String)>> {
+    match raw {
+        Raw::Words(words) => Ok(words.clone().into_iter().collect()),
+        Raw::Text(text) => {
+            let text = text.to_string_lossy();
+            let pair = |pair: &str| {
+                let (left, right) = pair.split_once('=').unwrap_or((pair, ""));
+                (left.trim().to_owned(), right.trim().to_owned())
+            };
+            Ok(text.split(',').map(pair).collect())
+        }
+        _ => Err(wrong.because(format_args!("it must be a table of {of}"))),
     }
 }
 

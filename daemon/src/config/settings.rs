@@ -9,9 +9,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_proto::place;
+use amem_store::Readers;
 
 use super::bounds::Limits;
 use super::flags::Flags;
+use super::keys::READERS;
 use super::layers::{Layers, config_folder};
 use super::names::Names;
 use super::source::Source;
@@ -103,6 +105,8 @@ pub struct Config {
     pub socket_group: Option<u32>,
     /// Who else may do what through it.
     pub grants: Grants,
+    /// Groups that may read files of brains directly.
+    pub readers: Readers,
     /// TCP, if it is on.
     pub tcp: Option<Tcp>,
     /// Where metrics are told by HTTP, if they are.
@@ -151,6 +155,7 @@ impl Config {
             })?;
         let socket_group = layers.id("access.socket_group", Names::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
+        let readers = layers.readers(READERS)?;
         let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
         let tcp = tcp(&mut layers, token)?;
         let metrics = metrics(&mut layers)?;
@@ -166,6 +171,7 @@ impl Config {
             socket,
             socket_group,
             grants,
+            readers,
             tcp,
             metrics,
             log_filter,

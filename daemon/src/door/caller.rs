@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tonic::Code;
 use tonic::codegen::http::{HeaderMap, Uri, header};
 
-use crate::access::{Caller, is_own};
+use crate::access::Caller;
 use crate::control::Live;
 use crate::listen::Peer;
 use crate::refusal::{Refusal, Result};
@@ -23,7 +23,7 @@ pub(super) fn caller(
             principal: format!("uid:{uid}"),
             // It may have been taken away since the connection began.
             role: live.access.role(*uid, *gid).ok_or_else(unknown)?,
-            own_user: is_own(*uid),
+            user: Some((*uid, *gid)),
         }),
         Some(Peer::Tcp {
             to,
@@ -55,7 +55,7 @@ pub(super) fn caller(
             Ok(Caller {
                 principal: certificate.clone().unwrap_or_else(|| "token".into()),
                 role: live.tcp_role,
-                own_user: false,
+                user: None,
             })
         }
     }

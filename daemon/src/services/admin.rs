@@ -151,10 +151,7 @@ impl AdminService for Service {
         &self,
         _request: Request<v1::ReloadRequest>,
     ) -> Result<Response<v1::ReloadResponse>, Status> {
-        let reloaded = self.0.control.reload().map_err(|error| {
-            let message = format!("nothing was changed: {error}");
-            Refusal::new(tonic::Code::InvalidArgument, "CONFIGURATION", message)
-        })?;
+        let reloaded = self.0.reload().await?;
         Ok(Response::new(v1::ReloadResponse {
             changed: reloaded.changed,
             needs_restart: reloaded.needs_restart,

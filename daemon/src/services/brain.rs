@@ -107,8 +107,10 @@ impl BrainService for Service {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),
             path: path.to_owned(),
-            // Our files can be read by our own user only.
-            direct_read: caller.own_user,
+            direct_read: caller.user.is_some_and(|user| {
+                let live = self.0.control.live();
+                live.access.may_read_file(user, &brain.name)
+            }),
             permission: match caller.role {
                 Role::Read => v1::Permission::Read,
                 Role::Write => v1::Permission::Write,

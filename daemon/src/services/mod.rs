@@ -20,7 +20,8 @@ use tonic::Request;
 
 use crate::access::{Caller, Role};
 use crate::brains::Brains;
-use crate::control::Control;
+use crate::config::READERS;
+use crate::control::{Control, Reloaded};
 use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
 use crate::limits::{
@@ -75,6 +76,19 @@ impl Daemon {
             stop,
             latencies,
         })
+    }
+
+    /// Reads the configuration again and puts it into force.
+    pub(crate) async fn reload(&self) -> Result<Reloaded> {
+        let reloaded = self.control.reload().map_err(|error| {
+            let message = format!("nothing was changed: {error}");
+            Refusal::new(tonic::Code::InvalidArgument, "CONFIGURATION", message)
+        })?;
+        if reloaded.changed.iter().any(|key| key == READERS) {
+            let readers = self.control.live().access.readers().clone();
+            self.brains.let_read(readers).await?;
+        }
+        Ok(reloaded)
     }
 
     /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the

@@ -151,6 +151,7 @@ pub trait File: Debug + Send + Sync {
     /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
 
-    /// Takes away the owner's right to write (mode 0400, or 0440), so that an accident fails.
-    fn protect(&self) -> io::Result<()>;
+    /// Takes away the owner's right to write (mode 0400), so that an accident fails; `readers` is a group that may read
+    /// the file (0440). On an error nobody but the owner may.
+    fn protect(&self, readers: Option<u32>) -> io::Result<()>;
 }

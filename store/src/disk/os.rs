@@ -24,8 +24,6 @@ const PART_BYTES_MAX: usize = 256 << 10;
 #[derive(Debug)]
 pub struct OsDisk {
     root: PathBuf,
-    /// Mode of protected files: 0400, or 0440 where a group reads directly.
-    mode: u32,
 }
 
 impl OsDisk {
@@ -35,14 +33,7 @@ impl OsDisk {
         if !fs::metadata(&root)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
         }
-        Ok(Self { root, mode: 0o400 })
-    }
-
-    /// Protected files are readable by the group as well.
-    #[must_use]
-    pub fn with_group_readers(mut self) -> Self {
-        self.mode = 0o440;
-        self
+        Ok(Self { root })
     }
 
     /// The folder's path.
@@ -65,7 +56,6 @@ impl OsDisk {
         Ok(Arc::new(OsFile {
             id: id(&meta),
             file,
-            mode: self.mode,
             behind: Arc::default(),
             cells: OnceLock::new(),
         }))
@@ -91,7 +81,9 @@ impl Disk for OsDisk {
         // Our own files are read-only so that nobody writes to them by accident. The right to write comes
         // back through our descriptor, and the path must still name the same file.
         let before = read_only.metadata()?;
-        read_only.set_permissions(fs::Permissions::from_mode(0o600))?;
+        // Who reads directly as the group may go on to.
+        let group = before.mode() & 0o040;
+        read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
         let file = fs::File::from(rustix::fs::open(
             &path,
             flags | OFlags::RDWR,
@@ -295,7 +287,6 @@ impl Source for OsSource {
 struct OsFile {
     file: fs::File,
     id: FileId,
-    mode: u32,
     /// What was hinted is still being written.
     behind: Arc<AtomicBool>,
     /// The one page whose cells are stored to, mapped at its first store.
@@ -376,9 +367,20 @@ impl File for OsFile {
         }
     }
 
-    fn protect(&self) -> io::Result<()> {
-        self.file
-            .set_permissions(fs::Permissions::from_mode(self.mode))
+    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
+        let mode = |mode| self.file.set_permissions(fs::Permissions::from_mode(mode));
+        let Some(group) = readers else {
+            return mode(0o400);
+        };
+        if self.file.metadata()?.gid() != group {
+            // No other group may read it meanwhile, nor afterwards if this fails.
+            mode(0o400)?;
+            std::os::unix::fs::fchown(&self.file, None, Some(group)).map_err(|e| {
+                let why = format!("giving it to group {group} ({e}): is this user in the group?");
+                io::Error::new(e.kind(), why)
+            })?;
+        }
+        mode(0o440)
     }
 }
 

@@ -150,7 +150,7 @@ impl File for SimFile {
         })
     }
 
-    fn protect(&self) -> io::Result<()> {
+    fn protect(&self, _readers: Option<u32>) -> io::Result<()> {
         let inode = self.inode;
         self.disk.perform(Kind::Protect, |state| {
             state.protected.insert(inode);

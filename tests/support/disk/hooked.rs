@@ -150,7 +150,7 @@ impl File for HookedFile {
         self.inner.store_cell(page, offset, value)
     }
 
-    fn protect(&self) -> io::Result<()> {
-        self.inner.protect()
+    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
+        self.inner.protect(readers)
     }
 }

@@ -161,7 +161,7 @@ impl File for Flawed {
         self.file.store_cell(page, offset, value)
     }
 
-    fn protect(&self) -> io::Result<()> {
-        self.file.protect()
+    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
+        self.file.protect(readers)
     }
 }

@@ -17,6 +17,7 @@ mod connections;
 mod log;
 mod metrics;
 mod python;
+mod readers;
 mod reload;
 mod start;
 mod stop;

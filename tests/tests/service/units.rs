@@ -125,7 +125,7 @@ struct Exposed {
 const PAGE: &str = "deploy/README.md";
 const MODELS: &str = "deploy/systemd/drop-ins/models.conf";
 
-const EXPOSED: [Exposed; 6] = [
+const EXPOSED: [Exposed; 7] = [
     Exposed {
         folder: "deploy/systemd",
         drop_ins: &[],
@@ -151,6 +151,19 @@ const EXPOSED: [Exposed; 6] = [
                 "with it: EXPOSURE of 10, as without",
             ),
             (PAGE, "tcp.conf) | EXPOSURE |"),
+        ],
+    },
+    Exposed {
+        folder: "deploy/systemd",
+        drop_ins: &["readers.conf"],
+        more: "",
+        tenths_max: 10,
+        told: &[
+            (
+                "deploy/systemd/drop-ins/readers.conf",
+                "with it: EXPOSURE of 10",
+            ),
+            (PAGE, "readers.conf) | EXPOSURE |"),
         ],
     },
     Exposed {

@@ -1,0 +1,130 @@
+//! Groups that read files of brains directly: who can open which file, and from when on no more.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use amem_client::v1;
+
+use crate::process::{Daemon, Place};
+
+const GROUP: u32 = 65_531;
+const USER: u32 = 65_532;
+
+/// The mode of a brain's file and its group.
+fn of(place: &Place, brain: &str) -> (u32, u32) {
+    let meta = fs::metadata(place.path(&format!("brains/{brain}.amem"))).unwrap();
+    (meta.permissions().mode() & 0o7777, meta.gid())
+}
+
+/// True if another user, as a member of the group, can read a path.
+fn opens(path: &Path) -> bool {
+    let mut command = Command::new("/bin/cat");
+    command.arg(path).uid(USER).gid(GROUP);
+    command.output().unwrap().status.success()
+}
+
+async fn create(daemon: &Daemon, brain: &str) {
+    let request = v1::CreateBrainRequest {
+        brain: brain.into(),
+        ..Default::default()
+    };
+    let client = daemon.client().await;
+    client.brains().create_brain(request).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_group_reads_the_files_that_it_is_let_read_until_it_is_not() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("skipped: only root can be other users");
+        return;
+    }
+    let readers = format!("[access]\nreaders = {{ open = \"{GROUP}\" }}\n");
+    let place = Place::new(&readers);
+    let brains = place.path("brains");
+    // Others pass through, and can't list.
+    for folder in [place.folder.path(), &brains] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o711)).unwrap();
+    }
+    let daemon = place.start();
+    for brain in ["open", "shut"] {
+        create(&daemon, brain).await;
+    }
+    let file = |brain: &str| brains.join(format!("{brain}.amem"));
+    let check = |brain: &str, readable: bool| {
+        let (mode, group) = of(&daemon.place, brain);
+        assert_eq!(
+            (mode, group == GROUP && readable),
+            (if readable { 0o440 } else { 0o400 }, readable),
+            "{brain}"
+        );
+        assert_eq!(opens(&file(brain)), readable, "{brain}");
+    };
+    check("open", true);
+    check("shut", false);
+    assert!(!opens(&brains.join(".amemd/id")));
+    // The next generation is another file.
+    let client = daemon.client().await;
+    for brain in ["open", "shut"] {
+        let before = fs::metadata(file(brain)).unwrap().ino();
+        let request = v1::CheckpointBrainRequest {
+            brain: brain.into(),
+        };
+        client.brains().checkpoint_brain(request).await.unwrap();
+        assert_ne!(fs::metadata(file(brain)).unwrap().ino(), before);
+    }
+    check("open", true);
+    check("shut", false);
+
+    // Turned around while the daemon runs.
+    let turned = readers.replace("open", "shut");
+    daemon.place.configure(&turned);
+    client.admin().reload(v1::ReloadRequest {}).await.unwrap();
+    check("open", false);
+    check("shut", true);
+
+    // Nobody, after a restart: the brains were closed when the settings changed.
+    let place = daemon.end();
+    place.configure("");
+    let daemon = place.start();
+    for brain in ["open", "shut"] {
+        let (mode, _) = of(&daemon.place, brain);
+        assert_eq!((mode, opens(&file(brain))), (0o400, false), "{brain}");
+    }
+    // And brains that are closed while it runs.
+    daemon.place.configure(&readers);
+    let client = daemon.client().await;
+    client.admin().reload(v1::ReloadRequest {}).await.unwrap();
+    assert_eq!(of(&daemon.place, "open"), (0o440, GROUP));
+    assert_eq!(of(&daemon.place, "shut").0, 0o400);
+}
+
+#[tokio::test]
+async fn a_group_that_can_not_get_to_the_files_is_told_of() {
+    let group = fs::metadata("/proc/self").unwrap().gid();
+    let place = Place::new(&format!("[access]\nreaders = {{ \"*\" = \"{group}\" }}\n"));
+    let brains = place.path("brains");
+    fs::set_permissions(&brains, fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = place.command();
+    let output = command.arg("--check-config").output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    let remedy = format!("chmod o+x {}", brains.display());
+    assert!(told.contains(&remedy), "{told}");
+    // A name that does not do is told with the setting.
+    for (readers, words) in [
+        ("{ work = \"no such group\" }", "no such group"),
+        ("{ \"a/b\" = \"0\" }", "letters, digits"),
+        ("\"work\"", "no numeric id"),
+    ] {
+        place.configure(&format!("[access]\nreaders = {readers}\n"));
+        let (code, told) = place.refused(&[]);
+        assert_eq!(code, Some(1), "{told}");
+        assert!(
+            told.contains("access.readers") && told.contains(words),
+            "{told}"
+        );
+    }
+}
