@@ -338,7 +338,7 @@ impl Store {
         let ready = next
             .take_ownership()
             .and_then(|()| file.sync().map_err(|e| format!("syncing {tmp}: {e}")));
-        ready.map_err(|why| Error::invalid("checkpoint", why))?;
+        ready.map_err(|why| Error::disk("own", &tmp, io::Error::other(why)))?;
         checkpoint.done = true;
         match self.switch(&disk, &tmp, next) {
             Ok(old) => Ok(Retired {

@@ -180,7 +180,11 @@ fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     file.write_at(0, &id).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;
     disk.publish(&tmp, ID).map_err(failed("publish"))?;
-    disk.sync_folder(OWN).map_err(failed("sync"))?;
+    disk.sync_folder(OWN).map_err(|e| {
+        // Its name may vanish whatever later syncs say: the next start makes another.
+        drop(disk.remove(ID));
+        failed("sync")(e)
+    })?;
     Ok(id)
 }
 

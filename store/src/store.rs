@@ -14,7 +14,6 @@ use amem_core::brain::Brain;
 use amem_core::journal::frame;
 use amem_core::journal::live::{self, LOOK};
 use amem_core::journal::scan::Position;
-use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
@@ -26,8 +25,6 @@ use crate::mutation::{Answer, Mutation, Request};
 use crate::plan;
 use crate::requests;
 
-/// Bytes of a merge that are one transaction; a larger one is a new generation.
-const MERGE_BYTES_IN_JOURNAL: usize = TRANSACTION_BYTES_MAX / 2;
 /// Bytes of frames for which room is kept from one group to the next.
 const GROUP_BYTES_KEPT: usize = 4 << 20;
 
@@ -208,7 +205,11 @@ impl Store {
         let payloads = self.payloads(&mut plan, (actor, is_new), request, body, &mut answer)?;
         drop(view);
         let total: usize = payloads.iter().map(Vec::len).sum();
-        if plan.kind == frame::Kind::Merge && total > MERGE_BYTES_IN_JOURNAL {
+        let is_large = match &request.mutation {
+            Mutation::Merge(other) => total > other.journal_bytes,
+            _ => false,
+        };
+        if is_large {
             // What the group has so far comes first.
             if *wrote && let Err(why) = self.publish() {
                 self.poison = Some(why.clone());

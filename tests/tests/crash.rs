@@ -9,11 +9,20 @@
 
 use std::time::Instant;
 
-use amem_tests::crash::{Plan, Report, prove};
-use amem_tests::scenarios::{Flaw, Script, Trial, all, erasing, in_steps, replaced};
+use amem_tests::crash::{Plan, Report, Scenario, prove};
+use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, all, erasing, in_steps, replaced};
 
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
 const STATES: usize = 200_000;
+
+/// Parts of the budget for each way in which a file becomes a brain.
+const ARRIVAL_SHARE: usize = 2;
+
+/// What is played.
+enum Play {
+    Script(Script),
+    Arrival(Arrival),
+}
 
 fn states() -> usize {
     let asked = std::env::var("AMEM_CRASH_STATES");
@@ -22,9 +31,8 @@ fn states() -> usize {
     })
 }
 
-/// Judges so many states of a script, those of crashed recoveries included, or all that there are.
-fn judge(script: Script, budget: usize, seed: u64) -> Report {
-    let trial = Trial::new(script, Flaw::None);
+/// Judges so many states of what a scenario leaves, those of crashed recoveries included, or all that there are.
+fn judge(scenario: &impl Scenario, budget: usize, seed: u64) -> Report {
     let plan = Plan {
         budget: budget / 2,
         states_max: budget,
@@ -32,21 +40,37 @@ fn judge(script: Script, budget: usize, seed: u64) -> Report {
         recovery_budget: 16,
         ..Plan::default()
     };
-    prove(&trial, &plan)
+    prove(scenario, &plan)
 }
 
 #[test]
 fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
     let begun = Instant::now();
-    let mut scripts = all();
+    let (mut scripts, mut arrivals) = (all(), Arrival::all());
     if let Ok(name) = std::env::var("AMEM_CRASH_SCRIPT") {
         scripts.retain(|script| script.name.contains(&name));
+        arrivals.retain(|arrival| arrival.name.contains(&name));
     }
     let mut shares: usize = scripts.iter().map(|script| script.share).sum();
+    shares += arrivals.len() * ARRIVAL_SHARE;
     let (mut left, mut total, mut violations) = (states(), 0, 0);
-    for (script, seed) in scripts.into_iter().zip(1..) {
-        let (name, share, since) = (script.name, script.share, Instant::now());
-        let report = judge(script, left * share / shares, seed);
+    let scripts = scripts.into_iter().map(Play::Script);
+    for (play, seed) in scripts
+        .chain(arrivals.into_iter().map(Play::Arrival))
+        .zip(1..)
+    {
+        let since = Instant::now();
+        let (name, share, report) = match play {
+            Play::Script(script) => {
+                let (name, share) = (script.name.to_owned(), script.share);
+                let trial = Trial::new(script, Flaw::None);
+                (name, share, judge(&trial, left * share / shares, seed))
+            }
+            Play::Arrival(arrival) => {
+                let report = judge(&arrival, left * ARRIVAL_SHARE / shares, seed);
+                (arrival.name, ARRIVAL_SHARE, report)
+            }
+        };
         shares -= share;
         left = left.saturating_sub(report.states);
         total += report.states;

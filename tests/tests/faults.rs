@@ -18,7 +18,7 @@ use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Error, Folder, Mutation, Request, Store, create};
 use amem_tests::crash::{Report, Sweep, sweep};
 use amem_tests::disk::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk};
-use amem_tests::scenarios::{Flaw, Script, Trial, faulty, in_steps};
+use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, faulty, in_steps};
 
 fn plan() -> Sweep {
     let thorough = step() == 1;
@@ -104,6 +104,24 @@ fn no_operation_that_fails_makes_a_false_answer() {
         total.operations += of_script.operations;
         total.states += of_script.states;
         total.violations += of_script.violations;
+    }
+    for arrival in Arrival::all() {
+        let since = Instant::now();
+        // Whoever puts a file there meets errors of their own: half of one is nobody's, and stays as it is.
+        let plan = Sweep {
+            step: step(),
+            ..plan()
+        };
+        let report = sweep(&arrival, &plan);
+        let name = &arrival.name;
+        println!(
+            "{name}: {} faults, {report}, {:.1} s",
+            report.operations,
+            since.elapsed().as_secs_f32()
+        );
+        total.operations += report.operations;
+        total.states += report.states;
+        total.violations += report.violations;
     }
     println!(
         "{} faults, {} states, {} false answers or panics, {:.0} s",

@@ -9,6 +9,7 @@ pub(crate) mod matching;
 
 use std::sync::Arc;
 
+use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -22,13 +23,19 @@ use crate::plan;
 pub struct Other {
     /// All of it, as of one moment.
     pub view: Arc<View>,
+    /// Bytes of a merge that are one transaction; a larger one is a new generation.
+    pub journal_bytes: usize,
 }
+
+/// Bytes of a merge that are one transaction, unless it is said otherwise: what it can be at most, with room.
+const JOURNAL_BYTES: usize = TRANSACTION_BYTES_MAX / 2;
 
 impl Other {
     /// A brain as of a view.
     pub fn new(view: View) -> Self {
         Self {
             view: Arc::new(view),
+            journal_bytes: JOURNAL_BYTES,
         }
     }
 

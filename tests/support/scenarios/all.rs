@@ -1,12 +1,17 @@
 //! The scripts.
 
+use std::sync::Arc;
+
 use amem_core::event::{Edge, Event, MemoryGraph};
 use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
-use amem_store::{Create, Mutation};
+use amem_store::{Create, Error, Folder, Mutation, Other, Request, Store};
 use uuid::Uuid;
 
 use super::ask::*;
-use super::script::{Script, Step, Writer};
+use super::flaw::Flaw;
+use super::process::Process;
+use super::script::{Script, Step, Writer, time_of};
+use crate::disk::SimDisk;
 
 /// Every script.
 pub fn all() -> Vec<Script> {
@@ -24,9 +29,46 @@ pub fn all() -> Vec<Script> {
         erasing(),
         erasing_meanwhile(),
         replaced(),
+        merged(),
         in_steps().without_exchange("a checkpoint in steps, no exchange"),
         erasing_meanwhile().without_exchange("an erase during a checkpoint, no exchange"),
     ]
+}
+
+/// What another brain has becomes this one's: as a transaction, and as a new generation, before which a checkpoint that
+/// had been begun gives way.
+fn merged() -> Script {
+    Writer::new()
+        .each([fact("one"), merge(1, usize::MAX)])
+        .group([correct(2, "otherwise", Some(0.5)), touch(&[0])])
+        .then([Step::Begin, Step::Build])
+        .each([merge(2, 0)])
+        .then([Step::Carry, Step::Install])
+        .each([fact("after")])
+        .then([Step::Kill])
+        .end("merges", brain(), merge(3, 0))
+}
+
+/// Another brain, of which this one has nothing.
+fn merge(seed: u64, journal_bytes: usize) -> Mutation {
+    let process = Process::new(Arc::new(SimDisk::new(100 + seed)), Flaw::None);
+    process.set_clock(time_of(0));
+    let made = || {
+        let folder = Folder::open(Arc::new(process.clone()), "another")?;
+        let mut graph = graph();
+        for event in &mut graph.events {
+            event.text.push_str(&format!(" by {seed}"));
+        }
+        amem_store::import(&folder, "another", &brain(), &graph)?;
+        let mut store = Store::open(&folder, "another")?;
+        store.execute(Request::new(correct(1, "as another says", Some(0.5))))?;
+        Ok::<_, Error>(store.view())
+    };
+    let view = made().unwrap_or_else(|e| panic!("another brain: {e}"));
+    Mutation::Merge(Other {
+        journal_bytes,
+        ..Other::new(view)
+    })
 }
 
 /// The scripts whose operations are made to fail, each in turn.
@@ -37,11 +79,12 @@ pub fn faulty() -> Vec<Script> {
         in_steps(),
         restarts(),
         erasing_meanwhile(),
+        merged(),
         in_steps().without_exchange("a checkpoint in steps, no exchange"),
     ]
 }
 
-fn brain() -> Create {
+pub(super) fn brain() -> Create {
     Create {
         dimension: DIMENSION,
         space: Uuid::from_u128(0xA11CE),
@@ -81,7 +124,7 @@ fn imported() -> Script {
 }
 
 /// Three events of a session that nobody opened.
-fn graph() -> MemoryGraph {
+pub(super) fn graph() -> MemoryGraph {
     let at = |i: u64| Micros(1_500_000_000_000_000 + i as i64 * 1_000_000);
     let event = |i: u64| Event {
         id: NodeId(i),

@@ -8,6 +8,7 @@
 //! Not here: which states crashes leave (`crash`), how many of them are tried (`tests/crash.rs`).
 
 mod all;
+mod arrival;
 mod ask;
 mod flaw;
 mod flawed;
@@ -18,6 +19,7 @@ mod script;
 mod trial;
 
 pub use all::{all, erasing, faulty, in_steps, kinds, replaced};
+pub use arrival::Arrival;
 pub use flaw::Flaw;
 pub use oracle::Oracle;
 pub use process::{Phase, Process};

@@ -236,7 +236,7 @@ impl Writer {
 }
 
 /// The request id of a transaction: a UUIDv7 of its time.
-fn id_of(transaction: u64) -> Uuid {
+pub(super) fn id_of(transaction: u64) -> Uuid {
     let millis = (time_of(transaction).0 / 1000) as u64;
     let mut random = [7; 10];
     random[2..].copy_from_slice(&transaction.to_le_bytes());

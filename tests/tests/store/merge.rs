@@ -78,9 +78,7 @@ impl World {
     }
 
     fn other(&self, from: usize) -> Other {
-        Other {
-            view: Arc::new(self.brains[from].view()),
-        }
+        Other::new(self.brains[from].view())
     }
 
     fn pictures(&self) -> Vec<BTreeMap<String, String>> {

@@ -1,0 +1,363 @@
+//! Somebody's file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
+//!
+//! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3: something
+//! was committed to that brain. Whatever a crash leaves, all of the file is in the brain, or still in the file.
+
+use std::sync::Arc;
+
+use amem_core::foreign::{CompatOptions, write_compatible};
+use amem_core::view::View;
+use amem_core::{EventType, NodeId};
+use amem_store::adoption::{self, Original, Standing};
+use amem_store::disk::Disk;
+use amem_store::folder::{CONFLICTS, TMP};
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::{Error, Folder, Incoming, Mutation, Request, Store, kept};
+
+use super::all::{brain, graph};
+use super::flaw::Flaw;
+use super::picture;
+use super::process::{Phase, Process};
+use super::script::{id_of, time_of};
+use crate::crash::{Scenario, Trace};
+use crate::disk::{Answered, SimDisk};
+
+const NAME: &str = "b";
+const FILE: &str = "b.amem";
+/// The file of one that was kept.
+const KEPT: &str = "conflicts/b-1700000000000000.amem";
+/// How often a run tries again when something failed.
+const ATTEMPTS: usize = 3;
+
+/// How a file comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Somebody writes it under the brain's name.
+    Placed,
+    /// It comes by a call, in parts.
+    Received,
+    /// It was kept aside.
+    Kept,
+}
+
+/// A file that becomes a brain.
+#[derive(Debug)]
+pub struct Arrival {
+    /// What it is called in reports.
+    pub name: String,
+    way: Way,
+    bytes: Vec<u8>,
+    exchanges: bool,
+    flaw: Flaw,
+    /// What the brain shows after transactions 2 and 3.
+    pictures: [Vec<u8>; 2],
+}
+
+impl Arrival {
+    /// Every way with every layout, and some on a file system that cannot exchange names.
+    pub fn all() -> Vec<Self> {
+        let files = [("native", native()), ("reference", reference())];
+        let mut out = Vec::new();
+        for (way, how) in [
+            (Way::Placed, "put into the folder"),
+            (Way::Received, "received"),
+            (Way::Kept, "restored"),
+        ] {
+            for (layout, bytes) in &files {
+                out.push(Self::new(
+                    format!("a {layout} file, {how}"),
+                    way,
+                    bytes.clone(),
+                ));
+            }
+        }
+        let mut placed = Self::new(
+            "a native file, put into the folder, no exchange".into(),
+            Way::Placed,
+            native(),
+        );
+        placed.exchanges = false;
+        out.push(placed);
+        out
+    }
+
+    /// The same on a disk with a flaw.
+    #[must_use]
+    pub fn with_flaw(mut self, flaw: Flaw) -> Self {
+        self.flaw = flaw;
+        self
+    }
+
+    fn new(name: String, way: Way, bytes: Vec<u8>) -> Self {
+        let mut arrival = Self {
+            name,
+            way,
+            bytes,
+            exchanges: true,
+            flaw: Flaw::None,
+            pictures: Default::default(),
+        };
+        // The truth: undisturbed.
+        let disk = Arc::new(SimDisk::new(0));
+        let trace = Trace::new(&disk);
+        let played = arrival
+            .put(&disk)
+            .map_err(|e| e.to_string())
+            .and_then(|()| {
+                let (process, folder) = arrival.begin(&disk).map_err(|e| e.to_string())?;
+                drop(arrival.arrive(&folder, &trace).map_err(|e| e.to_string())?);
+                let mut store = Store::open(&folder, NAME).map_err(|e| e.to_string())?;
+                let before = drawn(&store.view())?;
+                process.set_clock(time_of(3));
+                store.execute(fact()).map_err(|e| e.to_string())?;
+                Ok([before, drawn(&store.view())?])
+            });
+        arrival.pictures = played.unwrap_or_else(|e| panic!("{}: {e}", arrival.name));
+        arrival
+    }
+
+    /// Somebody else puts the file where it is found.
+    fn put(&self, disk: &SimDisk) -> std::io::Result<()> {
+        let (folder, path) = match self.way {
+            Way::Received => return Ok(()),
+            Way::Placed => ("", FILE.to_owned()),
+            Way::Kept => {
+                disk.create_folder(CONFLICTS)?;
+                disk.sync_folder("")?;
+                disk.sync_folder(".amemd")?;
+                (CONFLICTS, format!(".amemd/{KEPT}"))
+            }
+        };
+        let file = disk.create(&path)?;
+        for (at, part) in self.bytes.chunks(4096).enumerate() {
+            file.write_at(4096 * at as u64, part)?;
+        }
+        file.sync()?;
+        disk.sync_folder(folder)
+    }
+
+    fn begin(&self, disk: &Arc<SimDisk>) -> Result<(Process, Folder), Error> {
+        let process = Process::new(disk.clone(), self.flaw);
+        process.set_clock(time_of(1));
+        let folder = Folder::open(Arc::new(process.clone()), "an arrival")?;
+        let left = disk.list(TMP).unwrap_or_default();
+        assert!(left.is_empty(), "unfinished files are left: {left:?}");
+        process.enter(Phase::Creating);
+        Ok((process, folder))
+    }
+
+    /// Makes the brain if there is none yet.
+    fn arrive(&self, folder: &Folder, trace: &Trace) -> Result<Option<Original>, Error> {
+        trace.submit(2);
+        match (adoption::standing(folder, NAME), self.way) {
+            (Ok(Standing::Ours), _) => Ok(None),
+            (Ok(Standing::Other(stamp)), _) => Ok(adoption::adopt(folder, NAME, stamp, false)?.1),
+            (Err(Error::NotFound { .. }), Way::Received) => {
+                let mut incoming = Incoming::begin(folder, NAME, self.bytes.len() as u64)?;
+                for part in self.bytes.chunks(5000) {
+                    incoming.push(part)?;
+                }
+                incoming.finish(false).map(|_| None)
+            }
+            (Err(Error::NotFound { .. }), Way::Kept) => {
+                kept::restore(folder, KEPT, NAME, false).map(|_| None)
+            }
+            (Err(e), _) => Err(e),
+        }
+    }
+
+    fn work(&self, disk: &Arc<SimDisk>, trace: &Trace) -> Result<(), Error> {
+        let (process, folder) = self.begin(disk)?;
+        let original = self.arrive(&folder, trace)?;
+        process.enter(Phase::Opening);
+        let mut store = Store::open(&folder, NAME)?;
+        trace.acknowledge(2);
+        if self.way == Way::Kept {
+            match kept::discard(&folder, KEPT) {
+                Ok(()) | Err(Error::NotKept { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        process.enter(Phase::Working);
+        if let Some(original) = original {
+            original.settle()?;
+        }
+        process.set_clock(time_of(3));
+        trace.submit(3);
+        store.execute(fact())?;
+        trace.acknowledge(3);
+        store.close()
+    }
+
+    /// How many transactions the brain shows.
+    fn judge(&self, view: &View) -> Result<u64, String> {
+        let drawn = drawn(view)?;
+        match self.pictures.iter().position(|picture| *picture == drawn) {
+            Some(found) => Ok(found as u64 + 2),
+            None => Err(format!(
+                "the brain shows something else: {} events at {:?}",
+                view.nodes(),
+                view.moment()
+            )),
+        }
+    }
+
+    /// What is there where no brain is: nothing, or the file; it must do.
+    fn found_file(&self, disk: &Arc<SimDisk>, answered: Answered) -> u64 {
+        let path = match self.way {
+            Way::Received => return answered.may.min(1),
+            Way::Placed => FILE.to_owned(),
+            Way::Kept => format!(".amemd/{KEPT}"),
+        };
+        u64::from(disk.contents(&path).as_deref() == Some(&self.bytes))
+    }
+
+    fn check_kept(&self, disk: &SimDisk) -> Result<(), String> {
+        for name in disk.list(CONFLICTS).unwrap_or_default() {
+            let path = format!("{CONFLICTS}/{name}");
+            if path != format!(".amemd/{KEPT}")
+                && disk.contents(&path).as_deref() != Some(&self.bytes)
+            {
+                return Err(format!("{path} is kept, and is not the file that came"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scenario for Arrival {
+    fn disk(&self, seed: u64) -> SimDisk {
+        let disk = SimDisk::new(seed);
+        if self.exchanges {
+            return disk;
+        }
+        disk.without_exchange()
+    }
+
+    fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
+        trace.submit(1);
+        if self.put(&disk).is_err() {
+            // Whoever put it there knows.
+            return;
+        }
+        trace.acknowledge(1);
+        for _ in 0..ATTEMPTS {
+            let Err(error) = self.work(&disk, trace) else {
+                return;
+            };
+            let sound = self.flaw == Flaw::None && disk.struck_at().is_none();
+            assert!(!sound, "on a sound disk: {error}");
+        }
+    }
+
+    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+        let words = |e: Error| e.to_string();
+        let (process, folder) = self.begin(&disk).map_err(words)?;
+        let standing = adoption::standing(&folder, NAME);
+        let file = self.found_file(&disk, answered);
+        let before = disk.contents(FILE);
+        match self.arrive(&folder, trace) {
+            Ok(original) => drop(original),
+            Err(e) if file == 1 => return Err(format!("the file does not become a brain: {e}")),
+            Err(_) => {
+                // Half a file, or none: nobody's any more, and untouched.
+                let same = disk.contents(FILE) == before;
+                return same
+                    .then_some(0)
+                    .ok_or_else(|| "what was no brain was touched".into());
+            }
+        }
+        process.enter(Phase::Opening);
+        let mut store = Store::open(&folder, NAME).map_err(words)?;
+        let shown = match self.judge(&store.view()) {
+            Ok(shown) => shown,
+            // A copy that was cut off is a brain up to there, and the file was never whole.
+            Err(_) if answered.must == 0 && self.way != Way::Received => return Ok(0),
+            Err(e) => return Err(e),
+        };
+        let found = match standing {
+            Ok(Standing::Ours) => shown,
+            // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted anew.
+            // Or a copy that was cut off behind its last frame.
+            Ok(Standing::Other(_)) if before.as_ref() != Some(&self.bytes) => {
+                shown.min(answered.may)
+            }
+            _ => file,
+        };
+        process.enter(Phase::Working);
+        process.set_clock(time_of(3));
+        trace.submit(3);
+        let answer = store.execute(fact()).map_err(words)?;
+        if answer.replayed != (shown == 3) {
+            return Err(format!("answered {answer:?} at {shown}"));
+        }
+        trace.acknowledge(3);
+        self.check_kept(&disk)?;
+        if found.is_multiple_of(2) {
+            store.close().map_err(words)?;
+        } else {
+            process.kill();
+            drop(store);
+        }
+        drop(folder);
+        let (_process, folder) = self.begin(&disk).map_err(words)?;
+        let store = Store::open(&folder, NAME).map_err(words)?;
+        match self.judge(&store.view())? {
+            3 => {}
+            other => return Err(format!("opened again, it shows {other}")),
+        }
+        let file = disk.open(FILE).map_err(|e| e.to_string())?;
+        picture::verify(&*file)?;
+        Ok(found)
+    }
+}
+
+fn drawn(view: &View) -> Result<Vec<u8>, String> {
+    let mut out = Vec::new();
+    picture::graph(view, &mut out).map_err(|e| e.to_string())?;
+    Ok(out)
+}
+
+fn fact() -> Request {
+    let event = NewEvent::new(EventType::FACT, "after the arrival");
+    Request::new(Mutation::Ingest(Ingest {
+        events: vec![event],
+        ..Ingest::default()
+    }))
+    .with_id(id_of(3))
+}
+
+/// A brain with a base and a journal.
+fn store() -> Store {
+    let process = Process::new(Arc::new(SimDisk::new(77)), Flaw::None);
+    process.set_clock(time_of(1));
+    let made = || {
+        let folder = Folder::open(Arc::new(process.clone()), "a sender")?;
+        amem_store::import(&folder, "sender", &brain(), &graph())?;
+        let mut store = Store::open(&folder, "sender")?;
+        process.set_clock(time_of(2));
+        store.execute(fact().with_id(id_of(1)))?;
+        store.checkpoint()?;
+        store.execute(Request::new(Mutation::Forget(NodeId(1))))?;
+        Ok::<_, Error>(store)
+    };
+    made().unwrap_or_else(|e| panic!("a brain to be sent: {e}"))
+}
+
+fn native() -> Vec<u8> {
+    let store = store();
+    let name = format!("{}.amem", store.name());
+    let file = store.folder().disk().open(&name);
+    let bytes = file.and_then(|file| {
+        let map = file.map(file.len()?)?;
+        Ok(map.slice(0, map.len()).unwrap_or_default().to_vec())
+    });
+    bytes.unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn reference() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let written = write_compatible(&store().view(), CompatOptions::default(), &mut bytes);
+    written.unwrap_or_else(|e| panic!("as the reference writes it: {e}"));
+    bytes
+}
