@@ -20,7 +20,7 @@ const ARRIVAL_SHARE: usize = 2;
 
 /// What is played.
 enum Play {
-    Script(Script),
+    Script(Box<Script>),
     Arrival(Arrival),
 }
 
@@ -54,7 +54,9 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
     let mut shares: usize = scripts.iter().map(|script| script.share).sum();
     shares += arrivals.len() * ARRIVAL_SHARE;
     let (mut left, mut total, mut violations) = (states(), 0, 0);
-    let scripts = scripts.into_iter().map(Play::Script);
+    let scripts = scripts
+        .into_iter()
+        .map(|script| Play::Script(Box::new(script)));
     for (play, seed) in scripts
         .chain(arrivals.into_iter().map(Play::Arrival))
         .zip(1..)
@@ -63,7 +65,7 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
         let (name, share, report) = match play {
             Play::Script(script) => {
                 let (name, share) = (script.name.to_owned(), script.share);
-                let trial = Trial::new(script, Flaw::None);
+                let trial = Trial::new(*script, Flaw::None);
                 (name, share, judge(&trial, left * share / shares, seed))
             }
             Play::Arrival(arrival) => {
