@@ -9,8 +9,9 @@ use std::sync::mpsc;
 use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
+use amem_store::folder::TMP;
 use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
-use amemd::limits::{GROUP_REQUESTS_MAX, QUEUE_REQUESTS_MAX};
+use amemd::limits::{GROUP_REQUESTS_MAX, OPEN_AGAIN_AFTER, QUEUE_REQUESTS_MAX};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};
@@ -210,6 +211,49 @@ async fn a_full_disk_refuses_and_poisons_nothing() {
     disk.heal();
     let (answer, refused) = until_answered(&client, &request("after")).await;
     assert_eq!((answer.event_ids, refused.len()), (vec![1], 0));
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_brains() {
+    let disk = Arc::new(SimDisk::new(8));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    let bytes = disk.contents("b.amem").unwrap();
+    let file = disk.create("copy.amem").unwrap();
+    file.write_at(0, &bytes).unwrap();
+    let copy = || async {
+        let brain = "copy".into();
+        let request = v1::GetBrainRequest { brain };
+        client.brains().get_brain(request).await
+    };
+    for kind in [Kind::Create, Kind::Write, Kind::Sync] {
+        disk.fail(Fault {
+            after: 0,
+            among: Among::Only(kind),
+            error: ENOSPC,
+            effect: Effect::Half,
+            lasting: true,
+        });
+        check_refused(
+            "full",
+            copy().await,
+            Code::ResourceExhausted,
+            "DISK_FULL",
+            &[],
+        );
+        disk.heal();
+        assert_eq!(disk.contents("copy.amem"), Some(bytes.clone()), "{kind:?}");
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{kind:?}");
+        until_answered(&client, &request("meanwhile")).await;
+        // What is remembered of the refusal is of the past soon.
+        tokio::time::sleep(OPEN_AGAIN_AFTER).await;
+    }
+    let adopted = copy().await.unwrap().into_inner();
+    assert_eq!(adopted.status.unwrap().events, 1);
+    assert_eq!(jobs(&client, v1::JobKind::Adoption).await.len(), 4);
     served.end().await;
 }
 
