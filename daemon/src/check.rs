@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::folder::{check_folder, check_socket_folder};
 use crate::secrets::Secrets;
 use crate::socket::check_path;
+use crate::traces;
 
 /// The settings as a table, one a line.
 pub(crate) fn show(config: &Config) -> String {
@@ -33,6 +34,7 @@ pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
     if !config.default_folder || config.folder.exists() {
         warnings.extend(check_folder(config)?);
     }
+    traces::check(config)?;
     check_path(&config.socket)?;
     if let Some(folder) = config.socket.parent().filter(|folder| folder.exists()) {
         check_socket_folder(folder)?;

@@ -76,6 +76,9 @@ pub enum Error {
     /// The log could not be set up.
     #[error("cannot write a log: {0}")]
     Log(String),
+    /// Spans can't be told.
+    #[error("spans can't be told to traces.otlp: {0}")]
+    Traces(String),
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

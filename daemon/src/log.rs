@@ -12,6 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, reload};
 
 use crate::config::LogFormat;
+use crate::traces::Spans;
 
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
@@ -26,10 +27,10 @@ fn parse(filter: &str) -> Result<EnvFilter, String> {
         .map_err(|e| format!("{e}; such as info, debug, or amemd=trace,info"))
 }
 
-/// Writes the log of this process to standard error from now on.
-pub(crate) fn install(filter: &str, format: LogFormat) -> Result<(), String> {
+/// Writes the log of this process to standard error from now on, and tells of spans if there is somebody to tell.
+pub(crate) fn install(filter: &str, format: LogFormat, spans: Option<Spans>) -> Result<(), String> {
     let (filter, handle) = reload::Layer::new(parse(filter)?);
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(filter).with(spans);
     let colours = io::stderr().is_terminal();
     let lines = fmt::layer().with_ansi(colours).with_writer(io::stderr);
     let installed = match format {

@@ -15,6 +15,7 @@ use crate::folder::open_folder;
 use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
+use crate::traces::{self, Traces};
 use crate::{check, descriptors, log};
 
 /// Service managers and containers kill after ten seconds.
@@ -68,7 +69,12 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 async fn serve(mut config: Config, lent: Lent) -> Result<()> {
-    log::install(&config.log_filter, config.log_format).map_err(Error::Log)?;
+    traces::check(&config)?;
+    let (traces, spans) = match config.traces.map(Traces::start).transpose()? {
+        Some((traces, spans)) => (Some(traces), spans),
+        None => (None, None),
+    };
+    log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     descriptors::raise();
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
@@ -79,13 +85,17 @@ async fn serve(mut config: Config, lent: Lent) -> Result<()> {
     // The folder first: who can't have it must not take the socket of who has it.
     let folder = open_folder(&config)?;
     let listeners = Listeners::bind(&config, lent).await?;
-    run(config, folder, listeners, async {
+    let ran = run(config, folder, listeners, async {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
     })
-    .await
+    .await;
+    if let Some(traces) = traces {
+        traces.end().await;
+    }
+    ran
 }
 
 #[cfg(test)]

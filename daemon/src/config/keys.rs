@@ -30,8 +30,11 @@ const fn fixed(name: &'static str, variable: &'static str) -> Key {
 /// Who may read files directly: when it changes, files do.
 pub(crate) const READERS: &str = "access.readers";
 
+/// The collector that is told of calls.
+pub(crate) const TRACES: &str = "traces.otlp";
+
 /// All settings but the limits, in the order in which they are shown.
-const PLAIN: [Key; 17] = [
+const PLAIN: [Key; 18] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -47,6 +50,7 @@ const PLAIN: [Key; 17] = [
     live("tcp.tls_client_ca", "AMEMD_TCP_TLS_CLIENT_CA"),
     fixed("metrics.listen", "AMEMD_METRICS_LISTEN"),
     fixed("metrics.allow_remote", "AMEMD_METRICS_ALLOW_REMOTE"),
+    fixed(TRACES, "AMEMD_TRACES_OTLP"),
     // What it was called before there were others.
     live("log.filter", "AMEMD_LOG"),
     fixed("log.format", "AMEMD_LOG_FORMAT"),

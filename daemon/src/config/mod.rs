@@ -15,7 +15,7 @@ mod source;
 
 pub use bounds::Limits;
 pub use flags::Flags;
-pub(crate) use keys::READERS;
+pub(crate) use keys::{READERS, TRACES};
 pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};
 pub use source::Source;
 

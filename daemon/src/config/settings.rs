@@ -13,7 +13,7 @@ use amem_store::Readers;
 
 use super::bounds::Limits;
 use super::flags::Flags;
-use super::keys::READERS;
+use super::keys::{READERS, TRACES};
 use super::layers::{Layers, config_folder};
 use super::names::Names;
 use super::source::Source;
@@ -111,6 +111,8 @@ pub struct Config {
     pub tcp: Option<Tcp>,
     /// Where metrics are told by HTTP, if they are.
     pub metrics: Option<SocketAddr>,
+    /// The collector that is told of calls, if one is.
+    pub traces: Option<SocketAddr>,
     /// What is logged.
     pub log_filter: String,
     /// How it is logged.
@@ -159,6 +161,7 @@ impl Config {
         let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
         let tcp = tcp(&mut layers, token)?;
         let metrics = metrics(&mut layers)?;
+        let traces = traces(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
         crate::log::check(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
@@ -174,6 +177,7 @@ impl Config {
             readers,
             tcp,
             metrics,
+            traces,
             log_filter,
             log_format: log_format.unwrap_or(LogFormat::Text),
             limits,
@@ -291,5 +295,16 @@ fn metrics(layers: &mut Layers) -> Result<Option<SocketAddr>> {
             )))
         }
         listen => Ok(listen),
+    }
+}
+
+/// A collector is on this machine: calls are told to it without TLS, with who made them.
+fn traces(layers: &mut Layers) -> Result<Option<SocketAddr>> {
+    let collector: Option<SocketAddr> = layers.value(TRACES, None)?;
+    match collector {
+        Some(address) if !address.ip().is_loopback() => Err(layers.wrong(TRACES).because(format_args!(
+            "{address} is another machine's, and what is told is not encrypted: run a collector here, which sends it on"
+        ))),
+        collector => Ok(collector),
     }
 }
