@@ -207,9 +207,8 @@ impl Brain {
                 if u64::from(actor.0) != next {
                     return Err(cx.bad(format!("actor {actor} where {next} is the next")));
                 }
-                self.delta
-                    .actors
-                    .push((cx.span(principal.as_bytes()), cx.span(agent.as_bytes())));
+                let (principal, agent) = (cx.span(principal.as_bytes()), cx.span(agent.as_bytes()));
+                self.delta.actors.push((cx.commit.lsn, principal, agent));
                 Ok(())
             }
             Op::Request { id, body, answer } => {

@@ -33,8 +33,8 @@ pub struct Delta {
     pub replacements: AppendVec<crate::types::Lsn>,
     /// Sessions.
     pub sessions: log::Sessions,
-    /// Names of actors, numbered on from the base's.
-    pub actors: AppendVec<(entry::Span, entry::Span)>,
+    /// Names of actors, numbered on from the base's, and the commit that made each known.
+    pub actors: AppendVec<(crate::types::Lsn, entry::Span, entry::Span)>,
     /// Requests.
     pub requests: AppendVec<log::Request>,
     /// Requests by id.

@@ -145,13 +145,9 @@ fn write_front(
     out.write(tag::SESSIONS, |body| {
         sessions::write(body, &all, older, &of_event)
     })?;
-    let mut named = Vec::new();
-    for id in 1.. {
-        match view.actor(ActorId(id))? {
-            actor if actor == Default::default() => break,
-            actor => named.push(actor),
-        }
-    }
+    // Those of commits that come meanwhile are made known by the frames that are carried behind the base.
+    let named = (1..=view.actors()?).map(|id| view.actor(ActorId(id as u32)));
+    let named = named.collect::<Result<Vec<_>>>()?;
     out.write(tag::ACTORS, |body| actors::write(body, &named))?;
     let older = kept.base().map(|base| base.attributes()).transpose()?;
     let mut changed = Vec::new();

@@ -160,12 +160,20 @@ impl View {
             .checked_sub(base.len() + 1)
             .and_then(|at| u32::try_from(at).ok());
         match at.and_then(|at| self.brain.delta.actors.get(at)) {
-            Some(&(principal, agent)) => Ok(Actor {
+            Some(&(_, principal, agent)) => Ok(Actor {
                 principal: self.brain.span_str(principal)?,
                 agent: self.brain.span_str(agent)?,
             }),
             None => Ok(Actor::default()),
         }
+    }
+
+    /// How many actors the commits of this view have made known; their numbers are 1 up to this. `actor` knows those of
+    /// later commits as well.
+    pub fn actors(&self) -> Result<u64> {
+        let newer = self.brain.delta.actors.iter();
+        let newer = newer.take_while(|(lsn, ..)| *lsn <= self.now.lsn).count();
+        Ok(self.brain.base.actors()?.len() + newer as u64)
     }
 
     /// The number of an actor that is known already.

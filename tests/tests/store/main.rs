@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use amem_core::event::Graph;
 use amem_core::view::{AsOf, View};
-use amem_core::{EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
+use amem_core::{ActorId, EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEvent, NewLink};
 use amem_store::{Answer, Create, Error, Folder, Mutation, Request, Store, create};
@@ -343,4 +343,26 @@ fn a_checkpoint_beside_a_writer_carries_what_came_meanwhile() {
     assert!(store.journal_bytes() > 0);
     run(&mut store, ingest(vec![fact("after")])).unwrap();
     assert_eq!(store.view().nodes(), 9);
+}
+
+#[test]
+fn an_agent_that_comes_while_a_checkpoint_is_built_is_made_known_once() {
+    let (_disk, mut store) = open(9);
+    let by = |agent: &str, text: &str| Request::new(ingest(vec![fact(text)])).by("uid:1", agent);
+    let commit = |store: &mut Store, request| store.execute(request).unwrap();
+    commit(&mut store, by("first", "before"));
+    let mut checkpoint = amem_store::Checkpoint::begin(&store).unwrap();
+    commit(&mut store, by("second", "before it is built"));
+    checkpoint.build().unwrap();
+    commit(&mut store, by("third", "after it was built"));
+    checkpoint.carry(&store.brain().clone()).unwrap();
+    commit(&mut store, by("fourth", "in the last round"));
+    commit(&mut store, by("second", "the same again"));
+    store.install(checkpoint).unwrap();
+    commit(&mut store, by("fifth", "after"));
+    let view = store.view();
+    let agents =
+        (1..=view.actors().unwrap()).map(|id| view.actor(ActorId(id as u32)).unwrap().agent);
+    let agents: Vec<&str> = agents.collect();
+    assert_eq!(agents, ["first", "second", "third", "fourth", "fifth"]);
 }
