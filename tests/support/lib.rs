@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agents;
 pub mod crash;
 pub mod crowd;
 pub mod daemon;

@@ -1,65 +1,39 @@
 //! Eight readers and four writers around one brain, each a process of its own, beside checkpoints.
 //!
 //! Writers go through the daemon, readers follow the file. Once a writer is answered, a view that any reader begins
-//! must have it: 0 stale views. `AMEM_CROWD_SECS` is how long (5; 60 is the long form).
-
-#![forbid(unsafe_code)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails is a test that fails"
-)]
+//! must have it: 0 stale views.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use amem_client::{Client, Reader, v1};
+use amem_client::{Reader, v1};
 use amem_core::mapping::Cells;
 use amem_tests::crowd::{CELLS_BYTES, OVER, Slot, WRITERS};
 use amem_tests::daemon::Place;
 
+use crate::member::Member;
+use crate::{create, folder, seconds};
+
 const READERS: usize = 8;
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
-/// One of the crowd; it is killed when it is dropped.
-struct Member(Child, BufReader<ChildStdout>);
-
-impl Member {
-    fn start<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_amem-crowd"))
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let mut member = Self(child, out);
-        assert_eq!(member.line(), "ready");
-        member
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.1.read_line(&mut line).unwrap();
-        line.trim().to_owned()
-    }
-
-    /// What it says in the end: names and numbers.
-    fn end(mut self) -> Vec<(String, u64)> {
-        let said = self.line();
-        assert!(self.0.wait().unwrap().success(), "{said}");
-        let words: Vec<&str> = said.split(' ').collect();
-        let pair = |pair: &[&str]| (pair[0].to_owned(), pair[1].parse().unwrap());
-        words.chunks(2).map(pair).collect()
-    }
+/// Starts one of the crowd, and waits until it is ready.
+fn start<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Member {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amem-crowd"));
+    let member = Member::spawn(command.args(args));
+    member.says("ready");
+    member
 }
 
-impl Drop for Member {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
+/// What it says in the end: names and numbers.
+fn end(member: Member) -> Vec<(String, u64)> {
+    let said = member.line();
+    member.ends(&said);
+    let words: Vec<&str> = said.split(' ').collect();
+    let pair = |pair: &[&str]| (pair[0].to_owned(), pair[1].parse().unwrap());
+    words.chunks(2).map(pair).collect()
 }
 
 /// The sum of what several say under one name.
@@ -79,25 +53,9 @@ fn cells(folder: &Path) -> (PathBuf, Cells) {
     (path, cells)
 }
 
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-async fn create(place: &Place) -> Client {
-    let client = Client::connect_unix(place.socket()).await.unwrap();
-    let request = v1::CreateBrainRequest {
-        brain: "b".into(),
-        vectors: Some(v1::VectorOptions::default()),
-        ..Default::default()
-    };
-    client.brains().create_brain(request).await.unwrap();
-    client
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered() {
-    let seconds = std::env::var("AMEM_CROWD_SECS").ok();
-    let seconds = seconds.and_then(|n| n.parse().ok()).unwrap_or(5);
+    let seconds = seconds();
     let folder = folder();
     let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
@@ -107,11 +65,9 @@ async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered()
     let (path, brain) = (path.to_str().unwrap(), brain.to_str().unwrap());
     let socket = place.socket();
     let socket = socket.to_str().unwrap();
-    let readers: Vec<Member> = (0..READERS)
-        .map(|_| Member::start(["read", path, brain]))
-        .collect();
+    let readers: Vec<Member> = (0..READERS).map(|_| start(["read", path, brain])).collect();
     let writers: Vec<Member> = (0..WRITERS)
-        .map(|slot| Member::start(["write", path, &slot.to_string(), socket, "b"]))
+        .map(|slot| start(["write", path, &slot.to_string(), socket, "b"]))
         .collect();
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut checkpoints = 0;
@@ -123,8 +79,8 @@ async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered()
         checkpoints += 1;
     }
     cells.store(OVER as usize, 1);
-    let writers: Vec<_> = writers.into_iter().map(Member::end).collect();
-    let readers: Vec<_> = readers.into_iter().map(Member::end).collect();
+    let writers: Vec<_> = writers.into_iter().map(end).collect();
+    let readers: Vec<_> = readers.into_iter().map(end).collect();
     let (commits, views) = (sum(&writers, "commits"), sum(&readers, "views"));
     let (stale, generations) = (sum(&readers, "stale"), sum(&readers, "generations"));
     println!(
@@ -150,9 +106,9 @@ async fn a_view_without_what_a_writer_tells_counts_as_stale() {
     // A writer that says that it was answered, and was not.
     cells.store(Slot(2).lsn(), 1 << 40);
     let brain = folder.path().join("b.amem");
-    let reader = Member::start([Path::new("read"), &path, &brain]);
+    let reader = start([Path::new("read"), &path, &brain]);
     cells.store(OVER as usize, 1);
-    let said = [reader.end()];
+    let said = [end(reader)];
     let (views, stale) = (sum(&said, "views"), sum(&said, "stale"));
     assert!(views > 0 && stale == views, "{stale} stale of {views}");
 }

@@ -16,6 +16,7 @@ mod agent;
 mod guide;
 mod kit;
 mod packages;
+mod sources;
 
 use std::net::TcpListener;
 
