@@ -20,6 +20,9 @@ use crate::writing::{CommitJson, Writable, Writing};
 /// Events of a session that are shown unless told otherwise.
 const EVENTS: u32 = 20;
 
+/// Sessions that are asked for at a time where all are wanted: a page of that many has room for their outcomes.
+const PAGE: u32 = 500;
+
 /// Options.
 #[derive(Debug, Args)]
 pub(crate) struct Sessions {
@@ -43,7 +46,8 @@ enum Act {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl sessions list work
-  amemctl sessions list work --state open --oldest")]
+  amemctl sessions list work --state open --oldest
+  amemctl sessions list work --all --json")]
 struct List {
     #[arg(help = target::HELP)]
     brain: Target,
@@ -56,6 +60,9 @@ struct List {
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// All of them, however many.
+    #[arg(long, conflicts_with_all = ["limit", "after"])]
+    all: bool,
     /// Continue behind a page, with the token that it ended with.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
@@ -179,19 +186,25 @@ impl List {
             Some(State::Open) => v1::SessionState::Open,
             Some(State::Closed) => v1::SessionState::Closed,
         };
-        let request = v1::ListSessionsRequest {
+        let mut request = v1::ListSessionsRequest {
             state: state.into(),
             oldest_first: self.oldest,
-            page_size: self.limit,
+            page_size: if self.all { PAGE } else { self.limit },
             page_token: self.after.clone().unwrap_or_default(),
             as_of: when::as_of(self.as_of),
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
+        let mut answer = opened.ask(cx, request.clone())?;
+        let mut sessions = std::mem::take(&mut answer.sessions);
+        while self.all && !answer.next_page_token.is_empty() {
+            request.page_token = std::mem::take(&mut answer.next_page_token);
+            answer = opened.ask(cx, request.clone())?;
+            sessions.append(&mut answer.sessions);
+        }
         let moment = answer.moment.as_ref();
         let told = Listed {
             as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
-            sessions: answer.sessions.iter().map(json).collect::<Result<_, _>>()?,
+            sessions: sessions.iter().map(json).collect::<Result<_, _>>()?,
             next: shown::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {

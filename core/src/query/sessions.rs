@@ -77,7 +77,7 @@ impl Sessions {
             check_moment(cursor, view)?;
         }
         let after = cursor.map(|c| SessionId(c.id.0.min(u32::MAX.into()) as u32));
-        let mut sessions = Vec::new();
+        let (mut sessions, mut is_more) = (Vec::new(), false);
         for id in view.session_ids(after, !self.oldest_first)? {
             let Some(session) = view.session(id?)? else {
                 continue;
@@ -87,14 +87,16 @@ impl Sessions {
                 State::Open => session.closed.is_none(),
                 State::Closed => session.closed.is_some(),
             };
-            if is_wanted {
-                sessions.push(session);
+            if !is_wanted {
+                continue;
             }
             if sessions.len() == self.limit {
+                is_more = true;
                 break;
             }
+            sessions.push(session);
         }
-        let last = sessions.last().filter(|_| sessions.len() == self.limit);
+        let last = sessions.last().filter(|_| is_more);
         let next = last.map(|last| {
             Cursor {
                 instance: view.instance(),

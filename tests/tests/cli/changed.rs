@@ -67,6 +67,39 @@ fn edges_pins_and_forgetting_are_done_and_undone() {
 }
 
 #[test]
+fn sessions_are_listed_page_by_page_or_all_at_once_and_never_cut_off_in_silence() {
+    const COUNT: usize = 1100;
+    let tool = backups();
+    let turn =
+        |n: usize| format!("{{\"session\":\"s{n}\",\"speaker\":\"Ada\",\"text\":\"turn {n}\"}}\n");
+    tool.put(
+        "turns.jsonl",
+        (0..COUNT).map(turn).collect::<String>().as_bytes(),
+    );
+    tool.text("-q import turns.jsonl many");
+    let ids = |listed: &Value| -> Vec<u64> {
+        let sessions = listed["sessions"].as_array().unwrap().iter();
+        sessions
+            .map(|session| session["id"].as_u64().unwrap())
+            .collect()
+    };
+    let first = tool.data("sessions list many", 0);
+    assert_eq!(ids(&first).len(), 50);
+    let after = first["next"].as_str().unwrap();
+    let second = tool.data(&format!("sessions list many --after {after}"), 0);
+    assert_eq!(ids(&first)[49], ids(&second)[0] + 1);
+    let all = tool.data("sessions list many --all", 0);
+    assert_eq!(all["next"], Value::Null);
+    let newest_first: Vec<u64> = (1..=COUNT as u64).rev().collect();
+    assert_eq!(ids(&all), newest_first);
+    // A page that has room for the last one says that nothing is behind it.
+    let fits = tool.data(&format!("sessions list many --limit {COUNT}"), 0);
+    assert_eq!((ids(&fits), &fits["next"]), (newest_first, &Value::Null));
+    let ran = tool.run(&words("sessions list many --all --limit 10"));
+    assert_eq!(ran.exit, 2, "{ran:?}");
+}
+
+#[test]
 fn sessions_are_opened_compressed_and_closed() {
     let tool = backups();
     check(&tool.text("-q sessions open work monday"), "1");

@@ -16,6 +16,7 @@ mod merge;
 mod process;
 mod refused;
 mod schedules;
+mod sessions;
 mod subscribe;
 mod transfer;
 mod watch;
