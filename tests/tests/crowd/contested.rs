@@ -25,9 +25,12 @@ fn heads(by: &BTreeMap<u64, BTreeSet<u64>>, belief: u64) -> Vec<u64> {
     seen.into_iter().rev().filter(is_head).collect()
 }
 
+/// What replaced what, and the contested beliefs of it.
+type Row<'a> = (&'a [(u64, u64)], &'a [(u64, Vec<u64>)]);
+
 #[test]
 fn a_belief_is_contested_until_its_heads_are_brought_together() {
-    let rows: [(&[(u64, u64)], &[(u64, Vec<u64>)]); 5] = [
+    let rows: [Row<'_>; 5] = [
         (&[(1, 0)], &[]),
         (&[(1, 0), (2, 1)], &[]),
         (&[(1, 0), (2, 0)], &[(0, vec![2, 1])]),

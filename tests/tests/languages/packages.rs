@@ -1,14 +1,12 @@
 //! The packages for agents in `clients/`: installed as a user installs them, checked by their languages' type checkers, and
 //! held against the conformance list beside the real daemon, over the Unix socket and by TLS over TCP.
 //!
-//! Where python3 or node is missing, or
-//! the registry can't be reached, a test says so and checks nothing, as `kit` tells.
+//! Where python3 or node is missing, or the registry can't be reached, a test says so and checks nothing, as `kit` tells.
 
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::kit::{Kit, node, python, say};
 use crate::sources::{Sources, step};
@@ -81,7 +79,7 @@ fn the_python_package_is_typed_and_conforms() {
     let sources = Sources::of("python");
     let site = sources.installed(&kit);
     let mut typed = kit.interpreter();
-    typed.args(["-m", "mypy"]).current_dir(&sources.package());
+    typed.args(["-m", "mypy"]).current_dir(sources.package());
     step("Python, mypy --strict", &mut typed);
     let script = |arguments| kit.other(arguments, Some(("PYTHONPATH", site.clone())));
     let tests = sources.package().join("tests/test_package.py");
@@ -114,7 +112,7 @@ fn the_node_package_is_typed_and_conforms() {
     let script = |arguments| kit.other(arguments, None);
     let run = |arguments: Vec<PathBuf>| {
         let mut command = script(arguments).command();
-        command.current_dir(&sources.package());
+        command.current_dir(sources.package());
         command
     };
     let readme = sources.package().join("test/readme.mts");
