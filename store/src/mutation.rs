@@ -129,6 +129,9 @@ pub enum Mutation {
     Merge(Other),
     /// The settings from now on.
     SetSettings(#[serde(serialize_with = "as_json")] Settings),
+    // Retries are known by a hash that has the place of a mutation in this list: further ones come last.
+    /// Some events of a session are summarised.
+    CompressPart(Part),
 }
 
 /// As JSON, in which a number, a truth and a text are told apart whatever the form around them.
@@ -151,7 +154,7 @@ impl Mutation {
             Self::Forget(_) => Kind::Forget,
             Self::Restore(_) => Kind::Restore,
             Self::Erase(_) => Kind::Erase,
-            Self::Compress { .. } => Kind::Compress,
+            Self::Compress { .. } | Self::CompressPart(_) => Kind::Compress,
             Self::SetVector { .. } => Kind::SetVector,
             Self::SetAttributes { .. } => Kind::SetAttributes,
             Self::Decay => Kind::Decay,
@@ -161,6 +164,27 @@ impl Mutation {
             Self::Merge(_) => Kind::Merge,
         }
     }
+}
+
+/// Events of a session that are summarised together: a session of many is, part by part, so that no other request waits
+/// for all of it. Those that can't be any more are passed over; if none can, nothing is done.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// The session.
+    pub session: SessionId,
+    /// What summarises them.
+    pub episode: Episode,
+    /// The events.
+    pub events: Vec<NodeId>,
+}
+
+/// The summary of a part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum Episode {
+    /// One of this text, made with the part.
+    New(String),
+    /// One that was made with an earlier part.
+    At(NodeId),
 }
 
 /// New events.

@@ -4,6 +4,7 @@
 //! everything that was accepted before it, durable or not.
 
 mod changes;
+mod episodes;
 mod events;
 mod merge;
 mod sessions;
@@ -103,6 +104,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
             text,
             vector,
         } => p.compress(*session, text, vector.as_deref())?,
+        Mutation::CompressPart(part) => p.compress_part(part)?,
         Mutation::SetVector {
             target,
             vector,

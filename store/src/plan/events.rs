@@ -1,4 +1,4 @@
-//! New events: ingest, correct, compress.
+//! New events: ingest, correct.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,7 @@ use amem_core::embed::Embedder;
 use amem_core::event::Attributes;
 use amem_core::journal::op::{NewNode, Op};
 use amem_core::query::attributes;
-use amem_core::view::Direction;
-use amem_core::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
+use amem_core::{EdgeType, NodeId, SessionId, limits};
 use uuid::Uuid;
 
 use super::Planning;
@@ -218,7 +217,13 @@ impl Planning<'_> {
         Ok(())
     }
 
-    fn push_link(&mut self, source: NodeId, target: NodeId, edge_type: EdgeType, weight: f32) {
+    pub(super) fn push_link(
+        &mut self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+        weight: f32,
+    ) {
         let created_at = self.next_time;
         self.push(&Op::Link {
             source,
@@ -339,88 +344,6 @@ impl Planning<'_> {
         let source = NodeId(self.view.nodes());
         self.answer.target = Some(target);
         self.supersede(source, target, weight)
-    }
-
-    pub(super) fn compress(
-        &mut self,
-        session: SessionId,
-        text: &str,
-        vector: Option<&[f32]>,
-    ) -> Result<()> {
-        let mut members = Vec::new();
-        for id in self.view.of_session(session)?.iter() {
-            let node = self.view.node(id)?;
-            if !node.is_forgotten()
-                && !node.is_compressed()
-                && node.event_type() != EventType::EPISODE
-            {
-                members.push(id);
-            }
-        }
-        if members.is_empty() {
-            let why = format!("session {session} has no event that is not compressed already");
-            return Err(Error::invalid("session", why));
-        }
-        let episode = NewEvent {
-            vector: vector.map(<[f32]>::to_vec),
-            ..NewEvent::new(EventType::EPISODE, text)
-        };
-        let episode_id = NodeId(self.view.nodes());
-        // The episode belongs to the session even if that is closed.
-        self.push_episode(session, &episode)?;
-        for &id in &members {
-            self.push_link(id, episode_id, EdgeType::PART_OF, 1.0);
-            let node = self.view.node(id)?;
-            let (confidence, lambda) = (node.confidence(), node.lambda());
-            let flags = node.flags().with(Flags::COMPRESSED);
-            self.push(&Op::Belief {
-                target: id,
-                confidence,
-                flags,
-                lambda,
-            });
-        }
-        self.answer.session = Some(session);
-        Ok(())
-    }
-
-    fn push_episode(&mut self, session: SessionId, episode: &NewEvent) -> Result<()> {
-        if episode.text.is_empty() {
-            return Err(Error::invalid("text", "the summary is empty"));
-        }
-        limit(
-            "the text (bytes)",
-            episode.text.len(),
-            limits::TEXT_BYTES_MAX,
-        )?;
-        let vector = self.vector(episode.vector.as_deref(), None, &episode.text)?;
-        let id = NodeId(self.view.nodes());
-        self.push(&Op::Event(NewNode {
-            id,
-            event_type: EventType::EPISODE,
-            session,
-            created_at: self.next_time,
-            event_time: None,
-            confidence: 1.0,
-            lambda: 0.0,
-            text: &episode.text,
-            attributes: "",
-            vector: &bytes(vector.as_deref().unwrap_or_default()),
-            carried: None,
-        }));
-        self.next_time.0 += 1;
-        self.answer.ids.push(id);
-        Ok(())
-    }
-
-    /// Episodes that an event is part of.
-    pub(super) fn episodes(&self, id: NodeId) -> Result<Vec<NodeId>> {
-        let ties = self.view.ties(id, Direction::Outgoing)?;
-        Ok(ties
-            .iter()
-            .filter(|t| t.edge_type == EdgeType::PART_OF)
-            .map(|t| t.other)
-            .collect())
     }
 }
 

@@ -43,6 +43,11 @@ pub(super) struct State {
 }
 
 impl SimDisk {
+    /// Sets the clock: what is asked for the time next is told a moment after this one.
+    pub fn set_clock(&self, now: Micros) {
+        self.state().log.clock = now;
+    }
+
     /// An empty folder.
     pub fn new(seed: u64) -> Self {
         let log = Log {

@@ -7,10 +7,12 @@
 )]
 
 mod believed;
+mod clock;
 mod commits;
 mod cost;
 mod folds;
 mod merge;
+mod parts;
 mod refusals;
 
 use std::sync::Arc;
