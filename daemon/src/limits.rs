@@ -170,5 +170,25 @@ pub const SCHEDULED_MAX: usize = 2;
 pub const JITTER_MAX: Duration = Duration::from_secs(600);
 /// Requests that a scheduled job puts into a brain's queue at a time.
 pub const PORTION: usize = 64;
+/// How often what is known of schedules is written down, if it has changed, at most.
+pub const KEEP_EVERY: Duration = Duration::from_secs(10);
+/// Jobs of brains whose last runs are written down: of more, those whose brains were there last.
+pub const KEPT_MAX: usize = 32_768;
+/// Bytes of the file of last runs.
+pub const KEPT_BYTES_MAX: u64 = 32 << 20;
+/// Bytes of what a job says that are written down.
+pub const JOB_MESSAGE_BYTES_MAX: usize = 512;
+/// How long the last runs of a brain that is gone are kept: it may come back.
+pub const KEPT_FOR: Duration = Duration::from_secs(90 * 86_400);
+/// A clock that goes on by so much more than time has passed was set.
+pub const CLOCK_JUMP: Duration = Duration::from_secs(60);
+/// How long a clock that was set forward goes on evenly until how old things are is judged by it.
+pub const CLOCK_SETTLES_AFTER: Duration = Duration::from_secs(600);
+/// Jobs of a brain that a subscriber may be behind: what came of earlier ones it is not told.
+pub const JOBS_TOLD_MAX: usize = 64;
+/// Events that are not worth a thread of their own when all are gone through.
+pub const EVENTS_PER_THREAD_MIN: u64 = 32_768;
+/// Events of a long session that are summarised by one request.
+pub const SUMMARY_PORTION: usize = 64;
 /// Events of a session that a summary by itself is made of, at least: fewer are as short as one.
 pub const COMPRESSED_MIN: usize = 5;

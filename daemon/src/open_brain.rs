@@ -3,23 +3,26 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use amem_core::brain::Brain;
 use amem_core::view::View;
 use amem_core::{Generation, Lsn, NodeId};
+use amem_proto::v1::JobKind;
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
 use amem_store::{Held, Store};
 use arc_swap::ArcSwap;
-use tokio::sync::{RwLock, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tonic::Code;
 
 use crate::figures::{BrainFigures, Follower, Followers};
 use crate::health::Health;
 use crate::jobs::Jobs;
-use crate::limits::{QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX};
+use crate::limits::{
+    JOBS_TOLD_MAX, QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 use crate::touches::Touches;
 use crate::writer::{Ending, Message, Write, Writer, Written};
@@ -98,6 +101,15 @@ impl Shared {
     }
 }
 
+/// What came of a scheduled job, as subscribers are told.
+#[derive(Debug, Clone)]
+pub(crate) struct JobTold {
+    pub(crate) kind: JobKind,
+    pub(crate) began: SystemTime,
+    pub(crate) ended: SystemTime,
+    pub(crate) outcome: Result<String, String>,
+}
+
 /// An open brain.
 #[derive(Debug)]
 pub(crate) struct OpenBrain {
@@ -113,6 +125,8 @@ pub(crate) struct OpenBrain {
     pub(crate) sending: Arc<RwLock<()>>,
     /// Subscriptions that follow it.
     pub(crate) followers: Followers,
+    /// What came of its jobs.
+    jobs_told: broadcast::Sender<JobTold>,
 }
 
 impl OpenBrain {
@@ -148,6 +162,7 @@ impl OpenBrain {
             used: Mutex::new(Instant::now()),
             sending: Arc::default(),
             followers: Followers::default(),
+            jobs_told: broadcast::Sender::new(JOBS_TOLD_MAX),
         })
     }
 
@@ -176,6 +191,16 @@ impl OpenBrain {
             ));
         };
         Ok((follower, self.shared.newest.subscribe()))
+    }
+
+    /// Tells subscribers what came of a job; nobody may listen.
+    pub(crate) fn tell_job(&self, told: JobTold) {
+        drop(self.jobs_told.send(told));
+    }
+
+    /// What comes of jobs from now on.
+    pub(crate) fn hear_jobs(&self) -> broadcast::Receiver<JobTold> {
+        self.jobs_told.subscribe()
     }
 
     /// Events were used by a reader: that is counted with the next commit, or soon.

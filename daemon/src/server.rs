@@ -177,6 +177,7 @@ pub async fn run(
             }
         },
     };
+    daemon.schedules.keep();
     if tokio::time::timeout(CLOSE, daemon.brains.close())
         .await
         .is_err()

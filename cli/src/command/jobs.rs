@@ -23,10 +23,11 @@ const PAGE: u32 = 200;
   amemctl jobs work --run decay
 
 When a job runs is a setting of its brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, and likewise expire,
-close_sessions (with session_idle), compress (with compress_after; off unless it is set) and scrub: off,
-every 6h, daily 03:00, weekly sun 03:00, in UTC. Jobs
-run while a brain is open; what became due meanwhile is done once, soon after it is opened. Checkpoints
-follow the size of the journal.")]
+close_sessions (with session_idle), compress (with compress_after; off unless it is set), scrub, and
+checkpoint (off unless it is set, as checkpoints follow the size of the journal): off, every 6h,
+daily 03:00, weekly sun 03:00, in UTC. What became due while the machine slept, amemd did not run or
+the brain was closed is done once, soon after. For daily and weekly jobs amemd opens a brain that is
+closed, and closes it again; what runs every so often waits until somebody opens the brain.")]
 pub(crate) struct Jobs {
     /// Only those of this brain.
     brain: Option<String>,
@@ -48,6 +49,8 @@ enum Kind {
     Compression,
     /// Every byte is checked.
     Scrub,
+    /// The journal is folded into a new base.
+    Checkpoint,
 }
 
 #[derive(Serialize)]
@@ -83,12 +86,13 @@ impl Kind {
             Self::CloseSessions => v1::JobKind::CloseSessions,
             Self::Compression => v1::JobKind::Compression,
             Self::Scrub => v1::JobKind::Scrub,
+            Self::Checkpoint => v1::JobKind::Checkpoint,
         }
     }
 }
 
 /// As it is typed.
-fn name(kind: v1::JobKind) -> String {
+pub(super) fn name(kind: v1::JobKind) -> String {
     let name = kind.as_str_name().trim_start_matches("JOB_KIND_");
     name.to_lowercase().replace('_', "-")
 }

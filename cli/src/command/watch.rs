@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::jobs;
 use super::watch_words::{kind_of, words};
 use crate::context::Context;
 use crate::event::Time;
@@ -21,6 +22,7 @@ use crate::when;
 #[command(after_help = "Examples:
   amemctl watch work
   amemctl watch work --after 0 --count 10       the first ten commits that are still held
+  amemctl watch work --jobs                     what came of decay, expiry, checkpoints, too
   amemctl watch work --json | jq .changes       an object a line, without the envelope
 
 It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit.")]
@@ -36,6 +38,18 @@ pub(crate) struct Watch {
     /// Events that are forgotten, whole.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
+    /// What came of scheduled jobs, too, when they end.
+    #[arg(long)]
+    jobs: bool,
+}
+
+#[derive(Serialize)]
+struct Ended {
+    job: String,
+    started: Option<Time>,
+    ended: Option<Time>,
+    failed: bool,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -67,6 +81,7 @@ impl Watch {
             after_lsn: Some(self.after.unwrap_or(named.lsn)),
             instance: named.instance.map(|id| id.to_string()).unwrap_or_default(),
             include_forgotten: self.include_forgotten,
+            include_jobs: self.jobs,
             ..Default::default()
         });
         let mut seen = 0;
@@ -78,8 +93,13 @@ impl Watch {
         }
         while self.count.is_none_or(|count| seen < count) {
             let commit = cx.daemon()?.wait(commits.next())?;
-            show(cx, &commit)?;
-            seen += 1;
+            match &commit.job {
+                Some(job) => show_job(cx, job)?,
+                None => {
+                    show(cx, &commit)?;
+                    seen += 1;
+                }
+            }
         }
         Ok(Exit::Ok)
     }
@@ -108,6 +128,32 @@ fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure>
         cx.text(&page)?;
     }
     // Who watches wants to see it now, not when a buffer is full.
+    cx.finish()
+}
+
+fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
+    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
+    let line = Ended {
+        job: jobs::name(job.kind()),
+        started: time(job.start_time)?,
+        ended: time(job.end_time)?,
+        failed: job.state() == v1::JobState::Failed,
+        message: job.message.clone(),
+    };
+    if cx.is_json() {
+        cx.line(&line)?;
+    } else {
+        let clock = line
+            .ended
+            .map(|time| when::clock(time.0))
+            .unwrap_or_default();
+        let failed = if line.failed { "failed: " } else { "" };
+        let mut page = cx.page();
+        page.title(format!("{:>6}  {clock}  {}", "job", line.job));
+        let text = format!("{:>8}{failed}{}", "", printable(&line.message));
+        page.drawn(&clipped(&text, page.style().columns()));
+        cx.text(&page)?;
+    }
     cx.finish()
 }
 

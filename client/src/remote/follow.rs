@@ -114,7 +114,7 @@ impl Commits {
             self.request.instance.clone_from(&moment.instance);
             self.brain.shared.seen().saw_moment(Some(moment));
         }
-        let is_commit = message.kind != 0 || !message.changes.is_empty();
+        let is_commit = message.kind != 0 || !message.changes.is_empty() || message.job.is_some();
         is_commit.then_some(message)
     }
 }

@@ -44,6 +44,8 @@ pub struct Jobs {
     pub compress_after: String,
     /// Every byte is checked.
     pub scrub: Schedule,
+    /// The journal is folded, however small it is; by itself it is folded when it has grown.
+    pub checkpoint: Schedule,
     /// What this version does not know.
     #[serde(flatten)]
     pub other: Attributes,
@@ -59,6 +61,7 @@ impl Default for Jobs {
             compress: Schedule::Off,
             compress_after: "7d".into(),
             scrub: Schedule::Every(24 * 3600),
+            checkpoint: Schedule::Off,
             other: Attributes::new(),
         }
     }

@@ -393,7 +393,7 @@ impl Brains {
     }
 
     /// Closes a brain if a condition holds and nobody is using it.
-    async fn close_if(&self, name: &str, wanted: impl FnOnce(&OpenBrain) -> bool) {
+    pub(crate) async fn close_if(&self, name: &str, wanted: impl FnOnce(&OpenBrain) -> bool) {
         let Some(place) = self.places().get(name).cloned() else {
             return;
         };

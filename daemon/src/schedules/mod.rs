@@ -1,43 +1,59 @@
-//! What the daemon does by itself for open brains, and when: decay, expiry, closing of idle sessions, summaries, a scrub.
+//! What the daemon does by itself for its brains, and when: decay, expiry, closing of idle sessions, summaries, a scrub,
+//! checkpoints.
 //!
 //! Each brain's settings say when. A start is put off by a share of the interval that depends on the brain and the job,
-//! so that many brains do not begin at once. What became due while the machine slept or the brain was closed is done
-//! once, soon after.
-//! Promises: a job never overlaps itself; few run at a time; what it writes goes through the brain's queue in small
-//! portions, so that no other write waits for a job; what came of it is told.
-//! Not here: what each job does (`work`); checkpoints, which follow the journal and not the clock (`checkpoints`).
+//! so that many brains do not begin at once. What became due while the machine slept or was off, or the brain was closed,
+//! is done once: where somebody named an hour (`daily`, `weekly`), a closed brain is opened for it, one at a time, and
+//! closed again; what is done at intervals waits until somebody opens the brain.
+//!
+//! Promises: a job never overlaps itself, whoever asked for it and whoever gave up waiting; few run at a time; what it
+//! writes goes through the brain's queue in small portions, so that no other write waits for a job; what came of it is
+//! told, to subscribers, too.
+//! Not here: what each job does (`work`, `summaries`); checkpoints that follow the journal and not the clock
+//! (`checkpoints`).
 
+mod clock;
+mod entry;
+mod kept;
+mod summaries;
+mod table;
+#[cfg(test)]
+mod tests;
 mod work;
 
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use amem_core::Micros;
-use amem_core::base::schedule::Schedule;
-use amem_core::base::settings::Jobs as Settings;
-use amem_core::view::View;
 use amem_proto::v1::JobKind;
 use tokio::sync::Semaphore;
 use tonic::Code;
 use tracing::Instrument;
-use uuid::Uuid;
 
-use crate::brains::{Brains, defect};
+use self::clock::Clock;
+pub(crate) use self::entry::Entry;
+use self::kept::KeptFile;
+use self::table::Table;
+use crate::brains::{Brains, blocking, defect, to_its_end};
 use crate::heavy::Heavy;
-use crate::limits::{JITTER_MAX, SCHEDULED_MAX, SCHEDULES_EVERY};
-use crate::open_brain::OpenBrain;
+use crate::limits::{KEEP_EVERY, SCHEDULED_MAX, SCHEDULES_EVERY};
+use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
 
 /// The jobs that follow the clock.
-pub(crate) const KINDS: [JobKind; 5] = [
+pub(crate) const KINDS: [JobKind; 6] = [
     JobKind::Decay,
     JobKind::Expiry,
     JobKind::CloseSessions,
     JobKind::Compression,
     JobKind::Scrub,
+    JobKind::Checkpoint,
 ];
+
+/// What is told of a job that found nothing to do.
+const NOTHING: &str = "nothing was to be done";
 
 /// The schedules of all brains; all clones are the same.
 #[derive(Debug, Clone)]
@@ -47,235 +63,266 @@ pub(crate) struct Schedules(Arc<Inner>);
 struct Inner {
     brains: Brains,
     scans: Heavy,
-    known: Mutex<BTreeMap<(String, i32), Entry>>,
+    clock: Clock,
+    known: Mutex<Table>,
+    kept: Mutex<KeptFile>,
     turns: Arc<Semaphore>,
-}
-
-/// How a job of a brain stands.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) kind: JobKind,
-    pub(crate) brain: String,
-    instance: Uuid,
-    pub(crate) schedule: Schedule,
-    /// When the brain was first seen open.
-    since: Micros,
-    /// When it ran last.
-    pub(crate) last: Option<Micros>,
-    /// What came of that.
-    pub(crate) outcome: Option<Result<String, String>>,
-    /// When it runs next, if ever.
-    pub(crate) next: Option<Micros>,
-    pub(crate) running: bool,
-    /// How often it ran since the daemon started.
-    pub(crate) runs: u64,
+    /// The turn of opening a closed brain for its jobs.
+    waking: Arc<Semaphore>,
+    /// The brain that is open for that.
+    woken: Mutex<Option<String>>,
 }
 
 impl Schedules {
     pub(crate) fn new(brains: Brains, scans: Heavy) -> Self {
+        Self::by(Clock::system(), brains, scans)
+    }
+
+    /// By any clock.
+    fn by(clock: Clock, brains: Brains, scans: Heavy) -> Self {
+        let (file, left) = KeptFile::open(brains.path());
         Self(Arc::new(Inner {
             brains,
             scans,
-            known: Mutex::default(),
+            clock,
+            known: Mutex::new(Table::of_kept(left)),
+            kept: Mutex::new(file),
             turns: Arc::new(Semaphore::new(SCHEDULED_MAX)),
+            waking: Arc::new(Semaphore::new(1)),
+            woken: Mutex::default(),
         }))
     }
 
     /// Does what is due, for as long as it is polled.
     pub(crate) async fn follow(&self) {
+        let mut keep_at = Instant::now();
         loop {
+            // However long the machine slept in between: this is asked again soon after, and what the clock on the wall
+            // says then is what counts.
             tokio::time::sleep(SCHEDULES_EVERY).await;
-            for brain in self.0.brains.open() {
-                for kind in self.due(&brain) {
-                    let (this, brain) = (self.clone(), brain.clone());
-                    tokio::spawn(async move {
-                        // What came of it is in the list, and in the log.
-                        drop(this.run(&brain, kind).await);
-                    });
-                }
+            if Instant::now() >= keep_at {
+                keep_at = Instant::now() + KEEP_EVERY;
+                let this = self.clone();
+                drop(blocking(move || this.keep()).await);
+            }
+            // A defect in one round is told by the hook for panics, and must not be the end of all rounds.
+            drop(catch_unwind(AssertUnwindSafe(|| self.begin_due())));
+        }
+    }
+
+    /// Begins what is due.
+    fn begin_due(&self) {
+        let open = self.0.brains.open();
+        let woken = lock(&self.0.woken).clone();
+        for brain in open.iter().filter(|b| Some(&b.name) != woken.as_ref()) {
+            for kind in self.due(brain) {
+                let (this, brain) = (self.clone(), brain.clone());
+                tokio::spawn(async move {
+                    // What came of it is in the list, and in the log.
+                    drop(this.run(&brain, kind).await);
+                });
             }
         }
+        let Ok(turn) = self.0.waking.clone().try_acquire_owned() else {
+            return;
+        };
+        let names: HashSet<&str> = open.iter().map(|brain| brain.name.as_str()).collect();
+        let clock = self.0.clock.look();
+        let due = self.known().due_closed(|name| names.contains(name), clock);
+        if let Some(name) = due {
+            let this = self.clone();
+            tokio::spawn(async move {
+                let _turn = turn;
+                this.run_closed(&name).await;
+            });
+        }
+    }
+
+    /// Opens a closed brain, does what is due there, and closes it again if nobody has used it meanwhile.
+    async fn run_closed(&self, name: &str) {
+        let _woken = Woken::new(self, name);
+        let brain = match self.0.brains.get(name).await {
+            Ok(brain) => brain,
+            Err(refusal) => {
+                let why = format!("the brain can't be opened: {}", refusal.message);
+                return self.known().failed(name, &why, self.0.clock.look());
+            }
+        };
+        let opened = Instant::now();
+        for kind in self.due(&brain) {
+            drop(self.run(&brain, kind).await);
+        }
+        drop(brain);
+        let unused = |brain: &OpenBrain| brain.is_idle(opened.elapsed());
+        self.0.brains.close_if(name, unused).await;
+    }
+
+    /// Writes down when jobs ran last, if that has changed.
+    pub(crate) fn keep(&self) {
+        let now = self.0.clock.now();
+        let here = self.0.brains.which();
+        let kept = {
+            let mut known = self.known();
+            known.meet(&here, now);
+            known.keep(now)
+        };
+        lock(&self.0.kept).write_or_tell(kept, now);
     }
 
     /// The jobs of a brain, or of all that were open here.
     pub(crate) fn list(&self, brain: &str) -> Vec<Entry> {
-        for open in self.0.brains.open() {
-            self.due(&open);
+        let open = self.0.brains.open();
+        for open in &open {
+            self.due(open);
         }
-        let (mut known, which) = (self.known(), self.0.brains.which());
+        let names: HashSet<&str> = open.iter().map(|brain| brain.name.as_str()).collect();
+        let (clock, here) = (self.0.clock.look(), self.0.brains.which());
+        let mut known = self.known();
         // Brains that were removed have no jobs.
-        known.retain(|(name, _), _| which.contains_key(name));
-        let wanted = known
-            .values()
-            .filter(|entry| brain.is_empty() || entry.brain == brain);
-        wanted.cloned().collect()
+        known.meet(&here, clock.0);
+        known.list(brain, |name| names.contains(name), clock)
     }
 
     /// Runs a job of a brain now; says what it did. One that runs already is not run twice.
     pub(crate) async fn run(&self, brain: &Arc<OpenBrain>, kind: JobKind) -> Result<String> {
         if !KINDS.contains(&kind) {
+            let kinds = KINDS.map(|kind| kind.as_str_name().trim_start_matches("JOB_KIND_"));
             let why = format!(
-                "{} does not follow a schedule: say DECAY, EXPIRY, CLOSE_SESSIONS, COMPRESSION or SCRUB",
-                kind.as_str_name()
+                "{} does not follow a schedule: say one of {}",
+                kind.as_str_name(),
+                kinds.join(", ")
             );
             return Err(Refusal::invalid("kind", why));
         }
+        let (on, scans, clock) = (brain.clone(), self.0.scans.clone(), self.0.clock.clone());
+        let work = async move { work::run(kind, &on, &scans, clock.now()).await };
+        self.run_work(brain, kind, work).await
+    }
+
+    /// Does the work of a job, to its end, whoever gives up waiting for it.
+    async fn run_work(
+        &self,
+        brain: &Arc<OpenBrain>,
+        kind: JobKind,
+        work: impl Future<Output = Result<Option<String>>> + Send + 'static,
+    ) -> Result<String> {
         self.due(brain);
-        let Some(_running) = self.begin(brain, kind) else {
+        let Some(running) = self.begin(brain, kind) else {
             let message = format!("it runs already on {:?}: wait for it", brain.name);
             return Err(Refusal::new(Code::Aborted, "RUNNING", message));
         };
-        let turn = self.0.turns.clone().acquire_owned().await;
-        let _turn = turn.map_err(|_| defect())?;
-        let job = self.0.brains.jobs().begin(kind, &brain.name);
+        let (this, brain) = (self.clone(), brain.clone());
+        to_its_end(async move {
+            let _running = running;
+            let turn = this.0.turns.clone().acquire_owned().await;
+            let _turn = turn.map_err(|_| defect())?;
+            this.run_in_turn(&brain, kind, work).await
+        })
+        .await
+    }
+
+    async fn run_in_turn(
+        &self,
+        brain: &OpenBrain,
+        kind: JobKind,
+        work: impl Future<Output = Result<Option<String>>> + Send + 'static,
+    ) -> Result<String> {
+        // Of a checkpoint its writer tells, whoever asked for it.
+        let is_told = kind != JobKind::Checkpoint;
+        let job = is_told.then(|| self.0.brains.jobs().begin(kind, &brain.name));
+        let began = SystemTime::now();
         // A job that panics is one that failed; it is tried again when it is due.
-        let (scans, on) = (self.0.scans.clone(), brain.clone());
-        let done =
-            tokio::spawn(async move { work::run(kind, &on, &scans).await }.in_current_span()).await;
+        let done = tokio::spawn(work.in_current_span()).await;
         let done = done.unwrap_or_else(|_| Err(defect()));
-        match &done {
+        match (&done, job) {
             // Nothing was to be done, as most of the time.
-            Ok(None) => job.forget(),
-            Ok(Some(what)) => job.done(what),
-            Err(refusal) => {
-                tracing::warn!(
-                    brain = brain.name,
-                    job = kind.as_str_name(),
-                    why = refusal.message,
-                    "a job failed"
-                );
-                job.failed(&refusal.message);
-            }
+            (Ok(None), Some(job)) => job.forget(),
+            (Ok(Some(what)), Some(job)) => job.done(what),
+            (Err(refusal), Some(job)) => job.failed(&refusal.message),
+            (_, None) => {}
         }
-        let told = match &done {
-            Ok(what) => Ok(what.clone().unwrap_or_else(|| NOTHING.to_owned())),
+        if let Err(refusal) = &done {
+            tracing::warn!(
+                brain = brain.name,
+                job = kind.as_str_name(),
+                why = refusal.message,
+                "a job failed"
+            );
+        }
+        let outcome = match &done {
+            Ok(what) => Ok(what.clone()),
             Err(refusal) => Err(refusal.message.clone()),
         };
-        if let Some(entry) = self.known().get_mut(&key(brain, kind)) {
-            entry.outcome = Some(told);
-            entry.runs += 1;
+        let listed = outcome.clone();
+        let listed = listed.map(|what| what.unwrap_or_else(|| NOTHING.to_owned()));
+        self.known().done(&brain.name, kind, listed);
+        if let Some(outcome) = outcome.transpose() {
+            brain.tell_job(JobTold {
+                kind,
+                began,
+                ended: SystemTime::now(),
+                outcome,
+            });
         }
         Ok(done?.unwrap_or_else(|| NOTHING.to_owned()))
     }
 
-    /// Brings what is known of a brain's jobs up to date; gives those that are due and do not run.
+    /// Brings what is known of an open brain's jobs up to date; gives those that are due and do not run.
     fn due(&self, brain: &OpenBrain) -> Vec<JobKind> {
-        let (view, now) = (brain.view(), now());
+        let (view, clock) = (brain.view(), self.0.clock.look());
         let Ok(settings) = view.settings() else {
             return Vec::new();
         };
-        let is_due = |kind: &JobKind| {
-            let schedule = of(&settings.jobs, *kind);
-            self.is_due(brain, &view, (*kind, schedule), now)
-        };
-        KINDS.into_iter().filter(is_due).collect()
-    }
-
-    fn is_due(
-        &self,
-        brain: &OpenBrain,
-        view: &View,
-        (kind, schedule): (JobKind, Schedule),
-        now: Micros,
-    ) -> bool {
-        let instance = view.instance();
-        let fresh = || Entry {
-            kind,
-            brain: brain.name.clone(),
-            instance,
-            schedule,
-            since: now,
-            last: None,
-            outcome: None,
-            next: None,
-            running: false,
-            runs: 0,
-        };
-        let mut known = self.known();
-        let entry = known.entry(key(brain, kind)).or_insert_with(fresh);
-        if entry.instance != instance {
-            *entry = fresh();
-        }
-        entry.schedule = schedule;
-        if kind == JobKind::Decay
-            && let Some(run) = view.decay_run()
-        {
-            // It is in the brain, whoever asked for it.
-            entry.last = entry.last.max(Some(run.at));
-        }
-        // A clock that was set back starts the count anew.
-        let last = entry.last.map(|last| last.min(now));
-        let put_off = jitter(&brain.name, kind, schedule);
-        entry.next = schedule
-            .next(last, entry.since.min(now))
-            .map(|next| Micros(next.0.saturating_add(put_off)));
-        !entry.running && entry.next.is_some_and(|next| next <= now)
+        let decayed = view.decay_run().map(|run| run.at);
+        let which = (brain.name.as_str(), view.instance());
+        self.known().due(which, &settings.jobs, decayed, clock)
     }
 
     /// Marks a job as running, until the result is dropped.
     fn begin(&self, brain: &OpenBrain, kind: JobKind) -> Option<Running> {
-        let key = key(brain, kind);
-        let mut known = self.known();
-        let entry = known.get_mut(&key)?;
-        if std::mem::replace(&mut entry.running, true) {
-            return None;
-        }
-        entry.last = Some(now());
+        let now: Micros = self.0.clock.now();
+        self.known().begin(&brain.name, kind, now)?;
         Some(Running {
             schedules: self.clone(),
-            key,
+            brain: brain.name.clone(),
+            kind,
         })
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<(String, i32), Entry>> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Table> {
+        lock(&self.0.known)
     }
 }
-
-/// What is told of a job that found nothing to do.
-const NOTHING: &str = "nothing was to be done";
 
 /// A job that runs.
 struct Running {
     schedules: Schedules,
-    key: (String, i32),
+    brain: String,
+    kind: JobKind,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(entry) = self.schedules.known().get_mut(&self.key) {
-            entry.running = false;
-        }
+        self.schedules.known().end(&self.brain, self.kind);
     }
 }
 
-fn key(brain: &OpenBrain, kind: JobKind) -> (String, i32) {
-    (brain.name.clone(), kind.into())
-}
+/// A brain that is open for its jobs alone: they are begun one after the other, and by nobody else.
+struct Woken<'s>(&'s Schedules);
 
-fn of(settings: &Settings, kind: JobKind) -> Schedule {
-    match kind {
-        JobKind::Decay => settings.decay,
-        JobKind::Expiry => settings.expire,
-        JobKind::CloseSessions => settings.close_sessions,
-        JobKind::Compression => settings.compress,
-        JobKind::Scrub => settings.scrub,
-        _ => Schedule::Off,
+impl<'s> Woken<'s> {
+    fn new(schedules: &'s Schedules, name: &str) -> Self {
+        *lock(&schedules.0.woken) = Some(name.to_owned());
+        Self(schedules)
     }
 }
 
-/// By how much a start is put off: less than a tenth of the interval.
-fn jitter(brain: &str, kind: JobKind, schedule: Schedule) -> i64 {
-    let most = schedule.interval().unwrap_or(0) / 10;
-    let most = most.min(JITTER_MAX.as_micros() as i64).max(1) as u64;
-    let mut hasher = DefaultHasher::new();
-    (brain, i32::from(kind)).hash(&mut hasher);
-    (hasher.finish() % most) as i64
+impl Drop for Woken<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.0.woken) = None;
+    }
 }
 
-fn now() -> Micros {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
-    Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

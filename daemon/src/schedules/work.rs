@@ -2,88 +2,165 @@
 //!
 //! Promises: reading is done beside the calls, on the heavy threads; writes come in portions of few requests, each of
 //! which is looked at again before it is made.
+//! Not here: summaries (`summaries`).
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Instant;
 
 use amem_core::event::Attributes;
 use amem_core::query::time;
-use amem_core::summary::{SUMMARY_BYTES, summary};
 use amem_core::verify;
 use amem_core::view::View;
-use amem_core::{EventType, Micros, NodeId, SessionId};
+use amem_core::{Micros, NodeId, SessionId};
 use amem_proto::v1::JobKind;
 use amem_store::Mutation;
 use amem_store::mutation::Request;
 
+use super::summaries;
+use crate::brains::defect;
 use crate::heavy::Heavy;
-use crate::limits::{COMPRESSED_MIN, PORTION};
+use crate::limits::{EVENTS_PER_THREAD_MIN, PORTION};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+use crate::writer::Written;
 
 /// Who the daemon is where it acts for itself.
 const PRINCIPAL: &str = "amemd";
 /// When an event is to be forgotten: an RFC 3339 time.
-pub(super) const EXPIRES_AT: &str = "expires_at";
+const EXPIRES_AT: &str = "expires_at";
 
-/// Does it.
+/// Does it; `now` is what the clock says.
 pub(super) async fn run(
     kind: JobKind,
     brain: &Arc<OpenBrain>,
     scans: &Heavy,
+    now: Micros,
 ) -> Result<Option<String>> {
     match kind {
         JobKind::Decay => decay(brain, scans).await,
-        JobKind::Expiry => expire(brain, scans).await,
-        JobKind::CloseSessions => close_sessions(brain, scans).await,
-        JobKind::Compression => compress(brain, scans).await,
+        JobKind::Expiry => expire(brain, scans, now).await,
+        JobKind::CloseSessions => close_sessions(brain, scans, now).await,
+        JobKind::Compression => summaries::compress(brain, scans, now).await,
         JobKind::Scrub => scrub(brain, scans).await,
+        JobKind::Checkpoint => checkpoint(brain).await,
         _ => Ok(None),
     }
 }
 
 /// A request of the daemon's own.
-fn request(mutation: Mutation, job: &str) -> Request {
+pub(super) fn request(mutation: Mutation, job: &str) -> Request {
     Request::new(mutation).by(PRINCIPAL, job)
 }
 
-/// Computes strengths as of now, and counts what has faded since the last time.
+/// Has a request executed, however full the queue is.
+pub(super) async fn write(brain: &OpenBrain, request: Request) -> Result<Written> {
+    let answer = brain.write_when_free(request, 0).await?;
+    answer
+        .await
+        .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+}
+
+/// Has strengths be those of now, computes them all, and counts what has faded since the last time.
+///
+/// The commit is a time and rates, from which whoever asks has the same strengths: the writer computes none.
 async fn decay(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
-    let view = brain.view();
-    if view.nodes() == 0 {
+    let before = brain.view();
+    if before.nodes() == 0 {
         return Ok(None);
     }
-    let before = scans.run(move || fading(&view)).await?;
-    let began = Instant::now();
-    brain.write(request(Mutation::Decay, "decay"), 0).await?;
-    let (took, view) = (began.elapsed(), brain.view());
-    let count = view.nodes();
-    let after = scans.run(move || fading(&view)).await?;
-    let more = after.saturating_sub(before);
+    write(brain, request(Mutation::Decay, "decay")).await?;
+    let after = brain.view();
+    let count = after.nodes();
+    let counted = scans.run(move || {
+        let began = Instant::now();
+        let threads = threads_for(count);
+        let parts = in_parts(count, threads, |ids| fading(&before, &after, ids))?;
+        let sum = |(a, b), (c, d)| (a + c, b + d);
+        Ok((
+            parts.into_iter().fold((0, 0), sum),
+            threads,
+            began.elapsed(),
+        ))
+    });
+    let ((were, are), threads, took) = counted.await?;
+    let more = are.saturating_sub(were);
+    let threads = match threads {
+        1 => "1 thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
     Ok(Some(format!(
-        "{count} strengths in {} ms; {after} events are fading, {more} more than before",
+        "{count} strengths in {} ms on {threads}; {are} events are fading, {more} more than before",
         took.as_millis()
     )))
 }
 
-/// Events below the mark of their brain.
-fn fading(view: &View) -> Result<u64> {
-    let mark = view.settings()?.fading_below;
-    let mut count = 0;
-    for id in (0..view.nodes()).map(NodeId) {
-        let node = view.node(id)?;
-        if !node.is_forgotten() && node.strength() < mark {
-            count += 1;
+/// How many events are below the mark of their brain: before, and now.
+fn fading(before: &View, after: &View, ids: Range<u64>) -> Result<(u64, u64)> {
+    let (mark, mark_now) = (
+        before.settings()?.fading_below,
+        after.settings()?.fading_below,
+    );
+    let (mut were, mut are) = (0, 0);
+    for id in ids {
+        let node = after.node(NodeId(id))?;
+        are += u64::from(!node.is_forgotten() && node.strength() < mark_now);
+        if id < before.nodes() {
+            let node = before.node(NodeId(id))?;
+            were += u64::from(!node.is_forgotten() && node.strength() < mark);
         }
     }
-    Ok(count)
+    Ok((were, are))
+}
+
+/// How many threads are worth it.
+fn threads_for(events: u64) -> usize {
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let most = usize::try_from(events / EVENTS_PER_THREAD_MIN).unwrap_or(cpus);
+    most.clamp(1, cpus)
+}
+
+/// Goes through all events in as many parts side by side; they are as nice to others as the thread that asks.
+fn in_parts<T: Send>(
+    events: u64,
+    threads: usize,
+    part: impl Fn(Range<u64>) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let each = events.div_ceil(threads as u64);
+    let range = |at: usize| (at as u64 * each).min(events)..((at as u64 + 1) * each).min(events);
+    thread::scope(|scope| {
+        let part = &part;
+        let beside: Vec<_> = (1..threads)
+            .map(|at| {
+                let ids = range(at);
+                let started = thread::Builder::new()
+                    .name("heavy part".into())
+                    .spawn_scoped(scope, move || part(ids));
+                started.map_err(|_| at)
+            })
+            .collect();
+        let mut done = vec![part(range(0))?];
+        for beside in beside {
+            done.push(match beside {
+                Ok(beside) => beside.join().map_err(|_| defect())??,
+                // No thread was to be had: then it is done here.
+                Err(at) => part(range(at))?,
+            });
+        }
+        Ok(done)
+    })
 }
 
 /// Forgets what has expired.
-async fn expire(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
+async fn expire(brain: &Arc<OpenBrain>, scans: &Heavy, now: Micros) -> Result<Option<String>> {
     let view = brain.view();
-    let now = super::now();
-    let expired = scans.run(move || expired(&view, now)).await?;
+    let found = scans.run(move || {
+        let threads = threads_for(view.nodes());
+        in_parts(view.nodes(), threads, |ids| expired(&view, ids, now))
+    });
+    let expired = found.await?.concat();
     let mut forgotten = 0;
     for portion in expired.chunks(PORTION) {
         let view = brain.view();
@@ -108,9 +185,9 @@ async fn expire(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>>
     Ok((forgotten > 0).then(|| format!("{forgotten} events had expired and are forgotten")))
 }
 
-fn expired(view: &View, now: Micros) -> Result<Vec<NodeId>> {
+fn expired(view: &View, ids: Range<u64>, now: Micros) -> Result<Vec<NodeId>> {
     let mut found = Vec::new();
-    for id in (0..view.nodes()).map(NodeId) {
+    for id in ids.map(NodeId) {
         if has_expired(view, id, now)? {
             found.push(id);
         }
@@ -142,10 +219,14 @@ fn has_expired(view: &View, id: NodeId, now: Micros) -> Result<bool> {
 }
 
 /// Closes sessions in which nothing has happened for a while: their agent may be gone.
-async fn close_sessions(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
+async fn close_sessions(
+    brain: &Arc<OpenBrain>,
+    scans: &Heavy,
+    now: Micros,
+) -> Result<Option<String>> {
     let view = brain.view();
     let seconds = view.settings()?.jobs.session_idle_seconds()?;
-    let before = Micros(super::now().0.saturating_sub(seconds as i64 * 1_000_000));
+    let before = Micros(now.0.saturating_sub(seconds as i64 * 1_000_000));
     let idle = scans.run(move || idle(&view, before)).await?;
     let mut closed = 0;
     for portion in idle.chunks(PORTION) {
@@ -189,51 +270,6 @@ fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
         .collect())
 }
 
-/// Summarises sessions that ended a while ago.
-async fn compress(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
-    let view = brain.view();
-    let seconds = view.settings()?.jobs.compress_after_seconds()?;
-    let before = Micros(super::now().0.saturating_sub(seconds as i64 * 1_000_000));
-    let ended = scans.run(move || ended(&view, before)).await?;
-    let (mut sessions, mut events) = (0, 0);
-    for session in ended {
-        let view = brain.view();
-        let made = scans
-            .run(move || Ok(summary(&view, session, SUMMARY_BYTES)?))
-            .await?;
-        let Some(text) = made else { continue };
-        let compress = Mutation::Compress {
-            session,
-            text,
-            vector: None,
-        };
-        let written = brain.write(request(compress, "compression"), 0).await?;
-        sessions += 1;
-        events += written.answer.edges;
-    }
-    Ok((sessions > 0).then(|| format!("{sessions} sessions of {events} events have summaries")))
-}
-
-/// Closed sessions with events that nothing summarises.
-fn ended(view: &View, before: Micros) -> Result<Vec<SessionId>> {
-    let mut found = Vec::new();
-    for session in view.sessions()? {
-        if session.closed.is_none_or(|closed| closed > before) {
-            continue;
-        }
-        let mut open = 0;
-        for id in view.of_session(session.id)?.iter() {
-            let node = view.node(id)?;
-            let is_episode = node.event_type() == EventType::EPISODE;
-            open += usize::from(!is_episode && !node.is_forgotten() && !node.is_compressed());
-        }
-        if open >= COMPRESSED_MIN {
-            found.push(session.id);
-        }
-    }
-    Ok(found)
-}
-
 /// Holds every byte of the file against its checksums.
 async fn scrub(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
     let path = brain.path.clone();
@@ -248,5 +284,38 @@ async fn scrub(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> 
             );
             Err(Refusal::new(tonic::Code::DataLoss, "CORRUPT", message))
         }
+    }
+}
+
+/// Folds the journal, unless it is empty, or is being folded in any case.
+async fn checkpoint(brain: &Arc<OpenBrain>) -> Result<Option<String>> {
+    let bytes = brain.shared.journal_bytes.load(Ordering::Relaxed);
+    if bytes == 0 || brain.shared.checkpointing.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let generation = brain.checkpoint().await?;
+    Ok(Some(format!(
+        "{bytes} bytes of journal are folded into generation {generation}"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_of_it_once_and_in_order_however_many_there_are() {
+        for events in [0, 1, 2, 7, 100] {
+            for threads in [1, 2, 3, 8] {
+                let parts = in_parts(events, threads, |ids| Ok(ids.collect::<Vec<_>>()));
+                let all = parts.unwrap().concat();
+                assert_eq!(all, (0..events).collect::<Vec<_>>(), "{threads}");
+            }
+        }
+        let failed = in_parts(10, 2, |ids| match ids.start {
+            0 => Ok(()),
+            _ => panic!("on purpose"),
+        });
+        assert!(failed.is_err());
     }
 }

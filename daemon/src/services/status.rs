@@ -12,7 +12,7 @@ use crate::convert::{moment, timestamp};
 use crate::figures::Process;
 use crate::jobs::{Count, Entry};
 use crate::latency::Rpc;
-use crate::open_brain::OpenBrain;
+use crate::open_brain::{JobTold, OpenBrain};
 use crate::schedules::Entry as Scheduled;
 
 /// An open brain.
@@ -121,6 +121,17 @@ pub(super) fn job(entry: Entry) -> v1::Job {
         end_time,
         message,
     }
+}
+
+/// What came of a scheduled job, as subscribers are told.
+pub(super) fn job_told(brain: &str, told: JobTold) -> v1::Job {
+    job(Entry {
+        id: 0,
+        kind: told.kind,
+        brain: brain.to_owned(),
+        started: told.began,
+        ended: Some((told.ended, told.outcome)),
+    })
 }
 
 /// A job that follows the clock.

@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use amem_core::Lsn;
 use amem_proto::v1;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::Daemon;
 use super::sending::Outgoing;
+use super::{Daemon, status};
 use crate::convert::{Only, Told, message, standing};
 use crate::figures::Follower;
 use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT};
-use crate::open_brain::OpenBrain;
+use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
 
 /// The commits that a request asks for, from its moment on.
@@ -36,6 +36,7 @@ pub(super) async fn follow(
     let (follower, newest) = brain.subscribe(from)?;
     let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
     let following = Following {
+        jobs: request.include_jobs.then(|| brain.hear_jobs()),
         brain,
         from,
         follower,
@@ -94,6 +95,8 @@ struct Following {
     follower: Follower,
     told: Told,
     newest: watch::Receiver<Lsn>,
+    /// What comes of jobs, if that is asked for.
+    jobs: Option<broadcast::Receiver<JobTold>>,
     stop: watch::Receiver<bool>,
     out: Outgoing<v1::SubscribeResponse>,
 }
@@ -104,8 +107,13 @@ impl Following {
         loop {
             self.newest.mark_unchanged();
             while self.send_next().await? {}
+            let mut job = None;
             let silent = tokio::select! {
                 changed = timeout(HEARTBEAT, self.newest.changed()) => changed.is_err(),
+                told = hear(&mut self.jobs) => {
+                    job = Some(told);
+                    false
+                }
                 () = self.out.closed() => return Ok(()),
                 _ = self.stop.wait_for(|stop| *stop) => false,
             };
@@ -118,7 +126,18 @@ impl Following {
             if silent {
                 self.stand().await?;
             }
+            if let Some(job) = job {
+                self.send_job(job).await?;
+            }
         }
+    }
+
+    /// Tells of a job, after the commits that it made.
+    async fn send_job(&mut self, told: JobTold) -> Result<()> {
+        while self.send_next().await? {}
+        let mut message = self.standing()?;
+        message.job = Some(status::job_told(&self.brain.name, told));
+        self.send(message).await
     }
 
     /// Sends the next commit, if there is one: a message at a time, so that a large one is never there whole.
@@ -145,12 +164,14 @@ impl Following {
 
     /// Says where the stream stands.
     async fn stand(&mut self) -> Result<()> {
-        let message = {
-            let view = self.brain.view();
-            let at = view.as_of(amem_core::view::AsOf::Lsn(self.from))?;
-            standing(&view, self.from, at.moment().1)
-        };
+        let message = self.standing()?;
         self.send(message).await
+    }
+
+    fn standing(&self) -> Result<v1::SubscribeResponse> {
+        let view = self.brain.view();
+        let at = view.as_of(amem_core::view::AsOf::Lsn(self.from))?;
+        Ok(standing(&view, self.from, at.moment().1))
     }
 
     async fn send(&self, message: v1::SubscribeResponse) -> Result<()> {
@@ -165,4 +186,17 @@ impl Following {
         let message = format!("{why}: subscribe again, after LSN {}", self.from);
         Refusal::new(Code::Unavailable, "CLOSED", message)
     }
+}
+
+/// The next job that has ended; never, if nobody asked.
+async fn hear(jobs: &mut Option<broadcast::Receiver<JobTold>>) -> JobTold {
+    while let Some(told) = jobs {
+        match told.recv().await {
+            Ok(told) => return told,
+            // What it is too far behind for is in the list of jobs.
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => *jobs = None,
+        }
+    }
+    std::future::pending().await
 }

@@ -11,6 +11,7 @@ mod crash;
 mod faulty;
 mod follow;
 mod idle;
+mod jobs;
 mod live;
 mod merge;
 mod process;

@@ -8,7 +8,7 @@ use tonic::Code;
 use crate::process::{Daemon, check_refused, create_bare, folder, get, ingest};
 use crate::watch::{at, until};
 
-async fn set(client: &Client, settings: &str) {
+pub(crate) async fn set(client: &Client, settings: &str) {
     let request = v1::SetSettingsRequest {
         brain: "b".into(),
         settings_json: settings.into(),
@@ -23,13 +23,13 @@ async fn schedules(client: &Client) -> Vec<v1::ScheduledJob> {
     listed.unwrap().into_inner().jobs
 }
 
-async fn job(client: &Client, kind: v1::JobKind) -> v1::ScheduledJob {
+pub(crate) async fn job(client: &Client, kind: v1::JobKind) -> v1::ScheduledJob {
     let jobs = schedules(client).await;
     jobs.into_iter().find(|job| job.kind() == kind).unwrap()
 }
 
 /// Waits until a job has run by itself.
-async fn has_run(client: &Client, kind: v1::JobKind) -> v1::ScheduledJob {
+pub(crate) async fn has_run(client: &Client, kind: v1::JobKind) -> v1::ScheduledJob {
     until(kind.as_str_name(), || async {
         let job = job(client, kind).await;
         (job.runs > 0 && !job.running).then_some(job)
@@ -37,7 +37,7 @@ async fn has_run(client: &Client, kind: v1::JobKind) -> v1::ScheduledJob {
     .await
 }
 
-async fn run(client: &Client, kind: v1::JobKind) -> Result<String, tonic::Status> {
+pub(crate) async fn run(client: &Client, kind: v1::JobKind) -> Result<String, tonic::Status> {
     let request = v1::RunJobRequest {
         brain: "b".into(),
         kind: kind.into(),
@@ -204,10 +204,10 @@ async fn a_job_is_run_on_request_never_twice_at_once_and_says_what_it_found() {
     client.brains().checkpoint_brain(request).await.unwrap();
     check_refused(
         "no schedule",
-        run(&client, v1::JobKind::Checkpoint).await,
+        run(&client, v1::JobKind::Verify).await,
         Code::InvalidArgument,
         "INVALID",
-        &["DECAY"],
+        &["DECAY", "CHECKPOINT"],
     );
     let mut tries = tokio::task::JoinSet::new();
     for _ in 0..8 {

@@ -1,0 +1,339 @@
+//! What is kept of schedules from one run of the daemon to the next: the file `.amemd/jobs.json`.
+//!
+//! So a machine that is off each night knows in the morning what it has missed, of brains that are closed, too.
+//! Promises: the file is whole, of now or of before; one that is lost or can't be read costs no more than that jobs
+//! count from now, and is set aside and told of. It is bounded. Nothing waits for it to be durable.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use amem_core::Micros;
+use amem_store::folder::{OWN, TMP};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::entry::Entry;
+use crate::limits::{JOB_MESSAGE_BYTES_MAX, KEPT_BYTES_MAX, KEPT_FOR, KEPT_MAX};
+
+/// Its name among our own files.
+const NAME: &str = "jobs.json";
+/// The version that this daemon writes, and the newest that it reads.
+const VERSION: u32 = 1;
+
+/// What is kept of a job of a brain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) instance: Uuid,
+    pub(super) job: String,
+    pub(super) schedule: String,
+    /// Microseconds since 1970, as all times here.
+    pub(super) since: i64,
+    pub(super) last: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    #[serde(default)]
+    pub(super) failed: bool,
+    /// When its brain was last there.
+    pub(super) seen: i64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Whole {
+    version: u32,
+    jobs: Vec<Kept>,
+}
+
+/// A file's version, whatever else is in it.
+#[derive(Debug, Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// Of which job it is.
+pub(super) type Key = (Uuid, String);
+
+impl Kept {
+    pub(super) fn of(entry: &Entry, seen: Micros) -> Self {
+        let message = match &entry.outcome {
+            None => None,
+            Some(Ok(what) | Err(what)) => Some(short(what).to_owned()),
+        };
+        Self {
+            instance: entry.instance,
+            job: entry.kind.as_str_name().to_owned(),
+            schedule: entry.schedule.to_string(),
+            since: entry.since.0,
+            last: if entry.running {
+                entry.before.map(|last| last.0)
+            } else {
+                entry.last.map(|last| last.0)
+            },
+            message,
+            failed: matches!(entry.outcome, Some(Err(_))),
+            seen: seen.0,
+        }
+    }
+
+    pub(super) fn key(&self) -> Key {
+        (self.instance, self.job.clone())
+    }
+}
+
+/// A text, cut where it is too long to be kept.
+fn short(text: &str) -> &str {
+    let mut end = text.len().min(JOB_MESSAGE_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct KeptFile {
+    path: PathBuf,
+    tmp: PathBuf,
+    /// What it has, but for when brains were there.
+    written: Vec<Kept>,
+    /// Why it could not be written when that was tried last, which is told once.
+    trouble: Option<String>,
+}
+
+impl KeptFile {
+    /// The one in a folder of brains, and what it has.
+    pub(super) fn open(folder: &Path) -> (Self, HashMap<Key, Kept>) {
+        let mut file = Self {
+            path: folder.join(OWN).join(NAME),
+            tmp: folder.join(TMP).join(NAME),
+            written: Vec::new(),
+            trouble: None,
+        };
+        let kept = match read(&file.path) {
+            Ok(kept) => kept,
+            Err(why) => {
+                let aside = file.path.with_extension("json.aside");
+                let moved = fs::rename(&file.path, &aside).err();
+                tracing::warn!(
+                    file = %file.path.display(),
+                    why,
+                    aside = %aside.display(),
+                    not_moved = moved.map(|e| e.to_string()),
+                    "when jobs ran last can't be read: the file is set aside, and jobs count from now"
+                );
+                Vec::new()
+            }
+        };
+        file.written = sorted(kept.clone());
+        let kept = kept.into_iter().map(|kept| (kept.key(), kept)).collect();
+        (file, kept)
+    }
+
+    /// The same as `write`; trouble is told in the log, and no reason to stop.
+    pub(super) fn write_or_tell(&mut self, kept: Vec<Kept>, now: Micros) {
+        let trouble = self.write(kept, now).err().map(|e| e.to_string());
+        if trouble.is_some() && trouble != self.trouble {
+            tracing::warn!(
+                file = %self.path.display(),
+                why = trouble,
+                "when jobs ran last can't be written down: after a restart they count from an earlier moment"
+            );
+        }
+        self.trouble = trouble;
+    }
+
+    /// Writes what is kept, if it is not what the file has; of too many, those that were there last.
+    pub(super) fn write(&mut self, kept: Vec<Kept>, now: Micros) -> io::Result<bool> {
+        let kept = bounded(kept, now);
+        let comparable = sorted(kept.clone());
+        if comparable == self.written {
+            return Ok(false);
+        }
+        let mut whole = Whole {
+            version: VERSION,
+            jobs: kept,
+        };
+        let mut bytes = serde_json::to_vec(&whole)?;
+        // Words that take many bytes in JSON: then there is room for fewer.
+        while bytes.len() as u64 > KEPT_BYTES_MAX {
+            whole.jobs.truncate(whole.jobs.len() / 2);
+            bytes = serde_json::to_vec(&whole)?;
+        }
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&self.tmp)?;
+        file.write_all(&bytes)?;
+        drop(file);
+        fs::rename(&self.tmp, &self.path)?;
+        self.written = comparable;
+        Ok(true)
+    }
+}
+
+/// What is compared: that a brain is still there is no change.
+fn sorted(mut kept: Vec<Kept>) -> Vec<Kept> {
+    for kept in &mut kept {
+        kept.seen = 0;
+    }
+    kept.sort_unstable_by(|a, b| (a.instance, &a.job).cmp(&(b.instance, &b.job)));
+    kept
+}
+
+fn bounded(mut kept: Vec<Kept>, now: Micros) -> Vec<Kept> {
+    let oldest = now.0.saturating_sub(KEPT_FOR.as_micros() as i64);
+    // What was seen in the future was seen by a clock that was wrong: it is seen now.
+    for kept in &mut kept {
+        kept.seen = kept.seen.min(now.0);
+    }
+    kept.retain(|kept| kept.seen >= oldest);
+    kept.sort_unstable_by(|a, b| {
+        let of = |kept: &Kept| (-kept.seen, kept.instance);
+        of(a).cmp(&of(b)).then_with(|| a.job.cmp(&b.job))
+    });
+    kept.truncate(KEPT_MAX);
+    kept
+}
+
+fn read(path: &Path) -> Result<Vec<Kept>, String> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e.to_string()),
+    };
+    let mut bytes = Vec::new();
+    let mut limited = file.take(KEPT_BYTES_MAX + 1);
+    limited.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > KEPT_BYTES_MAX {
+        return Err(format!("it has more than {KEPT_BYTES_MAX} bytes"));
+    }
+    let Version { version } = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+    if version > VERSION {
+        return Err(format!(
+            "it is of version {version}, and this daemon knows {VERSION}"
+        ));
+    }
+    let whole: Whole = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+    let mut jobs = whole.jobs;
+    jobs.truncate(KEPT_MAX);
+    Ok(jobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Micros = Micros(1_700_000_000_000_000);
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(TMP)).unwrap();
+        folder
+    }
+
+    fn kept(instance: u128, seen: i64) -> Kept {
+        Kept {
+            instance: Uuid::from_u128(instance),
+            job: "JOB_KIND_DECAY".into(),
+            schedule: "daily 03:00".into(),
+            since: 5,
+            last: Some(7),
+            message: Some("what it did".into()),
+            failed: true,
+            seen,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_reads_back_and_is_written_when_it_has_changed() {
+        let folder = folder();
+        let (mut file, read) = KeptFile::open(folder.path());
+        assert!(read.is_empty());
+        assert!(file.write(vec![kept(1, NOW.0)], NOW).unwrap());
+        assert!(!file.write(vec![kept(1, NOW.0 - 1)], NOW).unwrap());
+        let (mut file, read) = KeptFile::open(folder.path());
+        assert_eq!(read.into_values().collect::<Vec<_>>(), [kept(1, NOW.0)]);
+        assert!(!file.write(vec![kept(1, NOW.0)], NOW).unwrap());
+        let changed = Kept {
+            last: Some(8),
+            ..kept(1, NOW.0)
+        };
+        assert!(file.write(vec![changed], NOW).unwrap());
+        assert!(
+            fs::read_dir(folder.path().join(TMP))
+                .unwrap()
+                .next()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_set_aside_and_jobs_count_from_now() {
+        let many = format!(
+            "{{\"version\":1,\"jobs\":[]}}{}",
+            " ".repeat(KEPT_BYTES_MAX as usize)
+        );
+        for bytes in [
+            "",
+            "{",
+            "[]",
+            "{\"jobs\":[]}",
+            "{\"version\":2,\"jobs\":[]}",
+            "{\"version\":2,\"something\":\"else\"}",
+            "{\"version\":1,\"jobs\":[{\"instance\":\"?\"}]}",
+            &many,
+        ] {
+            let folder = folder();
+            let path = folder.path().join(OWN).join(NAME);
+            fs::write(&path, bytes).unwrap();
+            let (mut file, read) = KeptFile::open(folder.path());
+            let told = &bytes[..bytes.len().min(40)];
+            assert!(read.is_empty() && !path.exists(), "{told}");
+            let aside = path.with_extension("json.aside");
+            assert_eq!(fs::read(aside).unwrap(), bytes.as_bytes(), "{told}");
+            assert!(file.write(vec![kept(1, NOW.0)], NOW).unwrap(), "{told}");
+        }
+        // A folder that can't be written to is an error, and no more.
+        let folder = tempfile::tempdir().unwrap();
+        let (mut file, _) = KeptFile::open(folder.path());
+        assert!(file.write(vec![kept(1, NOW.0)], NOW).is_err());
+    }
+
+    #[test]
+    fn brains_that_are_gone_for_long_are_dropped_and_the_file_is_bounded() {
+        let long_ago = NOW.0 - KEPT_FOR.as_micros() as i64 - 1;
+        let years_ahead = NOW.0 * 2;
+        let left = bounded(
+            vec![kept(1, long_ago), kept(2, NOW.0), kept(3, years_ahead)],
+            NOW,
+        );
+        let ids: Vec<_> = left.iter().map(|kept| kept.instance.as_u128()).collect();
+        assert_eq!(ids, [2, 3]);
+        assert_eq!(left[1].seen, NOW.0);
+        let longest = Kept {
+            message: Some("ä".repeat(JOB_MESSAGE_BYTES_MAX)),
+            ..kept(1, NOW.0)
+        };
+        let entry = Entry::of_kept("b", &longest).unwrap();
+        let longest = Kept::of(&entry, NOW);
+        assert!(longest.message.as_ref().unwrap().len() <= JOB_MESSAGE_BYTES_MAX);
+        let each = serde_json::to_vec(&longest).unwrap().len() as u64 + 64;
+        assert!(
+            each * KEPT_MAX as u64 <= KEPT_BYTES_MAX,
+            "{each} bytes each"
+        );
+        let many = (0..KEPT_MAX as i64 + 10)
+            .map(|n| kept(n as u128, NOW.0 - n))
+            .collect();
+        let left = bounded(many, NOW);
+        assert_eq!(left.len(), KEPT_MAX);
+        assert!(
+            left.iter()
+                .all(|kept| kept.instance.as_u128() < KEPT_MAX as u128)
+        );
+    }
+}
