@@ -5,9 +5,12 @@
 //! about eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a
 //! time; whoever asks while one is being built waits for the next.
 
+use std::io;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as slot;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use amem_core::Generation;
@@ -18,6 +21,7 @@ use amem_store::mutation::Answer;
 use amem_store::{Checkpoint, Retired, Store};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::heavy::be_nice;
 use crate::jobs::{Job, Jobs};
 use crate::limits::CHECKPOINT_AGAIN_AFTER;
 use crate::open_brain::Shared;
@@ -195,24 +199,27 @@ impl Checkpoints {
         self.begun = Instant::now();
         let mut checkpoint = Checkpoint::begin(store)?;
         let brain = store.brain().clone();
+        // What was erased is to be gone soon; anything else can wait for whoever writes and asks.
+        let is_erasing = |waiting: &Waiting| matches!(waiting, Waiting::Erased(..));
+        let in_haste = self.erased || self.current.iter().any(is_erasing);
         let (to, built) = slot::sync_channel(1);
         let queue = self.queue.clone();
-        std::thread::Builder::new()
+        thread::Builder::new()
             .name(format!("checkpoint {}", store.name()))
             .spawn(move || {
-                let result = build(&mut checkpoint, &brain);
+                let result = build(&mut checkpoint, &brain, in_haste);
                 // The old generation is let go of before anybody is told that there is a new one.
                 drop(brain);
                 let result = match result {
                     Ok(()) => Built::Whole(Box::new(checkpoint)),
-                    Err(error) => Built::Failed(error.into()),
+                    Err(refusal) => Built::Failed(refusal),
                 };
                 drop(to.send(result));
                 if let Some(queue) = queue.upgrade() {
                     drop(queue.blocking_send(Message::Wake));
                 }
             })
-            .map_err(|e| Refusal::new(tonic::Code::Unavailable, "THREAD", e.to_string()))?;
+            .map_err(no_thread)?;
         let job = self.jobs.begin(JobKind::Checkpoint, store.name());
         self.building = Some((built, job));
         self.shared.checkpointing.store(true, Ordering::Relaxed);
@@ -220,8 +227,14 @@ impl Checkpoints {
     }
 }
 
-fn build(checkpoint: &mut Checkpoint, brain: &Brain) -> amem_store::Result<()> {
-    checkpoint.build()?;
+/// Builds it. Its threads let others go before them, as otherwise one write in a hundred waits for a processor for
+/// milliseconds; not so where frames are carried, since who writes meanwhile must not be faster.
+fn build(checkpoint: &mut Checkpoint, brain: &Brain, in_haste: bool) -> Result<()> {
+    if in_haste {
+        checkpoint.build()?;
+    } else {
+        build_nicely(checkpoint)?;
+    }
     for _ in 0..ROUNDS_MAX {
         if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {
             break;
@@ -230,9 +243,28 @@ fn build(checkpoint: &mut Checkpoint, brain: &Brain) -> amem_store::Result<()> {
     Ok(())
 }
 
+fn build_nicely(checkpoint: &mut Checkpoint) -> Result<()> {
+    // A thread that has become nice stays so.
+    thread::scope(|scope| {
+        let build = || {
+            be_nice();
+            checkpoint.build()
+        };
+        let named = thread::Builder::new().name("checkpoint base".into());
+        let built = named.spawn_scoped(scope, build);
+        let built = built.map_err(no_thread)?;
+        // A defect there is one of the checkpoint, as it would have been here.
+        Ok(built.join().unwrap_or_else(|panic| resume_unwind(panic))?)
+    })
+}
+
+fn no_thread(error: io::Error) -> Refusal {
+    Refusal::new(tonic::Code::Unavailable, "THREAD", error.to_string())
+}
+
 /// Drops what is left of the old generation where no commit waits for it.
 pub(crate) fn let_go(retired: Retired) {
-    let dropped = std::thread::Builder::new()
+    let dropped = thread::Builder::new()
         .name("old generation".into())
         .spawn(move || drop(retired));
     if let Err(error) = dropped {

@@ -92,7 +92,7 @@ impl Drop for Threads {
 }
 
 /// Lets others go first. Where that can't be had, work is done as it would have been.
-fn be_nice() {
+pub(crate) fn be_nice() {
     // Linux knows how nice a thread is; elsewhere the same call is about the whole process.
     #[cfg(target_os = "linux")]
     {
