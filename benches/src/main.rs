@@ -2,6 +2,7 @@
 //!
 //! `scale` makes a brain of a given size through its writer, folds it, opens it, and asks it everything.
 //! `checkpoint` folds a brain of a given size, whole and after small changes, beside bare writes and syncs.
+//! `stalls` holds writes beside a job that runs to writes beside none.
 //! `latency` holds the daemon's calls beside a bare echo of tonic and a bare fdatasync.
 //! `report` measures every row of the page of figures, beside the reference and others.
 //! `ask` puts questions to a brain of a daemon, for `retrieval/run.py`.
@@ -17,6 +18,7 @@ mod latency;
 mod memory;
 mod report;
 mod scale;
+mod stalls;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -48,6 +50,21 @@ enum Command {
         nodes: u64,
         /// How often a changed brain is folded.
         #[arg(long, default_value_t = 7)]
+        rounds: u32,
+        /// The folder in which the brain is made and removed again.
+        #[arg(long, default_value = ".")]
+        folder: PathBuf,
+    },
+    /// Write single events to a brain of a given size while each job of a daemon runs, and while none does.
+    Stalls {
+        /// Events.
+        #[arg(long, default_value_t = 100_000)]
+        nodes: u64,
+        /// Events that expire, sessions that are closed, events of the session that is summarised.
+        #[arg(long, default_value_t = 10_000)]
+        much: u64,
+        /// How often each job runs.
+        #[arg(long, default_value_t = 3)]
         rounds: u32,
         /// The folder in which the brain is made and removed again.
         #[arg(long, default_value = ".")]
@@ -115,6 +132,12 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             rounds,
             folder,
         } => checkpoint::run(nodes, rounds, &folder),
+        Command::Stalls {
+            nodes,
+            much,
+            rounds,
+            folder,
+        } => stalls::run(nodes, much, rounds, &folder),
         Command::Latency {
             rounds,
             calls,
