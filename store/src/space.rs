@@ -13,7 +13,7 @@ use crate::store::Store;
 /// Bytes of zeros by which a journal grows at least.
 const SPACE_MIN: u64 = 256 << 10;
 /// Bytes of zeros by which a journal grows at most.
-const SPACE_MAX: u64 = 16 << 20;
+const SPACE_MAX: u64 = 1 << 20;
 
 impl Store {
     /// Maps the file as long as it is now.
