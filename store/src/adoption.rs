@@ -81,6 +81,25 @@ pub fn adopt(
     incoming.finish_placed(embed)
 }
 
+/// The file under a brain's name, to give way to another; none if there is none.
+pub(crate) fn place(folder: &Folder, name: &str) -> Result<Option<Placed>> {
+    let source = match open(folder, name, true) {
+        Ok(source) => source,
+        Err(Error::NotFound { .. }) => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    let stamp = source
+        .stamp()
+        .map_err(|e| Error::disk("look at", name, e))?;
+    Ok(Some(Placed {
+        folder: folder.clone(),
+        name: name.to_owned(),
+        source,
+        stamp,
+        moved_to: OnceCell::new(),
+    }))
+}
+
 fn open(folder: &Folder, name: &str, alone: bool) -> Result<Box<dyn Source>> {
     let file = file_name(name)?;
     folder

@@ -334,7 +334,7 @@ impl Store {
         );
         // Readers that open the new file find it owned and complete from its first moment on: it has no name before
         // all of it is synced.
-        next.protect()?;
+        next.protect_at_least()?;
         let ready = next
             .take_ownership()
             .and_then(|()| file.sync().map_err(|e| format!("syncing {tmp}: {e}")));

@@ -156,8 +156,12 @@ fn publish(
         store::own(folder, name, &*file, start - PAGE, start)
             .map_err(|e| Error::disk("own", &tmp, e))?;
         file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
-        file.protect(folder.readers_of(name))
-            .map_err(|e| Error::disk("protect", &tmp, e))?;
+        let readers = folder.readers_of(name);
+        match file.protect(readers) {
+            // It is the owner's alone then, and its group is told of when it is opened.
+            Err(_) if readers.is_some() => {}
+            done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
+        }
         match of {
             Some(placed) => placed.give_way(&tmp),
             None => disk.publish(&tmp, &to).map_err(|e| match e.kind() {

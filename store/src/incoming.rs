@@ -11,7 +11,8 @@ use amem_core::base::settings::Settings;
 use amem_core::brain::Brain;
 use amem_core::embed::{self, Embedder};
 use amem_core::event::Graph;
-use amem_core::foreign::{Foreign, Layout, detect, to_dense};
+use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
+use amem_core::journal::live;
 use amem_core::mapping::Map;
 use amem_core::spec1::Spec1;
 use amem_core::verify;
@@ -39,8 +40,10 @@ pub struct Incoming {
     file: Arc<dyn File>,
     received: u64,
     expected: u64,
-    /// The file that has the name, and of which this is a copy.
+    /// The file that has the name, which gives way.
     placed: Option<Placed>,
+    /// This is a copy of that file, which is all that there is of it.
+    is_copy: bool,
 }
 
 /// What became of a file.
@@ -66,6 +69,16 @@ impl Incoming {
         Self::new(folder, name, bytes, None)
     }
 
+    /// Begins to receive a file of so many bytes for a brain that takes the place of a file, if there is one.
+    pub(crate) fn in_place_of(
+        folder: &Folder,
+        name: &str,
+        bytes: u64,
+        placed: Option<Placed>,
+    ) -> Result<Self> {
+        Self::new(folder, name, bytes, placed)
+    }
+
     /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
     pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
         Self::new(folder, "to-be-read", bytes, None)
@@ -74,7 +87,9 @@ impl Incoming {
     /// Begins to copy a file that has the name of the brain that it is to become.
     pub(crate) fn of_placed(folder: &Folder, name: &str, placed: Placed) -> Result<Self> {
         let bytes = placed.bytes();
-        Self::new(folder, name, bytes, Some(placed))
+        let mut incoming = Self::new(folder, name, bytes, Some(placed))?;
+        incoming.is_copy = true;
+        Ok(incoming)
     }
 
     fn new(folder: &Folder, name: &str, bytes: u64, placed: Option<Placed>) -> Result<Self> {
@@ -89,6 +104,7 @@ impl Incoming {
             received: 0,
             expected: bytes,
             placed,
+            is_copy: false,
         })
     }
 
@@ -126,24 +142,24 @@ impl Incoming {
         Ok((imported, self.placed.take().and_then(Placed::into_original)))
     }
 
-    /// All that the file has, as a brain; the file is gone with it.
-    pub fn into_view(self) -> Result<View> {
+    /// All that the file has, as a brain, and how many edges that can't have; the file is gone with it.
+    pub fn into_view(self) -> Result<(View, u64)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
-            Layout::Native => Ok(self.open(&map)?.view()),
+            Layout::Native => Ok((self.open(&map)?.view(), 0)),
             Layout::Reference => self.view_of(&Foreign::open(bytes)?.as_written(), bytes),
             Layout::Spec1 => self.view_of(&Spec1::open(bytes)?, bytes),
         }
     }
 
     /// A file of another layout; the same file is the same instance whenever it is read.
-    fn view_of(&self, graph: &dyn Graph, bytes: &[u8]) -> Result<View> {
+    fn view_of(&self, graph: &dyn Graph, bytes: &[u8]) -> Result<(View, u64)> {
         let max = FOREIGN_BYTES_MAX;
         amem_core::Error::check_limit("a file of another layout (bytes)", bytes.len() as u64, max)?;
-        let (graph, _) = to_dense(graph)?;
+        let (graph, report) = to_dense(graph)?;
         let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
-        create::view_of(id, &graph)
+        Ok((create::view_of(id, &graph)?, dropped(&report)))
     }
 
     /// What was received, whole.
@@ -193,7 +209,18 @@ impl Incoming {
             let why = "its journal is missing: the file was cut off there";
             return Err(amem_core::Error::corrupt("file", map.len(), why).into());
         };
-        brain.replay(start, u64::MAX)?;
+        let end = brain.replay(start, u64::MAX)?.position.at;
+        // What was answered is in the file, or the file is damaged: a copy, however it was cut, has it.
+        let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
+        let clean = cell(live::CLEAN).unwrap_or(0);
+        let durable = brain.live().map_or(0, |live| live.committed).max(clean);
+        if durable > end {
+            return Err(Error::Damaged {
+                name: format!("{}{SUFFIX}", self.name),
+                position: end,
+                durable,
+            });
+        }
         Ok(brain)
     }
 
@@ -224,12 +251,11 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        let dropped = [&report.merged, &report.self_edges, &report.dangling];
-        let dropped_edges = dropped.iter().map(|edges| edges.len() as u64).sum();
-        let original = match &self.placed {
+        let dropped_edges = dropped(&report);
+        let original = match self.is_copy && dropped_edges > 0 {
             // The sender of a file has it still; of this one, the brain would be all that is left.
-            Some(_) if dropped_edges > 0 => Some(self.keep()?),
-            _ => None,
+            true => Some(self.keep()?),
+            false => None,
         };
         create::import_as(
             &self.folder,
@@ -266,6 +292,12 @@ impl Incoming {
             format!("{expected} bytes were announced, {found} {came}"),
         )
     }
+}
+
+/// Edges that a brain can't have.
+fn dropped(report: &Report) -> u64 {
+    let dropped = [&report.merged, &report.self_edges, &report.dangling];
+    dropped.iter().map(|edges| edges.len() as u64).sum()
 }
 
 impl Drop for Incoming {

@@ -42,6 +42,8 @@ pub struct Kept {
     pub time: Micros,
     /// Its lineage and the events in its base, if it is a brain of amemd.
     pub told: Option<(Uuid, u64)>,
+    /// Why it can't be read, if so.
+    pub trouble: Option<String>,
 }
 
 /// The files that are kept, by name.
@@ -80,29 +82,33 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> 
         return Ok(None);
     };
     let path = format!("{place}/{name}");
-    let failed = |e| Error::disk("look at", &path, e);
-    let source = match folder.disk().source(&path, false) {
-        Ok(source) => source,
-        // It is gone since, or of no kind that we keep.
-        Err(e)
-            if matches!(
-                e.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::InvalidInput
-            ) =>
-        {
-            return Ok(None);
-        }
-        Err(e) => return Err(failed(e)),
-    };
-    let bytes = source.stamp().map_err(failed)?.bytes;
-    Ok(Some(Kept {
+    let mut kept = Kept {
         file: path[OWN.len() + 1..].to_owned(),
         reason,
         brain: brain.to_owned(),
-        bytes,
+        bytes: 0,
         time: Micros(time),
-        told: adoption::told(&*source, bytes).map_err(failed)?,
-    }))
+        told: None,
+        trouble: None,
+    };
+    let looked = folder.disk().source(&path, false).and_then(|source| {
+        kept.bytes = source.stamp()?.bytes;
+        kept.told = adoption::told(&*source, kept.bytes)?;
+        Ok(())
+    });
+    match looked {
+        // It is gone since.
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // One that can't be read hides no other.
+        looked => kept.trouble = looked.err().map(|e| e.to_string()),
+    }
+    Ok(Some(kept))
+}
+
+/// The name of one as it is listed, of that relative to the folder.
+pub fn listed(path: &str) -> &str {
+    path.strip_prefix(OWN)
+        .map_or(path, |name| name.trim_start_matches('/'))
 }
 
 /// One of them, by its name.
@@ -111,20 +117,48 @@ pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
     found.ok_or_else(|| Error::NotKept { file: file.into() })
 }
 
-/// All that one of them has, as a brain.
-pub fn read(folder: &Folder, file: &str) -> Result<View> {
+/// All that one of them has, as a brain, and how many edges that can't have.
+pub fn read(folder: &Folder, file: &str) -> Result<(View, u64)> {
     let (source, bytes) = open(folder, file)?;
     let mut incoming = Incoming::to_be_read(folder, bytes)?;
     adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
     incoming.into_view()
 }
 
-/// Makes a brain of one of them, whose name is free.
+/// Makes a brain of one of them, whose name is free. The file goes, unless the brain has not all of it: then it is the
+/// original of the answer, and stays.
 pub fn restore(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
     let (source, bytes) = open(folder, file)?;
-    let mut incoming = Incoming::begin(folder, name, bytes)?;
+    let incoming = Incoming::begin(folder, name, bytes)?;
+    become_brain(folder, file, (source, bytes), incoming, embed)
+}
+
+/// The same in the place of the file that has the name, if there is one, in one step: there is always a brain of that name.
+/// What that file had was kept aside before (`Store::retire`).
+pub fn take(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
+    let (source, bytes) = open(folder, file)?;
+    let placed = adoption::place(folder, name)?;
+    let incoming = Incoming::in_place_of(folder, name, bytes, placed)?;
+    become_brain(folder, file, (source, bytes), incoming, embed)
+}
+
+fn become_brain(
+    folder: &Folder,
+    file: &str,
+    (source, bytes): (Box<dyn Source>, u64),
+    mut incoming: Incoming,
+    embed: bool,
+) -> Result<Imported> {
     adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
-    incoming.finish(embed)
+    let (mut imported, before) = incoming.finish_placed(embed)?;
+    if let Some(before) = before {
+        before.settle()?;
+    }
+    match imported.dropped_edges {
+        0 => discard(folder, file)?,
+        _ => imported.original = Some(path(&find(folder, file)?)),
+    }
+    Ok(imported)
 }
 
 /// Takes one of them away for good.

@@ -21,6 +21,9 @@ pub struct Request {
     pub agent: String,
     /// A UUIDv7 under which a retry is answered and not executed again.
     pub request_id: Option<Uuid>,
+    /// What the caller said, in words of the one who hands it over, where that is not the mutation: a retry is held
+    /// against it.
+    pub said: Option<String>,
     /// Refuse if anything but uses of events was committed after this.
     pub expected_lsn: Option<Lsn>,
     /// Refuse if the first event's newest head is not the second.
@@ -35,6 +38,7 @@ impl Request {
             principal: String::new(),
             agent: String::new(),
             request_id: None,
+            said: None,
             expected_lsn: None,
             expected_head: None,
         }

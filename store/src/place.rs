@@ -58,6 +58,14 @@ impl Store {
         done.map_err(|e| Error::disk("protect", &self.file_name, e))
     }
 
+    /// The same of a file that is opened or made: if a group can't be given it, it is the owner's alone, and serves.
+    pub(crate) fn protect_at_least(&self) -> Result<()> {
+        match self.protect() {
+            Err(_) if self.folder.readers_of(&self.name).is_some() => Ok(()),
+            done => done,
+        }
+    }
+
     /// Looks at the brain's name.
     pub(crate) fn place(&self) -> Place {
         match self.folder.disk().identity(&self.file_name) {
@@ -109,11 +117,11 @@ impl Store {
         Err(replaced())
     }
 
-    /// Saves what is committed as a file that is kept aside, and takes the brain's file away, durably. Gives the name of
-    /// what is kept, relative to the folder.
+    /// Saves what is committed as a file that is kept aside, and closes the brain, so that another file may take its
+    /// place (`kept::take`). Gives the name of what is kept, relative to the folder.
     pub fn retire(self) -> Result<String> {
         let saved = self.save()?;
-        self.remove()?;
+        self.close()?;
         Ok(saved)
     }
 

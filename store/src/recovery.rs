@@ -90,7 +90,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
     store
         .take_ownership()
         .map_err(|why| Error::Poisoned { why })?;
-    store.protect()?;
+    store.protect_at_least()?;
     Ok(store)
 }
 

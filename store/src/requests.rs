@@ -14,14 +14,16 @@ const BODY_BYTES: usize = 1 << 10;
 
 /// The hash of what a request asks for: its mutation and its conditions.
 pub(crate) fn body_hash(request: &Request) -> Result<u128> {
-    let body: (&Mutation, _, _, &str) = (
-        &request.mutation,
-        request.expected_lsn,
-        request.expected_head,
-        &request.agent,
-    );
-    let bytes = postcard::to_extend(&body, Vec::with_capacity(BODY_BYTES))
-        .map_err(|e| Error::invalid("request", e.to_string()))?;
+    let (lsn, head, agent) = (request.expected_lsn, request.expected_head, &*request.agent);
+    let room = Vec::with_capacity(BODY_BYTES);
+    let bytes = match &request.said {
+        None => {
+            let body: (&Mutation, _, _, &str) = (&request.mutation, lsn, head, agent);
+            postcard::to_extend(&body, room)
+        }
+        Some(said) => postcard::to_extend(&(said, lsn, head, agent), room),
+    };
+    let bytes = bytes.map_err(|e| Error::invalid("request", e.to_string()))?;
     Ok(xxh3_128(&bytes))
 }
 

@@ -80,7 +80,7 @@ impl Erase {
         cx.done(Some(&brain.named), &told, |page| {
             let erased = plural(told.events.len() as u64, "event");
             page.line(format!(
-                "{erased} erased; no file of amemd has the texts any more (generation {})",
+                "{erased} erased; no file of this brain has the texts any more (generation {})",
                 answer.generation
             ));
             if !told.episodes.is_empty() {

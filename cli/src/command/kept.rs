@@ -53,7 +53,10 @@ struct Row {
     bytes: u64,
     time: Option<Time>,
     lineage: Option<String>,
-    events: Option<u64>,
+    /// Those of its journal are not counted.
+    events_in_base: Option<u64>,
+    /// Why it can't be read.
+    trouble: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -62,7 +65,24 @@ struct Resolved {
     brain: Option<String>,
     /// Where what had the name before is kept.
     kept_file: Option<String>,
+    /// Edges that a brain can't have.
+    dropped_edges: u64,
+    /// Where the file stays, as the brain has not all of it.
+    original: Option<String>,
     merged: Option<Merged>,
+}
+
+impl Resolved {
+    /// Says that the file stays, if it does.
+    fn stays(&self, page: &mut Page) {
+        if let Some(original) = &self.original {
+            let edges = plural(self.dropped_edges, "edge");
+            page.aside(format!(
+                "{} stays: it has {edges} that no brain can have; --keep-ours takes it away",
+                printable(original)
+            ));
+        }
+    }
 }
 
 impl Resolving {
@@ -87,7 +107,8 @@ impl Resolving {
         if let Some(file) = &self.keep_ours {
             let kept = find(cx.daemon()?, file)?;
             if !yes {
-                confirm(cx, &stake(&kept)?, "take it away for good?", "--yes")?;
+                let stake = stake(cx, &kept)?;
+                confirm(cx, &stake, "take it away for good?", "--yes")?;
             }
             return resolve(cx, file, Action::Discard(true));
         }
@@ -160,21 +181,35 @@ fn row(kept: &v1::KeptFile) -> Result<Row, Failure> {
         bytes: kept.bytes,
         time: kept.time.map(|time| Time::of(Some(time))).transpose()?,
         lineage: is_brain.then(|| kept.lineage.clone()),
-        events: is_brain.then_some(kept.events),
+        events_in_base: is_brain.then_some(kept.events),
+        trouble: Some(kept.trouble.clone()).filter(|why| !why.is_empty()),
     })
 }
 
-/// What is at stake.
-fn stake(kept: &v1::KeptFile) -> Result<String, Failure> {
+/// What is at stake: what the file has that the brain has not.
+fn stake(cx: &mut Context, kept: &v1::KeptFile) -> Result<String, Failure> {
     let row = row(kept)?;
-    let holds = row
-        .events
-        .map_or("no brain of amemd".to_owned(), |n| plural(n, "event"));
-    Ok(format!(
-        "{}: {}, {holds}\n",
+    let more = match compared(cx, kept) {
+        Ok(merged) => merged.more(),
+        Err(why) => format!("what it has can't be told ({})", why.message),
+    };
+    let (file, size, brain) = (
         printable(&row.file),
-        bytes(row.bytes)
-    ))
+        bytes(row.bytes),
+        printable(&row.brain),
+    );
+    Ok(format!("{file}: {size}; beyond what {brain} has: {more}\n"))
+}
+
+/// What a merge of a file would do.
+fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<Merged, Failure> {
+    let mut brain = Writable::open(cx, &Target::Name(kept.brain.clone()))?;
+    let options = v1::MergeOptions {
+        dry_run: true,
+        ..Default::default()
+    };
+    let from = From::FromKeptFile(kept.file.clone());
+    merge::run(cx, &mut brain, options, from)
 }
 
 fn write(told: &Listed, page: &mut Page) {
@@ -195,9 +230,14 @@ fn write(told: &Listed, page: &mut Page) {
         );
         page.field(
             "holds",
-            match file.events {
-                Some(n) => format!("{}, {} in its base", bytes(file.bytes), plural(n, "event")),
-                None => format!("{}, no brain of amemd", bytes(file.bytes)),
+            match (&file.trouble, file.events_in_base) {
+                (Some(why), _) => format!("it can't be read: {why}"),
+                (None, Some(n)) => format!(
+                    "{}, {} in its base and those of its journal",
+                    bytes(file.bytes),
+                    plural(n, "event")
+                ),
+                (None, None) => format!("{}, no brain of amemd", bytes(file.bytes)),
             },
         );
     }
@@ -223,6 +263,8 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
         file: file.to_owned(),
         brain: answer.info.map(|info| info.brain),
         kept_file: Some(answer.kept_file).filter(|kept| !kept.is_empty()),
+        dropped_edges: answer.dropped_edges,
+        original: Some(answer.original).filter(|kept| !kept.is_empty()),
         merged: None,
     };
     cx.done(None, &told, |page| {
@@ -234,6 +276,7 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
         if let Some(kept) = &told.kept_file {
             page.field("before", format!("kept as {}", printable(kept)));
         }
+        told.stays(page);
     })?;
     Ok(Exit::Ok)
 }
@@ -249,23 +292,31 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         ..Default::default()
     };
     let merged = merge::run(cx, &mut brain, options, From::FromKeptFile(file.to_owned()))?;
-    let request = v1::ResolveKeptFileRequest {
-        file: file.to_owned(),
-        action: Some(Action::Discard(true)),
-    };
-    let remote = cx.daemon()?;
-    remote.call(remote.client.admin().resolve_kept_file(request))?;
+    let dropped_edges = merged.dropped_edges();
+    if dropped_edges == 0 {
+        let request = v1::ResolveKeptFileRequest {
+            file: file.to_owned(),
+            action: Some(Action::Discard(true)),
+        };
+        let remote = cx.daemon()?;
+        remote.call(remote.client.admin().resolve_kept_file(request))?;
+    }
     let told = Resolved {
         file: file.to_owned(),
         brain: Some(brain.opened.served()?.brain.name().to_owned()),
         kept_file: None,
+        dropped_edges,
+        original: (dropped_edges > 0).then(|| file.to_owned()),
         merged: Some(merged),
     };
     cx.done(Some(&brain.named), &told, |page| {
         if let Some(merged) = &told.merged {
             merged.write(page);
         }
-        page.aside(format!("{} is taken away", printable(&told.file)));
+        match told.original {
+            None => page.aside(format!("{} is taken away", printable(&told.file))),
+            Some(_) => told.stays(page),
+        }
     })?;
     Ok(Exit::Ok)
 }

@@ -54,6 +54,7 @@ pub(super) struct Merged {
     other_vectors: u64,
     erased_there: u64,
     without_origin: u64,
+    dropped_edges: u64,
     commit: Option<CommitJson>,
 }
 
@@ -139,8 +140,31 @@ impl Merged {
             other_vectors: answer.other_vectors,
             erased_there: answer.erased_there,
             without_origin: answer.without_origin,
+            dropped_edges: answer.dropped_edges,
             commit,
         })
+    }
+
+    /// Edges that a brain can't have.
+    pub(super) fn dropped_edges(&self) -> u64 {
+        self.dropped_edges
+    }
+
+    /// What the other has that the brain has not, in a line.
+    pub(super) fn more(&self) -> String {
+        let changes = self.changed + self.retracted + self.touched;
+        let more = [
+            (self.events, "event"),
+            (self.edges, "edge"),
+            (changes, "change"),
+            (self.dropped_edges, "impossible edge"),
+        ];
+        let more = more.iter().filter(|(count, _)| *count > 0);
+        let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
+        match more.is_empty() {
+            true => "nothing".to_owned(),
+            false => more.join(", "),
+        }
     }
 
     /// For people.
@@ -183,6 +207,12 @@ impl Merged {
                 self.erased_there,
                 "event",
                 "whole here; `amemctl erase` erases here, too",
+            ),
+            (
+                "no place",
+                self.dropped_edges,
+                "edge",
+                "to itself, repeated, or to nothing, as a brain can't have it",
             ),
             (
                 "no origin",

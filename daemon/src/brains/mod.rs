@@ -7,6 +7,7 @@
 mod known;
 mod placed;
 mod reading;
+mod taking;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -381,6 +382,9 @@ impl Brains {
                 lineage: identity.lineage,
             }
         };
+        if let Err(why) = store.protect() {
+            tracing::warn!(brain = name, %why, "access.readers: the group can't read its file");
+        }
         let path = self.0.path.join(folder::file_name(&name)?);
         let figures = self.0.figures.brain(&name);
         let started = OpenBrain::start(store, path, &self.0.jobs, &self.0.health, figures);

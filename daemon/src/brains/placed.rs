@@ -235,35 +235,6 @@ impl Brains {
         }
     }
 
-    /// Keeps a brain aside, so that its name is free; says as which file. None if there is no such brain.
-    pub(crate) async fn retire(&self, name: &str) -> Result<Option<String>> {
-        let brain = match self.get(name).await {
-            Ok(brain) => brain,
-            Err(refusal) if refusal.code == Code::NotFound => return Ok(None),
-            Err(refusal) => return Err(refusal),
-        };
-        let (mut place, brains) = (self.take(name).await?, self.clone());
-        let name = name.to_owned();
-        to_its_end(async move {
-            if !place
-                .as_ref()
-                .is_some_and(|open| std::sync::Arc::ptr_eq(open, &brain))
-            {
-                let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
-                return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
-            }
-            let retired = brain.retire().await;
-            *place = None;
-            brains.0.known.forget(&name);
-            brains.leave(&name, place);
-            let kept = retired?;
-            brains.forget(&name).await;
-            tracing::info!(brain = name, kept, "kept aside");
-            Ok(Some(kept))
-        })
-        .await
-    }
-
     /// A file that is not adopted, and why. It is told once.
     fn refuse(&self, name: &str, refusal: Refusal) {
         let is_new = self

@@ -28,8 +28,13 @@ impl Service {
             && text.trim().is_empty()
         {
             *text = self.summary(&brain, *session).await?;
+            // The session may go on: a retry says the same, and has another summary.
+            request.said = Some(format!("a summary of session {session}"));
         }
         let erases = matches!(request.mutation, Mutation::Erase(_));
+        if let Mutation::Erase(ids) = &request.mutation {
+            super::merge::refuse_kept(&self.0, &brain, ids).await?;
+        }
         let written = brain.write(request, bytes).await?;
         if erases {
             // Who sends the old file elsewhere ends at its next part.
@@ -42,7 +47,7 @@ impl Service {
 }
 
 impl Service {
-    /// What a session comes to, in sentences of its own: the same text whenever it is asked for, so that a retry is one.
+    /// What a session comes to, in sentences of its own.
     async fn summary(&self, brain: &OpenBrain, session: SessionId) -> Result<String> {
         let view = brain.view();
         let made = self

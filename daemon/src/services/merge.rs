@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use amem_core::NodeId;
 use amem_core::view::View;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::merge_brain_request::Part;
@@ -13,8 +14,8 @@ use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_proto::{Timestamp, v1};
 use amem_store::kept::{self, Kept, Reason};
 use amem_store::mutation::Request;
-use amem_store::{Incoming, Merged, Mutation, Other};
-use tonic::{Status, Streaming};
+use amem_store::{Incoming, Merged, Mutation, Other, merge};
+use tonic::{Code, Status, Streaming};
 
 use super::transfer::{Parts, receive};
 use super::{Daemon, page_size};
@@ -43,8 +44,13 @@ pub(super) async fn merge(
     let options = super::transfer::options(&mut parts).await?;
     let brain = daemon.brains.get(&options.brain).await?;
     let dry_run = options.dry_run;
-    let from = match &options.from {
-        Some(Source::FromBrain(name)) => daemon.brains.get(name).await?.view(),
+    let (from, dropped_edges) = match &options.from {
+        Some(Source::FromBrain(name)) if *name == brain.name => {
+            return Err(
+                Refusal::invalid("from", "the other brain is this one: name another").into(),
+            );
+        }
+        Some(Source::FromBrain(name)) => (daemon.brains.get(name).await?.view(), 0),
         Some(Source::FromKeptFile(file)) => {
             let (folder, file) = (daemon.brains.folder().clone(), file.clone());
             daemon
@@ -61,11 +67,17 @@ pub(super) async fn merge(
         }
         None => return Err(Refusal::invalid("from", "say which brain or file is merged").into()),
     };
-    let request = request(
+    let mut request = request(
         Mutation::Merge(Other::new(from.clone())),
         options.options,
         &principal,
     )?;
+    // The other brain may go on: a retry names the same.
+    request.said = match &options.from {
+        Some(Source::FromBrain(name)) => Some(format!("a merge of brain {name}")),
+        Some(Source::FromKeptFile(file)) => Some(format!("a merge of file {file}")),
+        _ => None,
+    };
     // From here on it is done whether or not the caller waits.
     let done = to_its_end(async move {
         match dry_run {
@@ -73,7 +85,10 @@ pub(super) async fn merge(
             false => write(&daemon, &brain, request, &from).await,
         }
     });
-    Ok(done.await?)
+    Ok(v1::MergeBrainResponse {
+        dropped_edges,
+        ..done.await?
+    })
 }
 
 /// What a merge would do now.
@@ -122,6 +137,7 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         other_vectors: merged.other_vectors,
         erased_there: merged.erased_there,
         without_origin: merged.without_origin,
+        dropped_edges: 0,
     }
 }
 
@@ -164,6 +180,7 @@ fn file(kept: Kept) -> v1::KeptFile {
         time: Some(time),
         lineage,
         events,
+        trouble: kept.trouble.unwrap_or_default(),
     }
 }
 
@@ -172,8 +189,8 @@ pub(super) async fn resolve_kept(
     daemon: Arc<Daemon>,
     request: v1::ResolveKeptFileRequest,
 ) -> Result<v1::ResolveKeptFileResponse> {
-    let file = request.file;
-    let folder = daemon.brains.folder().clone();
+    let (file, brains) = (request.file, daemon.brains.clone());
+    let folder = brains.folder().clone();
     let known = {
         let (folder, file) = (folder.clone(), file.clone());
         daemon
@@ -181,45 +198,81 @@ pub(super) async fn resolve_kept(
             .run(move || Ok(kept::find(&folder, &file)?))
             .await?
     };
-    to_its_end(async move {
-        let (name, instead) = match request.action {
-            Some(Action::Discard(true)) => {
-                daemon
-                    .scans
-                    .run(move || Ok(kept::discard(&folder, &file)?))
-                    .await?;
-                return Ok(v1::ResolveKeptFileResponse::default());
-            }
-            Some(Action::Take(true)) => {
-                // What can't be read replaces nothing.
-                let (folder, file) = (folder.clone(), file.clone());
-                daemon
-                    .scans
-                    .run(move || Ok(kept::read(&folder, &file)?))
-                    .await?;
-                let instead = daemon.brains.retire(&known.brain).await?;
-                (known.brain, instead)
-            }
-            Some(Action::RestoreAs(name)) => (name, None),
-            _ => {
-                return Err(Refusal::invalid(
-                    "action",
-                    "say discard, take or restore_as",
-                ));
-            }
-        };
-        let of = name.clone();
-        let made = move || {
-            kept::restore(&folder, &file, &of, true)?;
-            Ok(kept::discard(&folder, &file)?)
-        };
-        daemon.scans.run(made).await?;
-        let brain = daemon.brains.get(&name).await?;
-        Ok(v1::ResolveKeptFileResponse {
-            info: Some(super::brain::info(&brain.name, &brain.view())),
-            // As it is listed.
-            kept_file: instead.map_or(String::new(), |kept| kept.replacen(".amemd/", "", 1)),
-        })
+    let (name, imported, before) = match request.action {
+        Some(Action::Discard(true)) => {
+            daemon
+                .scans
+                .run(move || Ok(kept::discard(&folder, &file)?))
+                .await?;
+            return Ok(v1::ResolveKeptFileResponse::default());
+        }
+        Some(Action::Take(true)) => {
+            // What can't be read replaces nothing.
+            let of = file.clone();
+            daemon
+                .scans
+                .run(move || Ok(kept::read(&folder, &of)?))
+                .await?;
+            let (imported, before) = daemon.brains.take_kept(&known.brain, &file).await?;
+            (known.brain, imported, before)
+        }
+        Some(Action::RestoreAs(name)) => {
+            let of = name.clone();
+            let made = to_its_end(async move {
+                let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
+                daemon.scans.run(made).await
+            });
+            (name, made.await?, None)
+        }
+        _ => {
+            return Err(Refusal::invalid(
+                "action",
+                "say discard, take or restore_as",
+            ));
+        }
+    };
+    let brain = brains.get(&name).await?;
+    let listed =
+        |kept: Option<String>| kept.map_or(String::new(), |kept| kept::listed(&kept).into());
+    Ok(v1::ResolveKeptFileResponse {
+        info: Some(super::brain::info(&brain.name, &brain.view())),
+        kept_file: listed(before),
+        dropped_edges: imported.dropped_edges,
+        original: listed(imported.original),
     })
-    .await
+}
+
+/// Refuses to erase events that a file has, too, which was kept aside of the same lineage: they would not be gone.
+pub(super) async fn refuse_kept(daemon: &Daemon, brain: &OpenBrain, ids: &[NodeId]) -> Result<()> {
+    // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
+    daemon.brains.settle(&brain.name).await;
+    let (folder, view, ids) = (daemon.brains.folder().clone(), brain.view(), ids.to_vec());
+    let found = daemon.scans.run(move || {
+        let ids: Vec<_> = ids
+            .into_iter()
+            .filter(|id| view.node(*id).is_ok_and(|node| !node.is_erased()))
+            .collect();
+        let lineage = view.identity().lineage;
+        for kept in kept::list(&folder)? {
+            if ids.is_empty() || kept.told.is_none_or(|(of, _)| of != lineage) {
+                continue;
+            }
+            let has = kept::read(&folder, &kept.file)
+                .and_then(|(other, _)| merge::whole_in(&view, &other, &ids));
+            // One of the lineage that can't be read may have them.
+            if has.is_ok_and(|has| has.is_empty()) {
+                continue;
+            }
+            return Ok(Some(kept.file));
+        }
+        Ok(None)
+    });
+    let Some(file) = found.await? else {
+        return Ok(());
+    };
+    let message = format!(
+        "{file}, which was kept aside, has the text as well: end it first (`amemctl conflicts` lists such files; \
+         --keep-ours takes one away, --merge brings what it has into the brain and takes it away)"
+    );
+    Err(Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message))
 }

@@ -9,6 +9,7 @@ pub(crate) mod matching;
 
 use std::sync::Arc;
 
+use amem_core::NodeId;
 use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use serde::{Deserialize, Serialize, Serializer};
@@ -45,6 +46,17 @@ impl Other {
         let planned = plan::plan(view, &mutation, view.time())?;
         Ok(planned.answer.merged.unwrap_or_default())
     }
+}
+
+/// Which of a brain's events another brain has whole.
+pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
+    let mut found = Vec::new();
+    for (ours, theirs) in matching::Matching::of(view, other)?.pairs() {
+        if ids.contains(&ours) && !other.node(theirs)?.is_erased() {
+            found.push(ours);
+        }
+    }
+    Ok(found)
 }
 
 impl PartialEq for Other {

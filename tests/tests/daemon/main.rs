@@ -12,6 +12,7 @@ mod faulty;
 mod follow;
 mod idle;
 mod jobs;
+mod kept;
 mod live;
 mod merge;
 mod process;

@@ -187,13 +187,13 @@ async fn merges_that_make_no_sense_are_refused_and_change_nothing() {
     assert_eq!(left, 0, "files are left");
 }
 
-async fn files(client: &Client) -> Vec<v1::KeptFile> {
+pub(crate) async fn files(client: &Client) -> Vec<v1::KeptFile> {
     let request = v1::ListKeptFilesRequest::default();
     let listed = client.admin().list_kept_files(request).await;
     listed.unwrap().into_inner().files
 }
 
-async fn resolve(
+pub(crate) async fn resolve(
     client: &Client,
     file: &str,
     action: Action,

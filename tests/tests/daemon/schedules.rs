@@ -307,6 +307,18 @@ async fn a_session_that_ended_is_summarised_by_itself_or_on_request() {
         .unwrap()
         .into_inner();
     assert_eq!(made.edges, 5);
+    // The session goes on, and its summary would be another.
+    let later = v1::IngestRequest {
+        brain: "b".into(),
+        events: vec![v1::NewEvent {
+            r#type: v1::EventType::Decision.into(),
+            text: "Something else was decided later".into(),
+            session_id: Some(first),
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    client.memory().ingest(later).await.unwrap();
     let again = client
         .memory()
         .compress_session(compress(first, &id))
@@ -349,7 +361,7 @@ async fn a_session_that_ended_is_summarised_by_itself_or_on_request() {
     )
     .await;
     until("it has no summary", || async {
-        let event = get(&client, "b", &[made.event_id + 1]).await.remove(0);
+        let event = get(&client, "b", &[made.event_id + 2]).await.remove(0);
         event.compressed.then_some(())
     })
     .await;

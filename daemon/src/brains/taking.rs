@@ -1,0 +1,78 @@
+//! A file that was kept aside in the place of the brain whose name it had.
+//!
+//! Promises: what the brain was is kept aside before, durably; from the first moment to the last there is a brain of that
+//! name, and nobody can make another meanwhile; if it fails, the brain is what it was.
+
+use std::sync::Arc;
+
+use amem_store::{Imported, kept};
+use tonic::Code;
+
+use super::{Brains, blocking, to_its_end};
+use crate::open_brain::OpenBrain;
+use crate::refusal::{Refusal, Result};
+
+impl Brains {
+    /// Makes a kept file the brain of a name; what that brain was is kept aside, and said as which file. Whoever asks
+    /// meanwhile waits for the one or has the other: there is always a brain of that name.
+    pub(crate) async fn take_kept(
+        &self,
+        name: &str,
+        file: &str,
+    ) -> Result<(Imported, Option<String>)> {
+        let brain = match self.get(name).await {
+            Ok(brain) => Some(brain),
+            Err(refusal) if refusal.code == Code::NotFound => None,
+            Err(refusal) => return Err(refusal),
+        };
+        let (mut place, brains) = (self.take(name).await?, self.clone());
+        let (name, file) = (name.to_owned(), file.to_owned());
+        to_its_end(async move {
+            let is_same = match (place.as_ref(), &brain) {
+                (Some(open), Some(brain)) => Arc::ptr_eq(open, brain),
+                (open, brain) => open.is_none() && brain.is_none(),
+            };
+            if !is_same {
+                let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
+                return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
+            }
+            let taken = brains.take_at(&name, &file, brain).await;
+            *place = None;
+            brains.leave(&name, place);
+            taken
+        })
+        .await
+    }
+
+    async fn take_at(
+        &self,
+        name: &str,
+        file: &str,
+        brain: Option<Arc<OpenBrain>>,
+    ) -> Result<(Imported, Option<String>)> {
+        let before = match brain {
+            Some(brain) => Some(brain.retire().await?),
+            None => None,
+        };
+        let (folder, of, theirs) = (self.0.folder.clone(), name.to_owned(), file.to_owned());
+        let taken = blocking(move || kept::take(&folder, &theirs, &of, true)).await?;
+        match taken {
+            Ok(imported) => {
+                self.0.known.forget(name);
+                self.forget(name).await;
+                tracing::info!(brain = name, file, before, "taken");
+                Ok((imported, before))
+            }
+            Err(error) => {
+                // The brain is what it was: a copy of it is kept for nothing.
+                if let Some(before) = before {
+                    let (folder, copy) = (self.0.folder.clone(), kept::listed(&before).to_owned());
+                    if let Err(why) = blocking(move || kept::discard(&folder, &copy)).await? {
+                        tracing::warn!(brain = name, %why, before, "a copy stays");
+                    }
+                }
+                Err(error.into())
+            }
+        }
+    }
+}

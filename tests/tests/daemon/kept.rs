@@ -1,0 +1,200 @@
+//! Files that were kept aside: nothing in them is lost, and nothing in them outlives an erase.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use amem_client::core::event::Edge;
+use amem_client::core::foreign::{CompatOptions, write_compatible};
+use amem_client::core::{EdgeType, Micros};
+use amem_client::{Client, v1};
+use amem_tests::random;
+use tonic::Code;
+use v1::resolve_kept_file_request::Action;
+
+use crate::merge::{files, resolve};
+use crate::process::{Daemon, check_refused, create_bare, folder, ingest};
+use crate::watch::{at, brain, until};
+
+async fn events(client: &Client, name: &str) -> u64 {
+    let brain = brain(client, name).await.unwrap();
+    brain.status.unwrap().events
+}
+
+/// Puts a file in the place of a brain's; gives it as it is kept.
+async fn conflict(client: &Client, folder: &Path, bytes: &[u8], name: &str) -> v1::KeptFile {
+    let copy = folder.join("copy");
+    fs::write(&copy, bytes).unwrap();
+    fs::rename(&copy, at(folder, name)).unwrap();
+    until("no conflict", || async {
+        let files = files(client).await;
+        files
+            .into_iter()
+            .find(|file| file.reason() == v1::KeptReason::Conflict)
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn theirs_is_taken_though_agents_make_the_brain_whenever_it_is_missing() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["one", "two"]).await;
+    let theirs = fs::read(at(folder.path(), "b")).unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let mut agents = Vec::new();
+    for _ in 0..3 {
+        let (client, over) = (daemon.client().await, over.clone());
+        agents.push(tokio::spawn(async move {
+            let mut made = 0;
+            while !over.load(Ordering::Relaxed) {
+                let request = v1::CreateBrainRequest {
+                    brain: "b".into(),
+                    ..Default::default()
+                };
+                made += u64::from(client.brains().create_brain(request).await.is_ok());
+            }
+            made
+        }));
+    }
+    for round in 0..5 {
+        ingest(&client, "b", &["three"]).await;
+        let kept = conflict(&client, folder.path(), &theirs, "b").await;
+        let taken = resolve(&client, &kept.file, Action::Take(true))
+            .await
+            .unwrap();
+        assert_eq!(events(&client, "b").await, 2, "round {round}");
+        // Ours is kept whole.
+        let name = format!("ours-{round}");
+        resolve(&client, &taken.kept_file, Action::RestoreAs(name.clone()))
+            .await
+            .unwrap();
+        assert_eq!(events(&client, &name).await, 3, "round {round}");
+        assert_eq!(files(&client).await, []);
+    }
+    over.store(true, Ordering::Relaxed);
+    for agent in agents {
+        assert_eq!(agent.await.unwrap(), 0, "there was no brain for a moment");
+    }
+}
+
+/// True if a file of the folder, or of those below it, has these bytes.
+fn is_somewhere(folder: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => is_somewhere(&path, bytes),
+            false => {
+                let found = fs::read(&path).unwrap();
+                found.windows(bytes.len()).any(|window| window == bytes)
+            }
+        }
+    })
+}
+
+#[tokio::test]
+async fn what_a_kept_file_has_is_not_erased_before_that_is_gone() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["qwertzuiopasdf", "stays"]).await;
+    let earlier = fs::read(at(folder.path(), "b")).unwrap();
+    let kept = conflict(&client, folder.path(), &earlier, "b").await;
+    let erase = |id| {
+        let request = v1::EraseRequest {
+            brain: "b".into(),
+            event_ids: vec![id],
+            ..Default::default()
+        };
+        let client = client.clone();
+        async move { client.memory().erase(request).await }
+    };
+    check_refused(
+        "kept",
+        erase(0).await,
+        Code::FailedPrecondition,
+        "KEPT_FILE",
+        &[],
+    );
+    assert!(is_somewhere(folder.path(), b"qwertzuiopasdf"));
+    // What it has not does not matter to it.
+    ingest(&client, "b", &["yxcvbnmasdfghj"]).await;
+    erase(2).await.unwrap();
+    resolve(&client, &kept.file, Action::Discard(true))
+        .await
+        .unwrap();
+    erase(0).await.unwrap();
+    for gone in ["qwertzuiopasdf", "yxcvbnmasdfghj"] {
+        assert!(!is_somewhere(folder.path(), gone.as_bytes()), "{gone}");
+    }
+    assert!(is_somewhere(folder.path(), b"stays"));
+}
+
+#[tokio::test]
+async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let mut graph = random::graph(3);
+    let first = graph.events[0].id;
+    graph.edges.push(Edge {
+        source: first,
+        target: first,
+        edge_type: EdgeType::RELATED_TO,
+        weight: 0.5,
+        created_at: Micros(1_500_000_000_000_000),
+    });
+    graph.edges.sort_by_key(|edge| (edge.source, edge.target));
+    let mut reference = Vec::new();
+    write_compatible(&graph, CompatOptions::default(), &mut reference).unwrap();
+    fs::write(at(folder.path(), "theirs"), &reference).unwrap();
+    until("not adopted", || brain(&client, "theirs")).await;
+    let [original] = &files(&client).await[..] else {
+        panic!("the original is kept, as the brain has not all of it")
+    };
+    assert_eq!(original.reason(), v1::KeptReason::Original);
+    let name = Action::RestoreAs("again".into());
+    let restored = resolve(&client, &original.file, name).await.unwrap();
+    assert_eq!(restored.dropped_edges, 1);
+    assert_eq!(restored.original, original.file);
+    resolve(&client, &original.file, Action::Take(true))
+        .await
+        .unwrap();
+    let left = files(&client).await;
+    assert!(
+        left.iter().any(|file| file.file == original.file),
+        "{left:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_that_lacks_what_it_was_answered_is_not_adopted_and_stays_as_it_is() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    for text in ["first of the journal", "second of the journal"] {
+        ingest(&client, "b", &[text]).await;
+    }
+    let mut bytes = fs::read(at(folder.path(), "b")).unwrap();
+    let first = b"first of the journal";
+    let place = bytes
+        .windows(first.len())
+        .position(|window| window == first);
+    bytes[place.unwrap()] ^= 1;
+    fs::write(at(folder.path(), "damaged"), &bytes).unwrap();
+    let refused = until("not refused", || async {
+        let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+        let problems = status.unwrap().into_inner().problems;
+        problems
+            .into_iter()
+            .find(|problem| problem.brain == "damaged")
+    });
+    let refused = refused.await;
+    assert!(refused.message.contains("amemctl repair"), "{refused:?}");
+    assert_eq!(fs::read(at(folder.path(), "damaged")).unwrap(), bytes);
+}
