@@ -80,8 +80,16 @@ pub const SEND_AFTER: Duration = Duration::from_secs(30);
 pub const UNREAD_AFTER: Duration = Duration::from_secs(60);
 /// Bytes of an answer that are given to the connection at a time: what waits there can't be taken back.
 pub const ANSWER_PART_BYTES: usize = 16 << 10;
-/// How long a subscription is silent before it says where it stands.
+/// How long a subscription sends nothing before it says where it stands.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// Commits without anything for a subscriber after which it is told how far it is.
+pub const PASSED_OVER_MAX: usize = 256;
+/// Changes that a subscription looks at before others have their turn.
+pub const FOLLOWED_AT_A_TIME: usize = 256;
+/// Types that one subscription names: as many as there can be.
+pub const FOLLOWED_TYPES_MAX: usize = 256;
+/// Sessions that one subscription names.
+pub const FOLLOWED_SESSIONS_MAX: usize = 10_000;
 /// Subscriptions of one brain.
 pub const SUBSCRIBERS_MAX: usize = 1024;
 /// How long a brain has been asked for nothing before it is closed, unless it is set.
@@ -146,6 +154,8 @@ pub const LOOKS_MAX: usize = 64;
 pub const RESCAN_EVERY: Duration = Duration::from_secs(30);
 /// The same where the system tells nothing.
 pub const RESCAN_UNWATCHED_EVERY: Duration = Duration::from_secs(5);
+/// How long after a defect the watch of the folder goes on: one that comes again and again is to take no processor.
+pub const WATCH_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long a file that was put into the folder has not changed when it is at rest, if nobody has seen its writer close
 /// it.
 pub const SETTLE_AFTER: Duration = Duration::from_secs(2);

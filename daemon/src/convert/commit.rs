@@ -1,15 +1,17 @@
 //! A commit as subscribers are told of it.
 
+use std::collections::BTreeSet;
+
 use amem_core::journal::frame::Kind;
-use amem_core::journal::op::{NewNode, Op};
+use amem_core::journal::op::{Commit, NewNode, Op};
 use amem_core::query::{Scope, Seen, Sight};
-use amem_core::view::{Committed, View};
-use amem_core::{EventType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_core::view::View;
+use amem_core::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
 
-use crate::limits::CHANGES_BYTES;
+use crate::limits::{CHANGES_BYTES, FOLLOWED_AT_A_TIME, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
@@ -27,8 +29,8 @@ pub(crate) struct Told {
 /// Which events' changes a subscriber wants to see.
 #[derive(Debug)]
 pub(crate) struct Only {
-    types: Vec<EventType>,
-    sessions: Vec<SessionId>,
+    types: BTreeSet<EventType>,
+    sessions: BTreeSet<SessionId>,
     scope: Sight,
     everything: bool,
 }
@@ -36,6 +38,11 @@ pub(crate) struct Only {
 impl Only {
     /// Of a request.
     pub(crate) fn of(request: &v1::SubscribeRequest) -> Result<Self> {
+        let limit =
+            |what, count: usize, max: usize| Error::check_limit(what, count as u64, max as u64);
+        limit("types (count)", request.types.len(), FOLLOWED_TYPES_MAX)?;
+        let sessions = request.session_ids.len();
+        limit("session_ids (count)", sessions, FOLLOWED_SESSIONS_MAX)?;
         let scope = request.scope.clone().unwrap_or_default();
         let everything = request.types.is_empty()
             && request.session_ids.is_empty()
@@ -111,42 +118,86 @@ pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResp
     }
 }
 
-/// The message of a commit's changes from one on, and the change that the next message begins with, if the commit is
-/// too large for one.
-pub(crate) fn message(
-    view: &View,
-    committed: &Committed<'_>,
-    told: &Told,
-    from: usize,
-) -> Result<(v1::SubscribeResponse, Option<usize>)> {
-    let commit = committed.commit;
-    let actor = view.actor(commit.actor)?;
-    let mut message = v1::SubscribeResponse {
-        kind: kind(commit.kind).into(),
-        principal: actor.principal.to_owned(),
-        agent: actor.agent.to_owned(),
-        ..standing(view, commit.lsn, commit.time)
-    };
-    let mut bytes = 0;
-    for (at, op) in committed.ops().enumerate().skip(from) {
-        let op = op?;
-        if !told.only.shows(view, &op)? {
-            continue;
+/// A part of a commit's changes as a subscriber is told of it.
+pub(crate) struct Part {
+    /// The message; `more` says whether the commit goes on.
+    pub(crate) message: v1::SubscribeResponse,
+    /// How many operations were looked at for it, each event of a count of uses as one.
+    pub(crate) looked_at: usize,
+}
+
+/// The changes of a commit, one part after the other.
+pub(crate) struct Telling<'t, I> {
+    view: &'t View,
+    commit: Commit,
+    told: &'t Told,
+    ops: I,
+    /// What had no more room in the last part.
+    waiting: Option<v1::Change>,
+}
+
+impl<'t, 'o, I: Iterator<Item = amem_core::Result<Op<'o>>>> Telling<'t, I> {
+    /// Of a commit with these operations.
+    pub(crate) fn new(view: &'t View, commit: Commit, ops: I, told: &'t Told) -> Self {
+        Self {
+            view,
+            commit,
+            told,
+            ops,
+            waiting: None,
         }
-        let Some(change) = change(view, &op, told)? else {
-            continue;
-        };
-        let change = v1::Change {
-            change: Some(change),
-        };
-        bytes += change.encoded_len();
-        if bytes > CHANGES_BYTES && !message.changes.is_empty() {
-            message.more = true;
-            return Ok((message, Some(at)));
-        }
-        message.changes.push(change);
     }
-    Ok((message, None))
+
+    /// The next part. It ends where its message is full, and where so much was looked at that others have their turn.
+    pub(crate) fn part(&mut self) -> Result<Part> {
+        let (view, told) = (self.view, self.told);
+        let actor = view.actor(self.commit.actor)?;
+        let mut message = v1::SubscribeResponse {
+            kind: kind(self.commit.kind).into(),
+            principal: actor.principal.to_owned(),
+            agent: actor.agent.to_owned(),
+            ..standing(view, self.commit.lsn, self.commit.time)
+        };
+        message.changes.extend(self.waiting.take());
+        let mut bytes: usize = message.changes.iter().map(Message::encoded_len).sum();
+        let (mut looked_at, mut passed_over) = (0, 0);
+        for op in self.ops.by_ref() {
+            let op = op?;
+            let weight = weight(&op);
+            looked_at += weight;
+            let shown = match told.only.shows(view, &op)? {
+                true => change(view, &op, told)?,
+                false => None,
+            };
+            let Some(change) = shown else {
+                passed_over += weight;
+                if passed_over >= FOLLOWED_AT_A_TIME {
+                    message.more = true;
+                    break;
+                }
+                continue;
+            };
+            let change = v1::Change {
+                change: Some(change),
+            };
+            bytes += change.encoded_len();
+            if bytes > CHANGES_BYTES && !message.changes.is_empty() {
+                self.waiting = Some(change);
+                message.more = true;
+                break;
+            }
+            message.changes.push(change);
+        }
+        Ok(Part { message, looked_at })
+    }
+}
+
+/// How many events are looked at for an operation.
+fn weight(op: &Op<'_>) -> usize {
+    match op {
+        Op::Touch { entries, .. } => entries.iter().count().max(1),
+        _ => 1,
+    }
 }
 
 fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {

@@ -5,5 +5,5 @@ mod commit;
 mod mutation;
 
 pub(crate) use amem_proto::answer::{moment, space, timestamp};
-pub(crate) use commit::{Only, Told, message, standing};
+pub(crate) use commit::{Only, Telling, Told, standing};
 pub(crate) use mutation::{Asks, commit, request};

@@ -67,6 +67,11 @@ impl<T: Send + 'static> Outgoing<T> {
         drop(self.out.try_send(Err(status.into())));
     }
 
+    /// True if nobody reads any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+
     /// Ready when nobody reads any more.
     pub(super) async fn closed(&self) {
         self.out.closed().await;

@@ -2,13 +2,17 @@
 //!
 //! A subscriber is a place in the log and nothing else: what it has not read yet waits in the file, but for a few
 //! messages. So the slowest subscriber costs a writer nothing; one that does not read at all is told to come back.
+//!
+//! Promises: however much there is that a subscriber does not want, it is told now and then how far it is; going
+//! through it holds no thread for longer than a few changes take, and ends with the subscription and the daemon.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use amem_core::Lsn;
 use amem_proto::v1;
 use tokio::sync::{broadcast, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use tracing::Instrument;
@@ -16,9 +20,9 @@ use uuid::Uuid;
 
 use super::sending::Outgoing;
 use super::{Daemon, status};
-use crate::convert::{Only, Told, message, standing};
+use crate::convert::{Only, Telling, Told, standing};
 use crate::figures::Follower;
-use crate::limits::{CHANGES_WAITING_MAX, HEARTBEAT};
+use crate::limits::{CHANGES_WAITING_MAX, FOLLOWED_AT_A_TIME, HEARTBEAT, PASSED_OVER_MAX};
 use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
 
@@ -40,12 +44,16 @@ pub(super) async fn follow(
         brain,
         from,
         follower,
-        told: Told {
+        told: Arc::new(Told {
             only: Only::of(&request)?,
             vectors: request.include_vectors,
             forgotten: request.include_forgotten,
-        },
+        }),
         newest,
+        heartbeat: HEARTBEAT,
+        said: Instant::now(),
+        passed_over: 0,
+        looked_at: 0,
         stop: daemon.stop.clone(),
         out: out.clone(),
     };
@@ -93,8 +101,16 @@ struct Following {
     /// All up to here has been sent.
     from: Lsn,
     follower: Follower,
-    told: Told,
+    told: Arc<Told>,
     newest: watch::Receiver<Lsn>,
+    /// How long nothing is sent before it says where it stands.
+    heartbeat: Duration,
+    /// When something was sent last.
+    said: Instant,
+    /// Commits since then that had nothing for this subscriber.
+    passed_over: usize,
+    /// What was looked at since others had their turn.
+    looked_at: usize,
     /// What comes of jobs, if that is asked for.
     jobs: Option<broadcast::Receiver<JobTold>>,
     stop: watch::Receiver<bool>,
@@ -108,8 +124,10 @@ impl Following {
             self.newest.mark_unchanged();
             while self.send_next().await? {}
             let mut job = None;
+            // Counted from the last message: commits that are passed over do not put it off.
             let silent = tokio::select! {
-                changed = timeout(HEARTBEAT, self.newest.changed()) => changed.is_err(),
+                _ = self.newest.changed() => false,
+                () = sleep_until(self.said + self.heartbeat) => true,
                 told = hear(&mut self.jobs) => {
                     job = Some(told);
                     false
@@ -117,9 +135,7 @@ impl Following {
                 () = self.out.closed() => return Ok(()),
                 _ = self.stop.wait_for(|stop| *stop) => false,
             };
-            if *self.stop.borrow() {
-                return Err(self.ended("the daemon is stopping"));
-            }
+            self.check_stop()?;
             if self.brain.is_closed() {
                 return Err(self.ended("the brain was closed"));
             }
@@ -140,26 +156,62 @@ impl Following {
         self.send(message).await
     }
 
-    /// Sends the next commit, if there is one: a message at a time, so that a large one is never there whole.
+    /// Sends the next commit, if there is one: a message at a time, so that a large one is never there whole. One that
+    /// has nothing for this subscriber is passed over.
     async fn send_next(&mut self) -> Result<bool> {
-        let view = self.brain.view();
-        let Some(commit) = view.commit_after(self.from)? else {
+        let (view, told) = (self.brain.view(), self.told.clone());
+        let Some(committed) = view.commit_after(self.from)? else {
             self.follower.reached(view.lsn());
             return Ok(false);
         };
-        let mut from = 0;
+        let commit = committed.commit;
+        let mut telling = Telling::new(&view, commit, committed.ops(), &told);
+        let mut is_told = false;
         loop {
-            let (message, next) = message(&view, &commit, &self.told, from)?;
-            // A commit that has nothing for this subscriber is passed over; where the stream stands is said all the same.
-            if !message.changes.is_empty() || from > 0 || self.told.only.is_everything() {
-                self.send(message).await?;
+            let part = telling.part()?;
+            let more = part.message.more;
+            // Once a part is told, the last one is, too: it says that the commit is whole.
+            let is_whole = !more && (is_told || told.only.is_everything());
+            if !part.message.changes.is_empty() || is_whole {
+                self.send(part.message).await?;
+                is_told = true;
             }
-            let Some(next) = next else { break };
-            from = next;
+            self.let_others(part.looked_at).await?;
+            if !more {
+                break;
+            }
         }
-        self.from = commit.commit.lsn;
+        self.from = commit.lsn;
         self.follower.reached(self.from);
+        if !is_told {
+            self.passed_over += 1;
+        }
+        if self.passed_over >= PASSED_OVER_MAX || self.said.elapsed() >= self.heartbeat {
+            self.stand().await?;
+        }
         Ok(true)
+    }
+
+    /// Lets others have their turn if enough was looked at, and sees whether this is still wanted.
+    async fn let_others(&mut self, looked_at: usize) -> Result<()> {
+        // A commit costs something, however little is in it.
+        self.looked_at += looked_at.max(1);
+        if self.looked_at < FOLLOWED_AT_A_TIME {
+            return Ok(());
+        }
+        self.looked_at = 0;
+        tokio::task::yield_now().await;
+        if self.out.is_closed() {
+            return Err(Refusal::cancelled());
+        }
+        self.check_stop()
+    }
+
+    fn check_stop(&self) -> Result<()> {
+        if *self.stop.borrow() {
+            return Err(self.ended("the daemon is stopping"));
+        }
+        Ok(())
     }
 
     /// Says where the stream stands.
@@ -174,12 +226,14 @@ impl Following {
         Ok(standing(&view, self.from, at.moment().1))
     }
 
-    async fn send(&self, message: v1::SubscribeResponse) -> Result<()> {
+    async fn send(&mut self, message: v1::SubscribeResponse) -> Result<()> {
         self.out.send(message).await.map_err(|gone| {
             let remedy = format!("subscribe again, after LSN {}", self.from);
             gone.refusal("SLOW_SUBSCRIBER", &remedy)
                 .with("after_lsn", self.from)
-        })
+        })?;
+        (self.said, self.passed_over) = (Instant::now(), 0);
+        Ok(())
     }
 
     fn ended(&self, why: &str) -> Refusal {
@@ -200,3 +254,6 @@ async fn hear(jobs: &mut Option<broadcast::Receiver<JobTold>>) -> JobTold {
     }
     std::future::pending().await
 }
+
+#[cfg(test)]
+mod tests;
