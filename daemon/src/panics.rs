@@ -1,4 +1,5 @@
-//! A call that panics is answered INTERNAL, and nobody else notices.
+//! A call that panics is answered INTERNAL, and nobody else notices. Work that goes on for the daemon's life is cut into
+//! turns, one of which may panic.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,18 +49,32 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let path = request.uri().path().to_owned();
-        let mut answer = Box::pin(self.inner.call(request));
-        Box::pin(poll_fn(move |cx| {
-            match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
-                Ok(poll) => poll,
-                Err(_) => {
-                    tracing::error!(path, "a defect stopped a call");
-                    let why = "a defect stopped this call; the daemon's log tells more";
-                    Poll::Ready(Ok(Status::from(Refusal::internal(why)).into_http()))
-                }
-            }
-        }))
+        let answer = caught(self.inner.call(request));
+        Box::pin(async move {
+            answer.await.unwrap_or_else(|Panicked| {
+                tracing::error!(path, "a defect stopped a call");
+                let why = "a defect stopped this call; the daemon's log tells more";
+                Ok(Status::from(Refusal::internal(why)).into_http())
+            })
+        })
     }
+}
+
+/// Something panicked: the hook for panics has told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
+/// Goes on with something until it ends or panics. Whoever shares its state has to see to it afterwards.
+pub(crate) fn caught<T>(
+    work: impl Future<Output = T>,
+) -> impl Future<Output = Result<T, Panicked>> {
+    let mut work = Box::pin(work);
+    poll_fn(
+        move |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(_) => Poll::Ready(Err(Panicked)),
+        },
+    )
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 //! Names come from the system's news, from callers who ask for a brain that is not ours yet, and from rescans, which
 //! find whatever was missed. Each is looked at: nothing to do, a file to adopt, one to wait for, or a brain to rescue.
 //! Promises: a file is adopted only at rest and whole; one that is refused stays as it is and is told with its reason,
-//! once; however many there are, few are worked on at a time and nothing is kept of those that were done.
+//! once; however many there are, few are worked on at a time and nothing is kept of those that were done; a defect ends
+//! one turn, and what it left is found by looking through the folder.
 //! Not here: adopting and rescuing (`brains`).
 
 mod arrivals;
 mod events;
 
+use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use amem_store::disk::Stamp;
@@ -20,7 +22,10 @@ use tokio::time::sleep_until;
 use self::arrivals::{Arrivals, Verdict};
 use self::events::{Events, News};
 use crate::brains::{Brains, Found, Outcome};
-use crate::limits::{ADOPTIONS_MAX, GONE_AFTER, LOOKS_MAX, RESCAN_EVERY, RESCAN_UNWATCHED_EVERY};
+use crate::limits::{
+    ADOPTIONS_MAX, GONE_AFTER, LOOKS_MAX, RESCAN_EVERY, RESCAN_UNWATCHED_EVERY, WATCH_AGAIN_AFTER,
+};
+use crate::panics::caught;
 
 /// Watches for as long as it is polled.
 pub(crate) async fn watch(brains: Brains) {
@@ -32,15 +37,33 @@ pub(crate) async fn watch(brains: Brains) {
             None
         }
     };
-    let mut watch = Watch {
+    let watch = Watch {
         brains,
         events,
         arrivals: Arrivals::default(),
         work: JoinSet::new(),
         rescan_at: Instant::now(),
     };
+    turns(watch, |watch| Box::pin(watch.turn())).await;
+}
+
+/// One turn of a watch.
+type Turn<'w> = Pin<Box<dyn Future<Output = ()> + Send + 'w>>;
+
+/// Takes one turn after the other, for as long as it is polled, whatever panics in one.
+async fn turns(mut watch: Watch, mut turn: impl for<'w> FnMut(&'w mut Watch) -> Turn<'w>) {
     loop {
-        watch.turn().await;
+        if caught(turn(&mut watch)).await.is_ok() {
+            continue;
+        }
+        let after = WATCH_AGAIN_AFTER.as_millis();
+        tracing::error!(
+            after,
+            "a defect stopped a look at the folder: it goes on in as many ms"
+        );
+        tokio::time::sleep(WATCH_AGAIN_AFTER).await;
+        // What that turn had begun with and did not end is found.
+        watch.rescan_at = Instant::now();
     }
 }
 
@@ -213,3 +236,6 @@ fn age(stamp: Stamp) -> Option<Duration> {
     let modified = UNIX_EPOCH + Duration::from_nanos(stamp.modified);
     SystemTime::now().duration_since(modified).ok()
 }
+
+#[cfg(test)]
+mod tests;
