@@ -245,17 +245,22 @@ async fn close_sessions(
             }
         }
         for answer in answers {
-            // Its agent may have closed it in this moment.
-            if answer
+            let answer = answer
                 .await
-                .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
-                .is_ok()
-            {
-                closed += 1;
-            }
+                .unwrap_or_else(|_| Err(Refusal::outcome_unknown()));
+            closed += u64::from(has_closed(answer)?);
         }
     }
     Ok((closed > 0).then(|| format!("{closed} sessions were idle and are closed")))
+}
+
+/// True if a session was closed, false if somebody else had closed it: its agent, in this very moment.
+fn has_closed<T>(answer: Result<T>) -> Result<bool> {
+    match answer {
+        Ok(_) => Ok(true),
+        Err(refusal) if refusal.reason == "SESSION_CLOSED" => Ok(false),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
@@ -317,5 +322,19 @@ mod tests {
             _ => panic!("on purpose"),
         });
         assert!(failed.is_err());
+    }
+
+    #[test]
+    fn a_session_that_its_agent_has_closed_is_no_failure_and_a_disk_that_is_full_is_one() {
+        let id = SessionId(1);
+        let closed = Refusal::from(amem_store::Error::SessionClosed { id });
+        assert_eq!(has_closed(Ok(())), Ok(true));
+        assert_eq!(has_closed::<()>(Err(closed)), Ok(false));
+        for refusal in [
+            Refusal::new(tonic::Code::ResourceExhausted, "DISK_FULL", "full"),
+            Refusal::outcome_unknown(),
+        ] {
+            assert_eq!(has_closed::<()>(Err(refusal.clone())), Err(refusal));
+        }
     }
 }
