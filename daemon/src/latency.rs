@@ -1,8 +1,11 @@
 //! How long calls take, by RPC: one HDR histogram each.
 //!
 //! A call's latency is from the arrival of its head to the end of its answer, or, if that streams, to the first
-//! message: the length of a stream says nothing of the daemon. It is under way until its answer has ended. Promises: the number of histograms is
-//! that of the RPCs that exist, whatever paths are called. Not here: telling them (`services::admin`).
+//! message: the length of a stream says nothing of the daemon. It is under way until its answer has ended. A call whose
+//! caller goes before that has failed, unless its answer has no end and has begun: going is how such a call ends well.
+//!
+//! Promises: the number of histograms is that of the RPCs that exist, whatever paths are called.
+//! Not here: telling them (`services::admin`).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -49,6 +52,7 @@ pub(crate) struct Rpc {
     /// Microseconds.
     pub(crate) micros: Histogram<u64>,
     streams: bool,
+    is_endless: bool,
 }
 
 impl Latencies {
@@ -62,6 +66,7 @@ impl Latencies {
                 // for each of the RPCs that nobody calls.
                 micros: Histogram::new(DIGITS).ok()?,
                 streams: method.streams,
+                is_endless: method.is_endless,
             };
             Some((method.path, Mutex::new(rpc)))
         });
@@ -153,6 +158,7 @@ where
                 // A head alone: its body is not looked at.
                 call.end(Some(&reason));
             }
+            call.answered = true;
             let body = Measured { inner: body, call };
             Ok(Response::from_parts(head, Body::new(body)))
         })
@@ -188,11 +194,15 @@ fn code_name(code: tonic::Code) -> String {
     name
 }
 
-/// A call under way. Dropped without an end, it counts as failed: the caller has gone.
+/// A call under way. Dropped without an end, it counts as failed, as the caller has gone; unless that is its end.
 struct Call {
     latencies: Latencies,
     path: String,
     streams: bool,
+    /// Its answer has no end.
+    is_endless: bool,
+    /// Its answer has begun.
+    answered: bool,
     began: Instant,
     timed: bool,
     ended: bool,
@@ -200,15 +210,17 @@ struct Call {
 
 impl Call {
     fn begin(latencies: &Latencies, path: &str) -> Self {
-        let mut streams = false;
+        let (mut streams, mut is_endless) = (false, false);
         latencies.change(path, |rpc| {
             rpc.in_flight += 1;
-            streams = rpc.streams;
+            (streams, is_endless) = (rpc.streams, rpc.is_endless);
         });
         Self {
             latencies: latencies.clone(),
             path: path.to_owned(),
             streams,
+            is_endless,
+            answered: false,
             began: Instant::now(),
             timed: false,
             ended: false,
@@ -245,7 +257,8 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.end(Some(GONE));
+        let is_enough = self.is_endless && self.answered;
+        self.end((!is_enough).then_some(GONE));
     }
 }
 
@@ -292,11 +305,16 @@ mod tests {
     use std::convert::Infallible;
 
     fn latencies() -> Latencies {
-        let method = |path: &str, streams| Method {
+        let method = |path: &str, streams, is_endless| Method {
             path: path.into(),
             streams,
+            is_endless,
         };
-        Latencies::new([method("/a/One", false), method("/a/Two", true)])
+        Latencies::new([
+            method("/a/Endless", true, true),
+            method("/a/One", false, false),
+            method("/a/Two", true, false),
+        ])
     }
 
     async fn call(
@@ -323,6 +341,24 @@ mod tests {
         ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
             Poll::Pending
         }
+    }
+
+    #[tokio::test]
+    async fn who_has_enough_of_an_answer_without_an_end_has_not_failed() {
+        let latencies = latencies();
+        let endless = || Response::new(Body::new(Endless));
+        drop(call(&latencies, "/a/Endless", endless).await);
+        let (page, _) = latencies.page("", 1);
+        let told = |rpc: &Rpc| (rpc.micros.len(), rpc.errors, rpc.in_flight);
+        assert_eq!(told(&page[0].1), (1, 0, 0));
+        assert_eq!(latencies.refused(), BTreeMap::new());
+        // Nor has it ended well if it was refused, or if there was no answer yet.
+        let refused = || Status::not_found("no").into_http();
+        drop(call(&latencies, "/a/Endless", refused).await);
+        drop(Call::begin(&latencies, "/a/Endless"));
+        let (page, _) = latencies.page("", 1);
+        assert_eq!(told(&page[0].1), (3, 2, 0));
+        assert_eq!(latencies.refused()[GONE], 1);
     }
 
     #[test]

@@ -45,7 +45,7 @@ const FAILED: Family = counter(
 const IN_FLIGHT: Family = gauge("amemd_calls_in_flight", "Calls under way.");
 const REFUSED: Family = counter(
     "amemd_calls_refused_total",
-    "Calls that were refused or failed, by reason; GONE if the caller left.",
+    "Calls that were refused or failed, by reason; GONE if the caller left, unless its answer had no end.",
 );
 const RUNNING: Family = gauge("amemd_jobs_running", "Jobs that run.");
 const JOBS: Family = counter(
