@@ -41,16 +41,68 @@ impl Looking {
     }
 }
 
-/// Conditions on events.
+/// Of which types and sessions events are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
-pub(crate) struct Conditions {
+pub(crate) struct Kinds {
     /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of them.
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
     types: Vec<EventType>,
     /// Only events of this session, by number or key (key:7 for a key of digits); more than once for any of them.
     #[arg(long = "session", value_name = "SESSION")]
     sessions: Vec<String>,
+}
+
+impl Kinds {
+    /// The types in a message.
+    pub(crate) fn types(&self) -> Vec<i32> {
+        self.types.iter().map(|t| type_number(*t)).collect()
+    }
+
+    /// The numbers of the sessions.
+    pub(crate) fn session_ids(
+        &self,
+        cx: &mut Context,
+        opened: &Opened,
+    ) -> Result<Vec<u32>, Failure> {
+        let names = self.sessions.iter();
+        names.map(|name| session_id(cx, opened, name)).collect()
+    }
+}
+
+/// Whose events.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which events")]
+pub(crate) struct Scoped {
+    /// Only events of this user.
+    #[arg(long, value_name = "USER", hide_short_help = true)]
+    scope_user: Option<String>,
+    /// Only events of this agent.
+    #[arg(long, value_name = "AGENT", hide_short_help = true)]
+    scope_agent: Option<String>,
+    /// Only events of this run.
+    #[arg(long, value_name = "RUN", hide_short_help = true)]
+    scope_run: Option<String>,
+}
+
+impl Scoped {
+    /// The scope in a message, if one is asked for.
+    pub(crate) fn scope(&self) -> Option<v1::Scope> {
+        let scope = v1::Scope {
+            user: self.scope_user.clone(),
+            agent: self.scope_agent.clone(),
+            run: self.scope_run.clone(),
+        };
+        (scope != v1::Scope::default()).then_some(scope)
+    }
+}
+
+/// Conditions on events.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Which events")]
+pub(crate) struct Conditions {
+    #[command(flatten)]
+    kinds: Kinds,
     /// Not before this time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Micros>,
@@ -69,15 +121,8 @@ pub(crate) struct Conditions {
     /// Only events at least as sure.
     #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
     min_confidence: Option<f32>,
-    /// Only events of this user.
-    #[arg(long, value_name = "USER", hide_short_help = true)]
-    scope_user: Option<String>,
-    /// Only events of this agent.
-    #[arg(long, value_name = "AGENT", hide_short_help = true)]
-    scope_agent: Option<String>,
-    /// Only events of this run.
-    #[arg(long, value_name = "RUN", hide_short_help = true)]
-    scope_run: Option<String>,
+    #[command(flatten)]
+    scoped: Scoped,
     /// Events that an episode summarises, too.
     #[arg(long, visible_alias = "compressed")]
     include_compressed: bool,
@@ -107,26 +152,16 @@ impl Conditions {
                 max: None,
             })
         };
-        let mut session_ids = Vec::new();
-        for name in &self.sessions {
-            session_ids.push(session_id(cx, opened, name)?);
-        }
-        let is_scoped =
-            self.scope_user.is_some() || self.scope_agent.is_some() || self.scope_run.is_some();
         Ok(v1::Selection {
-            types: self.types.iter().map(|t| type_number(*t)).collect(),
-            session_ids,
+            types: self.kinds.types(),
+            session_ids: self.kinds.session_ids(cx, opened)?,
             recorded,
             happened,
             confidence: at_least(self.min_confidence),
             strength: at_least(self.min_strength),
             keyword: self.keyword.clone().unwrap_or_default(),
             filter_json: self.condition.clone().unwrap_or_default(),
-            scope: is_scoped.then(|| v1::Scope {
-                user: self.scope_user.clone(),
-                agent: self.scope_agent.clone(),
-                run: self.scope_run.clone(),
-            }),
+            scope: self.scoped.scope(),
             include_forgotten: looking.include_forgotten,
             include_compressed: self.include_compressed,
             ..Default::default()

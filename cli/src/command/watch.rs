@@ -12,8 +12,9 @@ use crate::context::Context;
 use crate::event::Time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Served;
+use crate::opened::{Opened, Served};
 use crate::render::{Page, clipped, printable};
+use crate::selecting::{Kinds, Scoped};
 use crate::target::{self, Target};
 use crate::when;
 
@@ -22,10 +23,13 @@ use crate::when;
 #[command(after_help = "Examples:
   amemctl watch work
   amemctl watch work --after 0 --count 10       the first ten commits that are still held
+  amemctl watch work --type decision --session standup
+  amemctl watch work --scope-user ada           what changes of the events of one user
   amemctl watch work --jobs                     what came of decay, expiry, checkpoints, too
   amemctl watch work --json | jq .changes       an object a line, without the envelope
 
-It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit.")]
+It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit; of those that change
+none of the events that are asked for, it shows only what is about the whole brain, such as settings.")]
 pub(crate) struct Watch {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
@@ -41,6 +45,10 @@ pub(crate) struct Watch {
     /// What came of scheduled jobs, too, when they end.
     #[arg(long)]
     jobs: bool,
+    #[command(flatten)]
+    kinds: Kinds,
+    #[command(flatten)]
+    scoped: Scoped,
 }
 
 #[derive(Serialize)]
@@ -74,7 +82,9 @@ impl Watch {
                 "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
             ));
         };
-        let served = Served::open_for_good(cx.daemon()?, name)?;
+        let opened = Opened::Served(Served::open_for_good(cx.daemon()?, name)?);
+        let session_ids = self.kinds.session_ids(cx, &opened)?;
+        let served = opened.served()?;
         let named = served.named();
         // From the commit that is told on, so that none between that and the subscription is missed.
         let mut commits = served.brain.follow_with(v1::SubscribeRequest {
@@ -82,6 +92,9 @@ impl Watch {
             instance: named.instance.map(|id| id.to_string()).unwrap_or_default(),
             include_forgotten: self.include_forgotten,
             include_jobs: self.jobs,
+            types: self.kinds.types(),
+            session_ids,
+            scope: self.scoped.scope(),
             ..Default::default()
         });
         let mut seen = 0;

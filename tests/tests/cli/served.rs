@@ -279,6 +279,46 @@ fn commits_are_watched_from_any_that_is_held() {
 }
 
 #[test]
+fn only_what_is_asked_for_is_watched() {
+    let tool = backups();
+    tool.text("add work 'It is Friday' --session friday");
+    let after = tool.envelope("info work")["brain"]["lsn"].as_u64().unwrap();
+    for line in [
+        "add work 'We keep tapes' --type decision --session friday --scope-user ada",
+        "add work 'Tapes are heavy' --session friday --scope-user bob",
+        "add work 'Nobody reads them' --type decision --session monday --scope-user ada",
+        "add work 'Tapes are burnt' --type decision --session friday --scope-user bob",
+    ] {
+        tool.text(line);
+    }
+    for (only, expected) in [
+        (
+            "--type decision --session friday",
+            ["We keep tapes", "Tapes are burnt"],
+        ),
+        ("--scope-user bob", ["Tapes are heavy", "Tapes are burnt"]),
+    ] {
+        let lines = tool.text(&format!(
+            "--json watch work --after {after} --count 2 {only}"
+        ));
+        let lines: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let changes = lines
+            .iter()
+            .flat_map(|line| line["changes"].as_array().unwrap());
+        let texts: Vec<&str> = changes
+            .filter_map(|change| change["event"]["text"].as_str())
+            .collect();
+        assert_eq!(texts, expected, "{only}");
+    }
+    let ran = tool.run(&words("watch work --session nobody"));
+    assert_ne!(ran.exit, 0, "{ran:?}");
+    assert!(ran.err.contains("nobody"), "{ran:?}");
+}
+
+#[test]
 fn who_watches_goes_on_where_it_was_when_amemd_is_there_again() {
     let tool = backups();
     let mut watching = tool.command();
