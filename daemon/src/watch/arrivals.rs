@@ -4,7 +4,7 @@
 //! changed for a while; one that was refused is looked at again only when it has changed.
 //! Not here: looking.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use amem_store::disk::Stamp;
@@ -13,7 +13,11 @@ use crate::limits::SETTLE_AFTER;
 
 /// The names that are waited for.
 #[derive(Debug, Default)]
-pub(super) struct Arrivals(HashMap<String, Arrival>);
+pub(super) struct Arrivals {
+    names: HashMap<String, Arrival>,
+    /// Those that have a time to be looked at, by that: what is due is found without looking at the others.
+    by_time: BTreeSet<(Instant, String)>,
+}
 
 #[derive(Debug)]
 struct Arrival {
@@ -41,42 +45,52 @@ pub(super) enum Verdict {
 impl Arrivals {
     /// A name is to be looked at, at once or a while later.
     pub(super) fn look_at(&mut self, name: &str, closed: bool, at: Instant) {
-        let arrival = self.0.entry(name.to_owned()).or_insert(Arrival {
+        let arrival = self.names.entry(name.to_owned()).or_insert(Arrival {
             seen: None,
             closed: false,
             due: None,
             refused: None,
         });
         arrival.closed |= closed;
-        arrival.due = Some(arrival.due.map_or(at, |due| due.min(at)));
+        let due = arrival.due.map_or(at, |due| due.min(at));
+        self.set_due(name, Some(due));
+    }
+
+    fn set_due(&mut self, name: &str, at: Option<Instant>) {
+        let Some(arrival) = self.names.get_mut(name) else {
+            return;
+        };
+        let before = std::mem::replace(&mut arrival.due, at);
+        if before == at {
+            return;
+        }
+        if let Some(before) = before {
+            self.by_time.remove(&(before, name.to_owned()));
+        }
+        if let Some(at) = at {
+            self.by_time.insert((at, name.to_owned()));
+        }
     }
 
     /// How many are looked at again though nothing has changed.
     pub(super) fn waiting(&self) -> usize {
-        let arrivals = self.0.values();
-        arrivals.filter(|arrival| arrival.due.is_some()).count()
+        self.by_time.len()
     }
 
     /// When something is due.
     pub(super) fn next(&self) -> Option<Instant> {
-        self.0.values().filter_map(|arrival| arrival.due).min()
+        self.by_time.first().map(|(at, _)| *at)
     }
 
     /// The names that are due, at most so many, the longest overdue first.
     pub(super) fn due(&mut self, now: Instant, most: usize) -> Vec<String> {
-        let due = |(name, arrival): (&String, &mut Arrival)| {
-            let at = arrival.due.filter(|due| *due <= now)?;
-            Some((at, name.clone()))
-        };
-        let mut names: Vec<_> = self.0.iter_mut().filter_map(due).collect();
-        names.sort_unstable();
-        names.truncate(most);
-        for (_, name) in &names {
-            if let Some(arrival) = self.0.get_mut(name) {
-                arrival.due = None;
-            }
+        let due = self.by_time.iter().take(most);
+        let due = due.take_while(|(at, _)| *at <= now);
+        let names: Vec<_> = due.map(|(_, name)| name.clone()).collect();
+        for name in &names {
+            self.set_due(name, None);
         }
-        names.into_iter().map(|(_, name)| name).collect()
+        names
     }
 
     /// A file was found under a name that is not ours.
@@ -87,7 +101,7 @@ impl Arrivals {
         age: Option<Duration>,
         now: Instant,
     ) -> Verdict {
-        let Some(arrival) = self.0.get_mut(name) else {
+        let Some(arrival) = self.names.get_mut(name) else {
             return Verdict::Refused;
         };
         if arrival.refused == Some(stamp) {
@@ -105,25 +119,26 @@ impl Arrivals {
             let closed = std::mem::take(&mut arrival.closed);
             return Verdict::Take { closed };
         }
-        arrival.due = Some(now + SETTLE_AFTER);
+        self.set_due(name, Some(now + SETTLE_AFTER));
         Verdict::Wait
     }
 
     /// What was found was refused: nothing is done before it changes.
     pub(super) fn refuse(&mut self, name: &str, stamp: Stamp) {
-        if let Some(arrival) = self.0.get_mut(name) {
+        if let Some(arrival) = self.names.get_mut(name) {
             arrival.refused = Some(stamp);
         }
     }
 
     /// There is nothing to wait for.
     pub(super) fn forget(&mut self, name: &str) {
-        self.0.remove(name);
+        self.set_due(name, None);
+        self.names.remove(name);
     }
 
     /// The names that something is known of.
     pub(super) fn names(&self) -> Vec<String> {
-        self.0.keys().cloned().collect()
+        self.names.keys().cloned().collect()
     }
 }
 
@@ -198,5 +213,30 @@ mod tests {
         }
         assert_eq!(arrivals.due(now, 3), ["0", "1", "2"]);
         assert_eq!(arrivals.next(), Some(now - Duration::from_secs(7)));
+        // What is put forward is due once, and what is forgotten is not.
+        arrivals.look_at("9", false, now - Duration::from_secs(20));
+        arrivals.forget("3");
+        assert_eq!(arrivals.waiting(), 6);
+        assert_eq!(arrivals.due(now, 3), ["9", "4", "5"]);
+        assert_eq!(arrivals.due(now, 10), ["6", "7", "8"]);
+        assert_eq!((arrivals.waiting(), arrivals.next()), (0, None));
+    }
+
+    #[test]
+    fn each_of_a_hundred_thousand_is_found_without_looking_at_all_the_others() {
+        let (mut arrivals, now) = (Arrivals::default(), Instant::now());
+        for name in 0..100_000 {
+            arrivals.look_at(&name.to_string(), false, now);
+        }
+        let began = Instant::now();
+        for _ in 0..20_000 {
+            assert_eq!(arrivals.due(now, 1).len(), 1);
+        }
+        // With a look at all for each it takes minutes.
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            began.elapsed()
+        );
     }
 }
