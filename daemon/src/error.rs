@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
 /// The result of starting or running the daemon.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -57,13 +59,12 @@ pub enum Error {
         source: io::Error,
     },
     /// The service manager lets the daemon make no such socket.
-    #[error(
-        "cannot listen on {address}: this service may not make TCP sockets: have the service manager make it \
-         (ListenStream={address} in a drop-in of amemd.socket), or allow them (RestrictAddressFamilies=, PrivateNetwork=)"
-    )]
+    #[error("cannot listen on {address}: this service may not make TCP sockets: {remedy}")]
     Fenced {
         /// The address.
         address: SocketAddr,
+        /// What to do.
+        remedy: String,
     },
     /// The service manager lent something of no use.
     #[error("the service manager lent {what}: {why}")]
@@ -142,11 +143,39 @@ impl Error {
         )
     }
 
+    /// An address can't be listened on. `remedy`: what to do where the service manager does not let us.
+    pub(crate) fn bound(address: SocketAddr, source: io::Error, remedy: &str) -> Self {
+        // What the unit of the service says to sockets that it did not foresee.
+        let is_fenced = source.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error());
+        match is_fenced {
+            true => Self::Fenced {
+                address,
+                remedy: remedy.to_owned(),
+            },
+            false => Self::Listen { address, source },
+        }
+    }
+
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io {
             action,
             path: path.into(),
             source,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_service_manager_forbids_has_its_remedy() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 9411));
+        for (errno, fenced) in [(Errno::AFNOSUPPORT, true), (Errno::ADDRINUSE, false)] {
+            let told = Error::bound(address, errno.into(), "take the fence away").to_string();
+            assert!(told.contains("127.0.0.1:9411"), "{told}");
+            assert_eq!(told.contains("take the fence away"), fenced, "{told}");
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-use rustix::io::Errno;
 use tokio::net::TcpListener;
 
 use super::lent::Lent;
@@ -44,13 +43,13 @@ impl Listeners {
 }
 
 async fn bind_tcp(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|source| {
-        // What the unit of the service says to sockets that it did not foresee.
-        let is_fenced = source.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error());
-        match is_fenced {
-            true => Error::Fenced { address },
-            false => Error::Listen { address, source },
-        }
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| {
+        let remedy = format!(
+            "have the service manager make it (ListenStream={address} in a drop-in of amemd.socket), or allow them \
+             (RestrictAddressFamilies=, PrivateNetwork=)"
+        );
+        Error::bound(address, source, &remedy)
     })
 }
 

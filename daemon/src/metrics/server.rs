@@ -33,6 +33,10 @@ const FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4
 /// What the other pages are.
 const WORDS: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
+/// What to do where the service manager does not let us listen: it lends no socket for metrics.
+const FENCED: &str = "for metrics.listen, allow them in a drop-in of amemd.service \
+                      (RestrictAddressFamilies=AF_INET AF_INET6, and PrivateNetwork=no for the machine's)";
+
 /// How long nobody is let in after that failed.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
@@ -57,7 +61,7 @@ impl Metrics {
         let Some(address) = config.metrics else {
             return Ok(Self(None));
         };
-        let failed = |source| Error::Listen { address, source };
+        let failed = |source| Error::bound(address, source, FENCED);
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         let pages = Arc::new(Pages {
