@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::event::Time;
 use crate::failure::Failure;
 use crate::remote::Remote;
+use crate::render::printable;
 
 /// Rows that are asked for at a time.
 const PAGE: u32 = 200;
@@ -21,11 +22,14 @@ pub(crate) struct Vitals {
     pub(crate) folder: String,
     pub(crate) socket: String,
     pub(crate) brain_count: u64,
+    pub(crate) failed_brains: u64,
+    pub(crate) rejected_files: u64,
     pub(crate) connections: u64,
     pub(crate) connections_turned_away: u64,
     pub(crate) files_waiting: u64,
     pub(crate) process: Process,
     pub(crate) brains: Vec<BrainJson>,
+    /// The first of them: brains, then files.
     pub(crate) problems: Vec<Problem>,
     pub(crate) latencies: Vec<Latency>,
     pub(crate) refused_calls: Vec<Refused>,
@@ -65,13 +69,15 @@ pub(crate) struct BrainJson {
     pub(crate) subscriber_behind: u64,
 }
 
-/// A brain that is not served.
+/// A brain that can't be opened, or a file that was rejected.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Problem {
     pub(crate) brain: String,
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) time: Option<Time>,
+    /// It was never a brain.
+    pub(crate) rejected: bool,
 }
 
 /// How long the calls of one kind took.
@@ -129,7 +135,26 @@ pub(crate) struct JobCount {
     pub(crate) failed: u64,
 }
 
+impl Problem {
+    /// What it is, and why it is not served.
+    pub(crate) fn line(&self) -> (&'static str, String) {
+        let (name, why) = (printable(&self.brain), printable(&self.message));
+        match self.rejected {
+            false => ("problem", format!("{name}: {why}")),
+            // Some reasons name the file themselves.
+            true if self.message.starts_with(&format!("{}.amem ", self.brain)) => ("rejected", why),
+            true => ("rejected", format!("{name}.amem: {why}")),
+        }
+    }
+}
+
 impl Vitals {
+    /// How many brains and files are not served beside those that are told of.
+    pub(crate) fn problems_untold(&self) -> u64 {
+        let all = self.failed_brains + self.rejected_files;
+        all.saturating_sub(self.problems.len() as u64)
+    }
+
     /// Asks for all of it.
     pub(crate) fn of(remote: &Remote) -> Result<Self, Failure> {
         let mut admin = remote.client.admin();
@@ -144,6 +169,8 @@ impl Vitals {
             folder: status.folder,
             socket: status.socket,
             brain_count: status.brain_count,
+            failed_brains: status.failed_brains,
+            rejected_files: status.rejected_files,
             connections: status.connections,
             connections_turned_away: status.connections_turned_away,
             files_waiting: status.files_waiting,
@@ -159,6 +186,26 @@ impl Vitals {
             latencies,
             jobs: jobs(remote)?,
         })
+    }
+}
+
+/// All that is not served, and why.
+pub(crate) fn problems(remote: &Remote) -> Result<Vec<Problem>, Failure> {
+    let mut all = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = v1::ListProblemsRequest {
+            page_size: PAGE,
+            page_token,
+        };
+        let answer = remote.call(remote.client.admin().list_problems(request))?;
+        for problem in answer.problems {
+            all.push(self::problem(problem)?);
+        }
+        page_token = answer.next_page_token;
+        if page_token.is_empty() {
+            return Ok(all);
+        }
     }
 }
 
@@ -237,6 +284,7 @@ fn problem(of: v1::BrainProblem) -> Result<Problem, Failure> {
         reason: of.reason,
         message: of.message,
         time: time(of.time)?,
+        rejected: of.rejected,
     })
 }
 

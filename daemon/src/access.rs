@@ -223,7 +223,7 @@ pub(crate) struct Needs {
 const MEMORY: &str = "amem.v1.MemoryService";
 
 /// Service, method (`*`: every other one), role, pace.
-const TABLE: [(&str, &str, Role, Pace); 29] = {
+const TABLE: [(&str, &str, Role, Pace); 30] = {
     use Pace::{Call, Long, Stream};
     use Role::{Admin, Read, Write};
     const BRAIN: &str = "amem.v1.BrainService";
@@ -246,6 +246,7 @@ const TABLE: [(&str, &str, Role, Pace); 29] = {
         (MEMORY, "*", Write, Call),
         ("amem.v1.QueryService", "*", Read, Call),
         (ADMIN, "GetStatus", Read, Call),
+        (ADMIN, "ListProblems", Read, Call),
         (ADMIN, "ListLatencies", Read, Call),
         (ADMIN, "ListJobs", Read, Call),
         (ADMIN, "ListSchedules", Read, Call),

@@ -26,6 +26,10 @@ pub const READS_MIN: usize = 4;
 pub const READS_MAX: usize = 64;
 /// Brains in one page of a list.
 pub const LIST_PAGE_MAX: usize = 1000;
+/// Brains and files that are not served, of which a status tells; the others are listed by page.
+pub const PROBLEMS_TOLD_MAX: usize = 20;
+/// Bytes of names and reasons in a page of what is not served, after which it ends.
+pub const PROBLEMS_BYTES: usize = 256 << 10;
 /// Streams of one connection at the same time.
 pub const CONNECTION_STREAMS_MAX: u32 = 64;
 /// Bytes of the headers of a request.

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::remote::Remote;
 use crate::render::{Align, Page, Table, count, plural, printable};
 use crate::source::Named;
+use crate::vitals;
 use crate::when;
 
 /// Brains that are asked for at a time.
@@ -127,15 +128,7 @@ struct Problem {
 
 #[derive(Serialize)]
 struct AllRejected {
-    rejected: Vec<Rejected>,
-}
-
-#[derive(Serialize)]
-struct Rejected {
-    brain: String,
-    reason: String,
-    message: String,
-    time: Option<Time>,
+    rejected: Vec<vitals::Problem>,
 }
 
 #[derive(Serialize)]
@@ -272,18 +265,8 @@ impl Ls {
 /// Lists what is in the folder and not served.
 fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
-    let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;
-    let row = |problem: v1::BrainProblem| {
-        Ok::<_, Failure>(Rejected {
-            brain: problem.brain,
-            reason: problem.reason,
-            message: problem.message,
-            time: problem.time.map(|time| Time::of(Some(time))).transpose()?,
-        })
-    };
-    let rejected = status.problems.into_iter().map(row);
     let told = AllRejected {
-        rejected: rejected.collect::<Result<_, _>>()?,
+        rejected: vitals::problems(&remote)?,
     };
     cx.answer(None, &told, |page| {
         for file in &told.rejected {

@@ -1,10 +1,13 @@
 //! `amemctl status`: whether amemd runs, and how it is.
 
+use amem_client::v1;
 use clap::Args;
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::remote::Remote;
 use crate::render::{Align, Page, Table, bytes, count, micros, printable, span, spark};
 use crate::vitals::{BrainJson, JobJson, Latency, Vitals};
 use crate::when;
@@ -19,26 +22,55 @@ const JOBS: usize = 5;
 #[command(after_help = "Examples:
   amemctl status
   amemctl status --all
+  amemctl status --alive
   amemctl status --json | jq .data.brains
 
-It starts no daemon: without one it ends with 7. With a brain that can't be served it ends with 1.
+It starts no daemon: without one it ends with 7. With a brain that can't be opened it ends with 1; a file that was
+rejected, as it is no brain, is told and hurts nobody. With --alive it says only whether a daemon answers, however its
+brains are: for what would start it again.
+
 The bars are the p50, p90, p99, p99.9 and the slowest, each beside the slowest of its call.")]
 pub(crate) struct Status {
     /// Every call and every job, not only the most frequent and the last.
     #[arg(long)]
     all: bool,
+    /// Only whether a daemon answers.
+    #[arg(long, conflicts_with = "all")]
+    alive: bool,
+}
+
+/// Whether a daemon answers.
+#[derive(Serialize)]
+struct Alive {
+    alive: bool,
 }
 
 impl Status {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
+        if self.alive {
+            return alive(&remote, cx);
+        }
         let told = Vitals::of(&remote)?;
         cx.answer(None, &told, |page| write(&told, self.all, page))?;
-        Ok(match told.problems.is_empty() {
-            true => Exit::Ok,
-            false => Exit::Findings,
+        Ok(match told.failed_brains {
+            0 => Exit::Ok,
+            _ => Exit::Findings,
         })
     }
+}
+
+fn alive(remote: &Remote, cx: &mut Context) -> Result<Exit, Failure> {
+    // The least of questions: it reads neither the folder nor a brain.
+    let request = v1::ListJobsRequest {
+        page_size: 1,
+        ..Default::default()
+    };
+    remote.call(remote.client.admin().list_jobs(request))?;
+    cx.answer(None, &Alive { alive: true }, |page| {
+        page.line("amemd answers")
+    })?;
+    Ok(Exit::Ok)
 }
 
 fn write(told: &Vitals, all: bool, page: &mut Page) {
@@ -50,10 +82,20 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
     page.field("folder", printable(&told.folder));
     page.field("socket", printable(&told.socket));
     let open = told.brains.len() as u64;
-    page.field(
-        "brains",
-        format!("{}, {} open", count(told.brain_count), count(open)),
-    );
+    let mut brains = format!("{}, {} open", count(told.brain_count), count(open));
+    if told.failed_brains > 0 {
+        brains.push_str(&format!(", {} can't be opened", count(told.failed_brains)));
+    }
+    page.field("brains", brains);
+    if told.rejected_files > 0 {
+        page.field(
+            "files",
+            format!(
+                "{} rejected, which are no brains",
+                count(told.rejected_files)
+            ),
+        );
+    }
     let process = &told.process;
     page.field(
         "memory",
@@ -75,14 +117,15 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
         page.field("arriving", format!("{} files", count(told.files_waiting)));
     }
     for problem in &told.problems {
-        page.field(
-            "problem",
-            format!(
-                "{}: {}",
-                printable(&problem.brain),
-                printable(&problem.message)
-            ),
-        );
+        let (what, line) = problem.line();
+        page.field(what, line);
+    }
+    match told.problems_untold() {
+        0 => {}
+        more => page.aside(format!(
+            "{} more: `amemctl brain ls --rejected`",
+            count(more)
+        )),
     }
     write_brains(&told.brains, page);
     let shown = if all { usize::MAX } else { CALLS };

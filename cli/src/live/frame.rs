@@ -10,6 +10,8 @@ use crate::vitals::{JobJson, Problem, Process, Vitals};
 
 /// Rows of brains, of calls and of reasons that are shown; the data has all.
 const ROWS: usize = 12;
+/// Problems that are shown.
+const PROBLEMS: usize = 5;
 
 /// What was done between two looks. Rates are by second; times are microseconds.
 #[derive(Debug, Serialize)]
@@ -19,6 +21,8 @@ pub(crate) struct Frame {
     pid: u32,
     uptime_secs: f64,
     brain_count: u64,
+    failed_brains: u64,
+    rejected_files: u64,
     connections: u64,
     files_waiting: u64,
     process: Process,
@@ -29,6 +33,8 @@ pub(crate) struct Frame {
     refused: Vec<ReasonRow>,
     jobs: Vec<JobJson>,
     problems: Vec<Problem>,
+    #[serde(skip)]
+    problems_untold: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +89,8 @@ impl Frame {
             pid: now.pid,
             uptime_secs: now.uptime_secs,
             brain_count: now.brain_count,
+            failed_brains: now.failed_brains,
+            rejected_files: now.rejected_files,
             connections: now.connections,
             files_waiting: now.files_waiting,
             process: now.process.clone(),
@@ -92,6 +100,7 @@ impl Frame {
             refused: refused(before, now, between),
             jobs,
             problems: now.problems.clone(),
+            problems_untold: now.problems_untold(),
         }
     }
 
@@ -127,9 +136,16 @@ impl Frame {
     }
 
     fn write_problems(&self, page: &mut Page) {
-        for problem in &self.problems {
-            let (brain, why) = (printable(&problem.brain), printable(&problem.message));
-            page.line(format!("problem: {brain}: {why}"));
+        for problem in self.problems.iter().take(PROBLEMS) {
+            let (what, line) = problem.line();
+            page.line(format!("{what}: {line}"));
+        }
+        let untold = self.problems.len().saturating_sub(PROBLEMS) as u64 + self.problems_untold;
+        if untold > 0 {
+            page.aside(format!(
+                "{} more: `amemctl brain ls --rejected`",
+                count(untold)
+            ));
         }
         for brain in &self.brains {
             if let Some(why) = &brain.poisoned {

@@ -5,14 +5,16 @@
 //! be opened is told with its reason and keeps no other from being served.
 
 mod known;
+mod odd;
 mod placed;
+mod problems;
 mod reading;
 mod taking;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use amem_proto::v1::JobKind;
 use amem_store::create::{self, Create};
@@ -27,6 +29,8 @@ use self::known::Known;
 pub(crate) use self::known::Which;
 use self::placed::Originals;
 pub(crate) use self::placed::{Found, Outcome};
+use self::problems::Problems;
+pub(crate) use self::problems::{Named, Problem};
 use crate::figures::Figures;
 use crate::health::Health;
 use crate::jobs::Jobs;
@@ -36,6 +40,8 @@ use crate::refusal::{Refusal, Result};
 
 /// Why a file is not opened that has to be adopted first.
 const NOT_OURS: &str = "NOT_OURS";
+/// Why a file is never opened.
+const NOT_ADOPTED: &str = "NOT_ADOPTED";
 
 /// The place of one brain: empty while it is closed, locked while it is opened or closed.
 type Place = Arc<tokio::sync::Mutex<Option<Arc<OpenBrain>>>>;
@@ -53,7 +59,9 @@ struct Inner {
     jobs: Jobs,
     figures: Figures,
     places: Mutex<HashMap<String, Place>>,
-    problems: Mutex<BTreeMap<String, Problem>>,
+    problems: Mutex<Problems>,
+    /// Names of files that are not text, as they are told.
+    unreadable: Mutex<BTreeSet<String>>,
     /// Turns of opening a brain.
     openings: Semaphore,
     known: Known,
@@ -65,14 +73,6 @@ struct Inner {
     ),
     /// How often something came of a name.
     told: watch::Sender<u64>,
-}
-
-/// Why a brain can't be opened.
-#[derive(Debug, Clone)]
-pub(crate) struct Problem {
-    pub(crate) refusal: Refusal,
-    pub(crate) since: SystemTime,
-    tried: Instant,
 }
 
 impl Brains {
@@ -92,6 +92,7 @@ impl Brains {
             figures,
             places: Mutex::default(),
             problems: Mutex::default(),
+            unreadable: Mutex::default(),
             openings: Semaphore::new(OPENINGS_MAX),
             known: Known::default(),
             originals: Mutex::default(),
@@ -255,9 +256,32 @@ impl Brains {
         self.0.known.which()
     }
 
-    /// The brains that could not be opened when that was tried last.
-    pub(crate) fn problems(&self) -> BTreeMap<String, Problem> {
-        self.problem_list().clone()
+    /// How many brains the folder has, open or not: files that were not adopted are none.
+    pub(crate) async fn count(&self) -> Result<u64> {
+        let names = self.names().await?;
+        let problems = self.problem_list();
+        let is_brain = |name: &&String| problems.get(name).is_none_or(|of| !of.is_rejected);
+        Ok(names.iter().filter(is_brain).count() as u64)
+    }
+
+    /// What is the matter with a name, if anything is.
+    pub(crate) fn problem(&self, name: &str) -> Option<Problem> {
+        self.problem_list().get(name).cloned()
+    }
+
+    /// How many brains could not be opened when that was tried last, and how many files were not adopted.
+    pub(crate) fn problem_counts(&self) -> (u64, u64) {
+        self.problem_list().counts()
+    }
+
+    /// The first of them, brains before files.
+    pub(crate) fn first_problems(&self, most: usize) -> Vec<Named> {
+        self.problem_list().first(most)
+    }
+
+    /// Those of them that follow a name, and whether there are more.
+    pub(crate) fn problem_page(&self, after: &str, most: usize) -> (Vec<Named>, bool) {
+        self.problem_list().page(after, most)
     }
 
     /// Closes every open brain in order, beside each other.
@@ -302,7 +326,9 @@ impl Brains {
                 if refusal.code == Code::NotFound {
                     self.forget(name).await;
                 } else if refusal.reason != NOT_OURS {
-                    self.note_problem(name, &refusal);
+                    // What is of no kind that can be a brain was none.
+                    let is_rejected = refusal.reason == NOT_ADOPTED;
+                    self.problem_list().note(name, &refusal, is_rejected);
                     self.0.health.brain(name, false).await;
                 }
                 Err(refusal)
@@ -315,17 +341,6 @@ impl Brains {
         let problems = self.problem_list();
         let problem = problems.get(name)?;
         (problem.tried.elapsed() < OPEN_AGAIN_AFTER).then(|| problem.refusal.clone())
-    }
-
-    fn note_problem(&self, name: &str, refusal: &Refusal) {
-        let mut problems = self.problem_list();
-        let same = problems.get(name).filter(|known| known.refusal == *refusal);
-        let problem = Problem {
-            refusal: refusal.clone(),
-            since: same.map_or_else(SystemTime::now, |known| known.since),
-            tried: Instant::now(),
-        };
-        problems.insert(name.to_owned(), problem);
     }
 
     async fn start(&self, name: &str) -> Result<Arc<OpenBrain>> {
@@ -437,7 +452,7 @@ impl Brains {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn problem_list(&self) -> MutexGuard<'_, BTreeMap<String, Problem>> {
+    fn problem_list(&self) -> MutexGuard<'_, Problems> {
         let problems = self.0.problems.lock();
         problems.unwrap_or_else(PoisonError::into_inner)
     }

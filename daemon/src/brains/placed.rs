@@ -9,6 +9,7 @@ use std::time::Instant;
 use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
+use amem_store::folder::SUFFIX;
 use amem_store::{Error, Store};
 use tonic::Code;
 
@@ -70,7 +71,17 @@ impl Brains {
             },
             Ok(Standing::Other(_)) | Err(Error::NotAdopted { .. }) if is_known => Found::Pushed,
             Ok(Standing::Other(stamp)) => Found::Stranger(stamp),
-            Err(error @ (Error::NotAdopted { .. } | Error::Name { .. })) => {
+            Err(error @ Error::Name { .. }) => {
+                // The name says it all, as long as it is there.
+                let path = self.0.path.join(format!("{name}{SUFFIX}"));
+                match blocking(move || path.symlink_metadata().is_ok()).await {
+                    Ok(true) => self.refuse(name, error.into()),
+                    Ok(false) => self.forget(name).await,
+                    Err(_) => return Found::Later,
+                }
+                Found::Nothing
+            }
+            Err(error @ Error::NotAdopted { .. }) => {
                 self.refuse(name, error.into());
                 Found::Nothing
             }
@@ -81,24 +92,26 @@ impl Brains {
         }
     }
 
-    /// The names under which files stand that are not known to be ours, and those of brains that have none.
+    /// The names under which files stand that are not known to be ours, those of brains that have none, and those of
+    /// which something is told that may be gone.
     pub(crate) async fn strangers(&self) -> Result<Vec<String>> {
         let (folder, mut known) = (self.0.folder.clone(), self.0.known.files());
         for brain in self.open() {
             known.insert(brain.name.clone(), Some(brain.shared.file()));
         }
+        let told = self.odd().await?;
         blocking(move || {
-            let mut strangers = Vec::new();
+            let mut strangers = told;
             for name in folder.names()? {
                 let ours = known.remove(&name).flatten();
-                let found = folder
-                    .disk()
-                    .identity(&format!("{name}{}", amem_store::folder::SUFFIX));
+                let found = folder.disk().identity(&format!("{name}{SUFFIX}"));
                 if ours.is_none() || found.ok() != ours {
                     strangers.push(name);
                 }
             }
             strangers.extend(known.into_keys());
+            strangers.sort_unstable();
+            strangers.dedup();
             Ok(strangers)
         })
         .await?
@@ -124,7 +137,14 @@ impl Brains {
     async fn adopt_at(&self, name: &str, stamp: Stamp) -> Result<Outcome> {
         let job = self.0.jobs.begin(JobKind::Adoption, name);
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let adopted = blocking(move || adoption::adopt(&folder, &of, stamp, true)).await?;
+        let adopted = blocking(move || match stamp.bytes {
+            0 => Err(Error::NotAdopted {
+                name: of,
+                why: "it is empty: put the whole file here".into(),
+            }),
+            _ => adoption::adopt(&folder, &of, stamp, true),
+        })
+        .await?;
         let (imported, original) = match adopted {
             Ok(adopted) => adopted,
             Err(Error::Changing { .. } | Error::NotFound { .. }) => {
@@ -236,7 +256,7 @@ impl Brains {
     }
 
     /// A file that is not adopted, and why. It is told once.
-    fn refuse(&self, name: &str, refusal: Refusal) {
+    pub(super) fn refuse(&self, name: &str, refusal: Refusal) {
         let is_new = self
             .problem_list()
             .get(name)
@@ -244,7 +264,7 @@ impl Brains {
         if is_new {
             tracing::warn!(brain = name, why = refusal.message, "not adopted");
         }
-        self.note_problem(name, &refusal);
+        self.problem_list().note(name, &refusal, true);
     }
 
     /// A file has changed that was refused.

@@ -7,6 +7,7 @@ use super::family::{Family, MICROS, Text, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
 use crate::figures::{Counted, Phase, Process, TIME_BOUNDS};
 use crate::latency::{Latencies, Rpc};
+use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::Result;
 
 /// Where everything that is told comes from.
@@ -22,9 +23,16 @@ const UPTIME: Family = gauge(
     "How long the daemon has been running.",
 );
 const READY: Family = gauge("amemd_ready", "1 while calls are served.");
-const BRAINS: Family = gauge("amemd_brains", "Brains in the folder, open or not.");
+const BRAINS: Family = gauge(
+    "amemd_brains",
+    "Brains in the folder, open or not; rejected files are none.",
+);
 const OPEN: Family = gauge("amemd_brains_open", "Brains that are open.");
 const PROBLEMS: Family = gauge("amemd_brains_failed", "Brains that can't be opened.");
+const REJECTED: Family = gauge(
+    "amemd_files_rejected",
+    "Files in the folder that were not adopted, because they are no brains, or not whole.",
+);
 const FILES: Family = gauge(
     "amemd_files_waiting",
     "Files in the folder that are looked at because they may become brains.",
@@ -73,10 +81,10 @@ const CPU: Family = counter(
 
 /// The figures.
 pub(super) async fn metrics(told: &Told) -> Result<String> {
-    let names = told.brains.names().await?;
+    let brain_count = told.brains.count().await?;
     let process = blocking(Process::now).await?;
     let mut text = Text::default();
-    daemon(told, names.len(), &mut text);
+    daemon(told, brain_count, &mut text);
     calls(&told.latencies, &mut text);
     jobs(told, &mut text);
     text.one(&MEMORY, process.memory_bytes as f64);
@@ -89,16 +97,18 @@ pub(super) async fn metrics(told: &Told) -> Result<String> {
     Ok(text.into_string())
 }
 
-fn daemon(told: &Told, names: usize, text: &mut Text) {
+fn daemon(told: &Told, brain_count: u64, text: &mut Text) {
     let figures = told.brains.figures();
     text.family(&INFO);
     text.sample(&INFO, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     text.one(&UPTIME, figures.uptime().as_secs_f64());
     let is_ready = figures.phase() == Phase::Ready;
     text.one(&READY, f64::from(u8::from(is_ready)));
-    text.one(&BRAINS, names as f64);
+    text.one(&BRAINS, brain_count as f64);
     text.one(&OPEN, told.brains.open().len() as f64);
-    text.one(&PROBLEMS, told.brains.problems().len() as f64);
+    let (failed, rejected) = told.brains.problem_counts();
+    text.one(&PROBLEMS, failed as f64);
+    text.one(&REJECTED, rejected as f64);
     text.one(&FILES, figures.files_waiting().get() as f64);
     text.one(&CONNECTIONS, figures.connections().get() as f64);
     text.one(&TURNED_AWAY, figures.turned_away().get() as f64);
@@ -168,9 +178,21 @@ pub(super) fn ready(told: &Told) -> (bool, String) {
         Phase::Stopping => "stopping\n",
     }
     .to_owned();
-    for (name, problem) in told.brains.problems() {
-        let reason = &problem.refusal.reason;
-        out.push_str(&format!("brain {name}: not served ({reason})\n"));
+    let problems = told.brains.first_problems(PROBLEMS_TOLD_MAX);
+    let (failed, rejected) = told.brains.problem_counts();
+    let more = (failed + rejected).saturating_sub(problems.len() as u64);
+    for (name, problem) in problems {
+        // Whoever names a file must not write lines of ours.
+        let (name, reason) = (name.escape_debug(), &problem.refusal.reason);
+        out.push_str(&match problem.is_rejected {
+            false => format!("brain {name}: not served ({reason})\n"),
+            true => format!("file {name}.amem: not adopted ({reason})\n"),
+        });
+    }
+    if more > 0 {
+        out.push_str(&format!(
+            "and {more} more: `amemctl brain ls --rejected` has all\n"
+        ));
     }
     for brain in told.brains.open() {
         if brain.shared.poisoned().is_some() {

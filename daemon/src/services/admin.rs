@@ -7,6 +7,7 @@ use tonic::{Request, Response, Status};
 use super::{Service, merge, page_size, status};
 use crate::brains::blocking;
 use crate::figures::Process;
+use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::{Refusal, Result};
 use crate::schedules::KINDS;
 
@@ -17,7 +18,9 @@ impl AdminService for Service {
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::GetStatusResponse>, Status> {
         let brains = &self.0.brains;
-        let (problems, figures) = (brains.problems(), brains.figures());
+        let figures = brains.figures();
+        let (failed_brains, rejected_files) = brains.problem_counts();
+        let problems = brains.first_problems(PROBLEMS_TOLD_MAX);
         let refused = self.0.latencies.refused().into_iter();
         let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
         let process = blocking(Process::now).await?;
@@ -28,11 +31,10 @@ impl AdminService for Service {
             folder: brains.path().display().to_string(),
             socket: self.0.socket.display().to_string(),
             brains: brains.open().iter().map(|b| status::brain(b)).collect(),
-            problems: problems
-                .iter()
-                .map(|(name, p)| status::problem(name, p))
-                .collect(),
-            brain_count: brains.names().await?.len() as u64,
+            problems: problems.into_iter().map(status::problem).collect(),
+            brain_count: brains.count().await?,
+            failed_brains,
+            rejected_files,
             process: Some(status::process(&process)),
             connections: figures.connections().get(),
             connections_turned_away: figures.turned_away().get(),
@@ -44,6 +46,23 @@ impl AdminService for Service {
                 .map(status::job_count)
                 .collect(),
             files_waiting: figures.files_waiting().get(),
+        }))
+    }
+
+    async fn list_problems(
+        &self,
+        request: Request<v1::ListProblemsRequest>,
+    ) -> Result<Response<v1::ListProblemsResponse>, Status> {
+        let request = request.into_inner();
+        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        let size = page_size(request.page_size);
+        let (page, more) = self.0.brains.problem_page(&request.page_token, size);
+        Ok(Response::new(v1::ListProblemsResponse {
+            next_page_token: match page.last() {
+                Some((name, _)) if more => name.clone(),
+                _ => String::new(),
+            },
+            problems: page.into_iter().map(status::problem).collect(),
         }))
     }
 

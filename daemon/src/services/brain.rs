@@ -56,7 +56,7 @@ impl BrainService for Service {
         request: Request<v1::ListBrainsRequest>,
     ) -> Result<Response<v1::ListBrainsResponse>, Status> {
         let request = request.into_inner();
-        let (open, problems) = (self.0.brains.open(), self.0.brains.problems());
+        let open = self.0.brains.open();
         let which = self.0.brains.which();
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
         if !request.page_token.is_empty() && folder::file_name(&request.page_token).is_err() {
@@ -73,9 +73,11 @@ impl BrainService for Service {
                 brain: name.clone(),
                 open: open.is_some(),
                 moment: open.map(|brain| moment(&brain.view())),
-                problem: problems
-                    .get(name)
-                    .map(|problem| status::problem(name, problem)),
+                problem: self
+                    .0
+                    .brains
+                    .problem(name)
+                    .map(|problem| status::problem((name.clone(), problem))),
                 instance: which
                     .get(name)
                     .map_or(String::new(), |which| which.instance.to_string()),

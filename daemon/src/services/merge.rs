@@ -50,7 +50,10 @@ pub(super) async fn merge(
                 Refusal::invalid("from", "the other brain is this one: name another").into(),
             );
         }
-        Some(Source::FromBrain(name)) => (daemon.brains.get(name).await?.view(), 0),
+        Some(Source::FromBrain(name)) => {
+            let other = daemon.brains.get(name).await;
+            (other.map_err(|why| of_source(name, why))?.view(), 0)
+        }
         Some(Source::FromKeptFile(file)) => {
             let (folder, file) = (daemon.brains.folder().clone(), file.clone());
             daemon
@@ -89,6 +92,17 @@ pub(super) async fn merge(
         dropped_edges,
         ..done.await?
     })
+}
+
+/// Nobody wants to make the brain that was to be merged: its name is wrong.
+fn of_source(name: &str, why: Refusal) -> Refusal {
+    match why.code {
+        Code::NotFound => {
+            let message = format!("there is no other brain {name:?} to merge");
+            Refusal::new(Code::NotFound, "UNKNOWN_BRAIN", message)
+        }
+        _ => why,
+    }
 }
 
 /// What a merge would do now.

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_core::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
-use crate::brains::Problem;
+use crate::brains::Named;
 use crate::checkpoints::base_bytes;
 use crate::convert::{moment, timestamp};
 use crate::figures::Process;
@@ -56,13 +56,15 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
     }
 }
 
-/// A brain that can't be opened.
-pub(super) fn problem(name: &str, problem: &Problem) -> v1::BrainProblem {
+/// A brain that can't be opened, or a file that was not adopted.
+pub(super) fn problem((name, problem): Named) -> v1::BrainProblem {
+    let refusal = problem.refusal.0;
     v1::BrainProblem {
-        brain: name.to_owned(),
-        reason: problem.refusal.reason.clone().into_owned(),
-        message: problem.refusal.message.clone(),
+        brain: name,
+        reason: refusal.reason.into_owned(),
+        message: refusal.message,
         time: Some(time(problem.since)),
+        rejected: problem.is_rejected,
     }
 }
 

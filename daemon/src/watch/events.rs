@@ -14,6 +14,8 @@ pub(super) enum News {
         /// True if whoever wrote the file has closed it, or moved it here.
         closed: bool,
     },
+    /// To a name that ends as those of brains do and is not text.
+    Unreadable,
     /// To more than could be told.
     Everything,
 }
@@ -30,6 +32,7 @@ mod linux {
     use std::os::fd::OwnedFd;
     use std::path::Path;
 
+    use amem_store::folder::SUFFIX;
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
     use tokio::io::unix::AsyncFd;
@@ -83,14 +86,19 @@ mod linux {
                         let kind = event.events();
                         if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
                             news.push(News::Everything);
-                        } else if let Some(Ok(name)) = event.file_name().map(|name| name.to_str())
-                            && !kind.contains(ReadFlags::ISDIR)
-                        {
-                            news.push(News::Name {
-                                name: name.to_owned(),
-                                closed: kind
-                                    .intersects(ReadFlags::CLOSE_WRITE | ReadFlags::MOVED_TO),
-                            });
+                        } else if let Some(name) = event.file_name() {
+                            let closed =
+                                kind.intersects(ReadFlags::CLOSE_WRITE | ReadFlags::MOVED_TO);
+                            match name.to_str() {
+                                Ok(name) => news.push(News::Name {
+                                    name: name.to_owned(),
+                                    closed,
+                                }),
+                                Err(_) if name.to_bytes().ends_with(SUFFIX.as_bytes()) => {
+                                    news.push(News::Unreadable);
+                                }
+                                Err(_) => {}
+                            }
                         }
                     }
                     Err(Errno::AGAIN) => return Ok(news),

@@ -23,7 +23,8 @@ use self::arrivals::{Arrivals, Verdict};
 use self::events::{Events, News};
 use crate::brains::{Brains, Found, Outcome};
 use crate::limits::{
-    ADOPTIONS_MAX, GONE_AFTER, LOOKS_MAX, RESCAN_EVERY, RESCAN_UNWATCHED_EVERY, WATCH_AGAIN_AFTER,
+    ADOPTIONS_MAX, GONE_AFTER, LOOKS_MAX, RESCAN_EVERY, RESCAN_UNWATCHED_EVERY, SETTLE_AFTER,
+    WATCH_AGAIN_AFTER,
 };
 use crate::panics::caught;
 
@@ -147,6 +148,8 @@ impl Watch {
                         self.arrivals.look_at(name, closed, now);
                     }
                 }
+                // It takes a look at the whole folder to tell of it: they may be many, and are told a moment later.
+                News::Unreadable => self.rescan_at = self.rescan_at.min(now + SETTLE_AFTER),
                 News::Everything => self.rescan_at = now,
             }
         }
