@@ -183,11 +183,20 @@ impl Context {
         self.out.flush().map_err(|e| Failure::output(&e))
     }
 
+    /// A remedy with the command that failed where it speaks of one.
+    fn named(&self, remedy: &str) -> String {
+        match self.command.is_empty() {
+            true => remedy.to_owned(),
+            false => remedy.replace("COMMAND --help", &format!("{} --help", self.command)),
+        }
+    }
+
     /// Tells a failure.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
         if failure.is_closed_pipe() {
             return Exit::Ok;
         }
+        let remedy = self.named(&failure.remedy);
         if self.json {
             let refusal = Refusal {
                 amemctl: ENVELOPE,
@@ -195,7 +204,7 @@ impl Context {
                 error: Told {
                     code: failure.code,
                     message: &failure.message,
-                    remedy: &failure.remedy,
+                    remedy: &remedy,
                     exit: failure.exit.code(),
                     request_id: failure.request_id.as_deref(),
                 },

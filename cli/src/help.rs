@@ -69,7 +69,14 @@ const TEMPLATE: &str =
 
 /// The whole command line, with the first page of help in groups.
 pub(crate) fn command() -> Command {
-    let command = with_negative_numbers(Arguments::command());
+    let command = reflowed(with_negative_numbers(Arguments::command()));
+    // Without a brain it lists files, of which there is one moment and one page.
+    let command = command.mut_subcommand("conflicts", |conflicts| {
+        let of_a_brain = ["limit", "after", "as_of", "include_forgotten"];
+        of_a_brain.into_iter().fold(conflicts, |conflicts, name| {
+            conflicts.mut_arg(name, |arg| arg.requires("brain"))
+        })
+    });
     let groups = grouped(&command);
     command
         .before_help(groups)
@@ -94,6 +101,25 @@ fn with_negative_numbers(command: Command) -> Command {
             false => arg,
         })
         .mut_subcommands(with_negative_numbers)
+}
+
+/// With the words below the options in paragraphs of one line each: how wide a line is, only clap knows.
+fn reflowed(command: Command) -> Command {
+    let words = command.get_after_help().map(ToString::to_string);
+    let command = match words {
+        Some(words) => command.after_help(in_paragraphs(&words)),
+        None => command,
+    };
+    command.mut_subcommands(reflowed)
+}
+
+/// Joins the lines of each paragraph; examples, which are indented, stay lines, and so does what is above them.
+fn in_paragraphs(words: &str) -> String {
+    let paragraphs = words.split("\n\n").map(|paragraph| {
+        let is_prose = !paragraph.contains("\n  ");
+        paragraph.replace('\n', if is_prose { " " } else { "\n" })
+    });
+    paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The command, and the one below it, that a line names which could not be parsed; empty if it names none.
@@ -141,6 +167,89 @@ mod tests {
         known.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, known);
+    }
+
+    /// All commands, with those below them.
+    fn all(command: &Command, into: &mut Vec<Command>) {
+        for below in command.get_subcommands() {
+            into.push(below.clone());
+            all(below, into);
+        }
+    }
+
+    #[test]
+    fn no_line_of_a_paragraph_ends_before_it_must() {
+        const COLUMNS: usize = 100;
+        let mut commands = Vec::new();
+        all(&command(), &mut commands);
+        assert!(commands.len() > 50);
+        let mut prose = 0;
+        for command in commands {
+            let name = command.get_name().to_owned();
+            let help = command.term_width(COLUMNS).render_help().to_string();
+            let below = help
+                .split("\n\n")
+                .skip_while(|part| !part.starts_with("Examples:"));
+            for paragraph in below.filter(|part| !part.contains("\n  ")) {
+                let lines: Vec<&str> = paragraph.trim_end().lines().collect();
+                prose += lines.len().saturating_sub(1);
+                for pair in lines.windows(2) {
+                    let next = pair[1].split(' ').next().unwrap_or_default();
+                    let width = pair[0].chars().count() + 1 + next.chars().count();
+                    assert!(width > COLUMNS, "{name}: {:?} ends too early", pair[0]);
+                }
+            }
+        }
+        assert!(prose > 20, "{prose} lines");
+    }
+
+    #[test]
+    fn the_table_of_the_readme_has_every_command_and_no_other() {
+        let readme = include_str!("../README.md");
+        let (_, table) = readme
+            .split_once("| command | what it does |\n|---|---|\n")
+            .unwrap();
+        let rows = table.lines().take_while(|line| line.starts_with('|'));
+        let top = command();
+        let mut told = std::collections::BTreeSet::new();
+        for row in rows {
+            let cell = row.split('|').nth(1).unwrap();
+            let mut above: Option<&Command> = None;
+            for code in cell.split('`').skip(1).step_by(2) {
+                let mut words = code.split(' ');
+                let word = words.next().unwrap();
+                let below = above.and_then(|above| above.find_subcommand(word));
+                if below.is_some() {
+                    continue;
+                }
+                let found = top.find_subcommand(word);
+                let found = found.unwrap_or_else(|| panic!("README.md: no command {code:?}"));
+                told.insert(found.get_name());
+                let group = found.has_subcommands();
+                let next = words.next().filter(|_| group);
+                assert!(
+                    next.is_none_or(|next| found.find_subcommand(next).is_some()),
+                    "README.md: no command {code:?}"
+                );
+                above = Some(found);
+            }
+        }
+        let shown = top.get_subcommands().filter(|of| !of.is_hide_set());
+        let known: std::collections::BTreeSet<_> = shown.map(Command::get_name).collect();
+        assert_eq!(told, known);
+    }
+
+    #[test]
+    fn the_options_of_a_brain_need_one() {
+        for option in ["--limit 3", "--as-of yesterday", "--after x", "--forgotten"] {
+            let parsed = |brain: &str| {
+                let line = format!("amemctl conflicts {brain} {option}");
+                command().try_get_matches_from(line.split_whitespace())
+            };
+            assert!(parsed("work").is_ok(), "{option}");
+            let refused = parsed("").unwrap_err();
+            assert!(refused.to_string().contains("BRAIN"), "{refused}");
+        }
     }
 
     #[test]

@@ -162,9 +162,17 @@ fn by_code(code: Code) -> (&'static str, Exit, &'static str) {
     match code {
         Code::NotFound => ("not_found", Exit::NotFound, "check the name"),
         Code::AlreadyExists => ("already_exists", Exit::Refused, "take another name or id"),
-        Code::InvalidArgument | Code::OutOfRange => {
-            ("invalid", Exit::Refused, "give what the message asks for")
-        }
+        // What the transport says of a message that passes its limit.
+        Code::OutOfRange => (
+            "message_size",
+            Exit::Refused,
+            "ask for less at a time, or send less",
+        ),
+        Code::InvalidArgument => (
+            "invalid",
+            Exit::Refused,
+            "`amemctl COMMAND --help` tells what is right",
+        ),
         Code::FailedPrecondition | Code::Aborted => (
             "refused",
             Exit::Refused,
