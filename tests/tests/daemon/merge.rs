@@ -159,7 +159,7 @@ async fn merges_that_make_no_sense_are_refused_and_change_nothing() {
         none,
         Code::NotFound,
         "UNKNOWN_BRAIN",
-        &["nowhere"],
+        &["no other brain \"nowhere\" to merge"],
     );
     let kept = merge(
         &client,

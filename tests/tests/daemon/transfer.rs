@@ -269,7 +269,8 @@ async fn brains_that_cannot_be_opened_are_told_and_the_others_serve() {
         .map(|p| (p.brain.as_str(), p.reason.as_str()))
         .collect();
     assert_eq!(told, [("bad", "VERSION")]);
-    assert_eq!(status.brain_count, 2);
+    assert_eq!((status.brain_count, status.failed_brains), (2, 1));
+    assert_eq!(status.rejected_files, 0);
     ingest(&client, "good", &["it works"]).await;
     let listed = client
         .brains()

