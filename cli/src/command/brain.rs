@@ -266,7 +266,7 @@ impl Ls {
 fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
     let told = AllRejected {
-        rejected: vitals::problems(&remote)?,
+        rejected: vitals::problems(remote)?,
     };
     cx.answer(None, &told, |page| {
         for file in &told.rejected {
