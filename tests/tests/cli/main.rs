@@ -19,5 +19,6 @@ mod moved;
 mod notes;
 mod reached;
 mod served;
+mod strays;
 mod terminal;
 mod tool;

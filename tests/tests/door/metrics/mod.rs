@@ -183,6 +183,39 @@ async fn every_metric_of_the_dashboard_is_told() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
+#[tokio::test]
+async fn stray_files_are_no_brains_and_only_the_first_are_named() {
+    const FILES: usize = 30;
+    let (daemon, client) = daemon().await;
+    let from = daemon.metrics.unwrap();
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    let folder = status.unwrap().into_inner().folder;
+    for number in 0..FILES {
+        let name = format!("{folder}/stray{number:02}\nready.amem");
+        std::fs::write(name, "no brain").unwrap();
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    while Scraped::of(from).value("amemd_files_rejected") < FILES as f64 {
+        assert!(Instant::now() < until, "they are not told");
+    }
+    let scraped = Scraped::of(from);
+    assert_eq!(scraped.value("amemd_brains"), 1.0);
+    assert_eq!(scraped.value("amemd_brains_failed"), 0.0);
+    let page = get(from, "/readyz");
+    assert_eq!(page.status, 200);
+    let lines: Vec<_> = page.body.lines().collect();
+    assert_eq!(lines.len(), 22, "{lines:?}");
+    assert_eq!(lines[0], "ready");
+    assert_eq!(
+        lines[1],
+        "file stray00\\nready.amem: not adopted (BRAIN_NAME)"
+    );
+    assert_eq!(
+        lines[21],
+        "and 10 more: `amemctl brain ls --rejected` has all"
+    );
+}
+
 /// The names of metrics in a question to Prometheus.
 fn names(question: &str, into: &mut BTreeSet<String>) {
     let words = question.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');

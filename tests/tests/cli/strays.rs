@@ -1,0 +1,100 @@
+//! What is told of files that are no brains, and of brains that can't be opened: each by itself.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::tool::Tool;
+
+/// The folder of the daemon's brains.
+fn folder(tool: &Tool) -> PathBuf {
+    let status = tool.data("status", 0);
+    PathBuf::from(status["folder"].as_str().unwrap())
+}
+
+/// Waits until so many files were rejected.
+fn wait_for_rejected(tool: &Tool, count: u64) {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let ran = tool.run(&["--json", "status"]);
+        let status: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        if status["data"]["rejected_files"] == count {
+            return;
+        }
+        assert!(Instant::now() < until, "{status}");
+    }
+}
+
+#[test]
+fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
+    let tool = Tool::new();
+    tool.refused(
+        "status --alive",
+        7,
+        "no_daemon",
+        "no amemd answers",
+        "amemd",
+    );
+    tool.text("-q brain create work");
+    let folder = folder(&tool);
+    fs::write(folder.join("empty.amem"), "").unwrap();
+    for number in 0..24 {
+        fs::write(folder.join(format!("stray{number:02}.amem")), "no brain").unwrap();
+    }
+    wait_for_rejected(&tool, 25);
+    let status = tool.data("status", 0);
+    assert_eq!(status["brain_count"], 1);
+    assert_eq!(status["failed_brains"], 0);
+    let text = tool.told("status");
+    for words in [
+        "files 25 rejected",
+        "rejected empty.amem is not adopted: it is empty: put",
+        "rejected stray00.amem: ",
+        "5 more: `amemctl brain ls --rejected`",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(tool.data("status --alive", 0)["alive"], true);
+    let top = tool.told("top --once --interval 0.1");
+    assert!(top.contains("20 more: `amemctl brain ls"), "{top}");
+    let rejected = tool.data("brain ls --rejected", 1);
+    let rejected = rejected["rejected"].as_array().unwrap();
+    assert_eq!(rejected.len(), 25);
+    assert!(rejected.iter().all(|of| of["rejected"] == true));
+    // In place: another file would be a stranger.
+    tool.text("-q shutdown");
+    let work = folder.join("work.amem");
+    fs::set_permissions(&work, PermissionsExt::from_mode(0o600)).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&work).unwrap();
+    file.write_all_at(&[9], 4).unwrap();
+    drop(file);
+    tool.run(&["brain", "ls"]);
+    let status = tool.data("status", 1);
+    assert_eq!(
+        (&status["brain_count"], &status["failed_brains"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(status["problems"][0]["brain"], "work");
+    assert_eq!(tool.data("status --alive", 0)["alive"], true);
+    tool.text("-q shutdown");
+}
+
+#[test]
+fn refusals_say_what_a_newcomer_can_do() {
+    let tool = Tool::new();
+    tool.text("-q brain create work");
+    tool.refused(
+        "merge work nothere",
+        3,
+        "unknown_brain",
+        "no other brain",
+        "brain ls",
+    );
+    let ran = tool.run(&["get", "work", "last", "--as-of", "9999999"]);
+    assert!(!ran.err.contains("COMMAND"), "{}", ran.err);
+    let ran = tool.run(&["conflicts", "--limit", "3", "--as-of", "yesterday"]);
+    assert_eq!(ran.exit, 2, "{}", ran.err);
+    assert!(ran.err.contains("BRAIN"), "{}", ran.err);
+    tool.text("-q shutdown");
+}
