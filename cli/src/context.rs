@@ -224,7 +224,7 @@ impl Context {
                 told,
                 "error: {}\nremedy: {}",
                 crate::render::printable(&failure.message),
-                crate::render::printable(&failure.remedy)
+                crate::render::printable(&remedy)
             );
             let _unseen = writeln!(stderr(), "{told}");
         }

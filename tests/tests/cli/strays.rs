@@ -70,6 +70,8 @@ fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
     file.write_all_at(&[9], 4).unwrap();
     drop(file);
     tool.run(&["brain", "ls"]);
+    // What is in the folder is known once it has been looked at.
+    wait_for_rejected(&tool, 25);
     let status = tool.data("status", 1);
     assert_eq!(
         (&status["brain_count"], &status["failed_brains"]),
