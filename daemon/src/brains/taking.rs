@@ -1,7 +1,7 @@
 //! A file that was kept aside in the place of the brain whose name it had.
 //!
 //! Promises: what the brain was is kept aside before, durably; from the first moment to the last there is a brain of that
-//! name, and nobody can make another meanwhile; if it fails, the brain is what it was.
+//! name, and nobody can make another meanwhile; whatever fails, what was kept aside stays.
 
 use std::sync::Arc;
 
@@ -64,13 +64,8 @@ impl Brains {
                 Ok((imported, before))
             }
             Err(error) => {
-                // The brain is what it was: a copy of it is kept for nothing.
-                if let Some(before) = before {
-                    let (folder, copy) = (self.0.folder.clone(), kept::listed(&before).to_owned());
-                    if let Err(why) = blocking(move || kept::discard(&folder, &copy)).await? {
-                        tracing::warn!(brain = name, %why, before, "a copy stays");
-                    }
-                }
+                // Whether the name was exchanged before that is not known: what ours had stays kept, and is listed.
+                tracing::warn!(brain = name, file, before, %error, "not taken, or not to its end");
                 Err(error.into())
             }
         }

@@ -7,6 +7,7 @@
 pub(crate) mod changes;
 pub(crate) mod matching;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use amem_core::NodeId;
@@ -50,7 +51,7 @@ impl Other {
 
 /// Which of a brain's events another brain has whole.
 pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
-    let mut found = Vec::new();
+    let (ids, mut found) = (ids.iter().collect::<HashSet<_>>(), Vec::new());
     for (ours, theirs) in matching::Matching::of(view, other)?.pairs() {
         if ids.contains(&ours) && !other.node(theirs)?.is_erased() {
             found.push(ours);
