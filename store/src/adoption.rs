@@ -17,8 +17,9 @@ use uuid::Uuid;
 
 use crate::disk::{Source, Stamp};
 use crate::error::{Error, Result};
-use crate::folder::{self, CONFLICTS, Folder, SUFFIX, TMP, file_name};
+use crate::folder::{Folder, SUFFIX, TMP, file_name};
 use crate::incoming::{Imported, Incoming};
+use crate::unnamed::{Out, Unnamed};
 
 /// Bytes that are read at a time.
 const PART: usize = 1 << 20;
@@ -42,8 +43,8 @@ pub(crate) struct Placed {
     source: Box<dyn Source>,
     /// How it was when it was seen.
     stamp: Stamp,
-    /// Its name since it gave way.
-    moved_to: OnceCell<String>,
+    /// What came out when it gave way.
+    out: OnceCell<Out>,
 }
 
 /// Looks at the file under a brain's name. `NotFound` if there is none; a link or a special file is `NotAdopted`.
@@ -56,6 +57,15 @@ pub fn standing(folder: &Folder, name: &str) -> Result<Standing> {
         Some(home) if home == folder.home_of(name, stamp.id) => Standing::Ours,
         _ => Standing::Other(stamp),
     })
+}
+
+/// Whether a file is, or was, that of a brain of ours, and how it is.
+pub(crate) fn look(folder: &Folder, path: &str, brain: &str) -> io::Result<(bool, Option<Stamp>)> {
+    let source = folder.disk().source(path, false)?;
+    let stamp = source.stamp()?;
+    let home = home(&*source, stamp.bytes)?;
+    let ours = home == Some(folder.home_of(brain, stamp.id));
+    Ok((ours, Some(stamp)))
 }
 
 /// Makes a brain of the file under its name, if that is still as it was seen. What it was made of comes back, where the
@@ -73,7 +83,7 @@ pub fn adopt(
         name: name.to_owned(),
         source: open(folder, name, true)?,
         stamp: seen,
-        moved_to: OnceCell::new(),
+        out: OnceCell::new(),
     };
     placed.check()?;
     let mut incoming = Incoming::of_placed(folder, name, placed)?;
@@ -96,7 +106,7 @@ pub(crate) fn place(folder: &Folder, name: &str) -> Result<Option<Placed>> {
         name: name.to_owned(),
         source,
         stamp,
-        moved_to: OnceCell::new(),
+        out: OnceCell::new(),
     }))
 }
 
@@ -199,6 +209,11 @@ fn read(source: &dyn Source, mut at: u64, mut into: &mut [u8]) -> io::Result<boo
 }
 
 impl Placed {
+    /// How it was when it was seen.
+    pub(crate) fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
     /// Its length.
     pub(crate) fn bytes(&self) -> u64 {
         self.stamp.bytes
@@ -211,36 +226,36 @@ impl Placed {
     }
 
     /// Gives a finished file of ours the name that this one has, in one step.
-    pub(crate) fn give_way(&self, tmp: &str) -> Result<()> {
-        let (disk, to) = (self.folder.disk(), file_name(&self.name)?);
+    pub(crate) fn give_way(&self, new: Unnamed) -> Result<()> {
         self.check()?;
-        if !disk.exchange(tmp, &to).map_err(self.failed("exchange"))? {
-            return Ok(());
-        }
-        let out = disk.identity(tmp);
-        if out.is_ok_and(|out| out == self.stamp.id) && self.check().is_ok() {
+        let out = new.take_name().map_err(self.failed("exchange"))?;
+        let found = out.id().map_err(self.failed("look at"))?;
+        if found.is_none_or(|id| id == self.stamp.id) && self.check().is_ok() {
+            // It is in its new place before the brain is in its own.
+            if let Err(e) = self.folder.disk().sync_folder(TMP) {
+                out.undo().map_err(self.failed("exchange"))?;
+                return Err(self.failed("keep")(e));
+            }
             // There is no second exchange of one file.
-            drop(self.moved_to.set(tmp.to_owned()));
+            drop(self.out.set(out));
             return Ok(());
         }
         // Another file took the name in the last moment, or this one was written to: it is looked at anew.
-        self.come_back(tmp).map_err(self.failed("exchange"))?;
+        out.undo().map_err(self.failed("exchange"))?;
         Err(self.changing())
     }
 
     /// Undoes `give_way`.
-    pub(crate) fn come_back(&self, tmp: &str) -> io::Result<()> {
-        let disk = self.folder.disk();
-        disk.exchange(tmp, &format!("{}{SUFFIX}", self.name))?;
-        disk.remove(tmp)
+    pub(crate) fn come_back(&self) -> io::Result<()> {
+        self.out.get().map_or(Ok(()), Out::undo)
     }
 
     /// The file that gave way.
     pub(crate) fn into_original(mut self) -> Option<Original> {
-        let tmp = self.moved_to.take()?;
+        let out = self.out.take()?;
         Some(Original {
             placed: self,
-            tmp,
+            out,
             settled: false,
         })
     }
@@ -271,7 +286,7 @@ impl Placed {
 #[derive(Debug)]
 pub struct Original {
     placed: Placed,
-    tmp: String,
+    out: Out,
     settled: bool,
 }
 
@@ -284,27 +299,21 @@ impl Original {
 
     fn settle_now(&mut self) -> Result<Option<String>> {
         self.settled = true;
-        let disk = self.placed.folder.disk();
-        let failed = |action| {
-            let tmp = self.tmp.clone();
-            move |e| Error::disk(action, tmp, e)
-        };
-        if self.placed.check().is_ok() {
-            disk.remove(&self.tmp).map_err(failed("remove"))?;
-            disk.sync_folder(TMP).map_err(failed("sync"))?;
-            return Ok(None);
+        let placed = &self.placed;
+        if placed.check().is_err() {
+            return self.out.keep().map_err(placed.failed("keep"));
         }
-        let kept = folder::conflict_name(&**disk, &self.placed.name);
-        disk.publish(&self.tmp, &kept).map_err(failed("keep"))?;
-        disk.sync_folder(CONFLICTS).map_err(failed("sync"))?;
-        Ok(Some(kept))
+        self.out.remove().map_err(placed.failed("remove"))?;
+        let disk = placed.folder.disk();
+        disk.sync_folder(TMP).map_err(placed.failed("sync"))?;
+        Ok(None)
     }
 }
 
 impl Drop for Original {
     fn drop(&mut self) {
         if !self.settled {
-            // What can't be settled now is cleared when the folder is opened next.
+            // What can't be settled now is looked at when the folder is opened next.
             drop(self.settle_now());
         }
     }

@@ -23,11 +23,11 @@ use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
 use crate::create::{FileSink, epoch};
-use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{self, CONFLICTS, Folder, TMP};
+use crate::folder::{Folder, TMP};
 use crate::folding;
 use crate::store::Store;
+use crate::unnamed::Unnamed;
 
 /// Bytes of frames that the last round may carry while commits wait.
 pub const LAST_ROUND_BYTES_MAX: u64 = 128 << 10;
@@ -36,10 +36,11 @@ pub const LAST_ROUND_BYTES_MAX: u64 = 128 << 10;
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: Folder,
+    /// The brain's.
+    name: String,
     /// What is folded.
     view: View,
-    tmp: String,
-    file: Option<Arc<dyn File>>,
+    built: Option<Unnamed>,
     /// Identity of the new base.
     identity: Identity,
     epoch: u64,
@@ -53,7 +54,6 @@ pub struct Checkpoint {
     space_end: u64,
     /// The new generation, and how far its frames are replayed.
     next: Option<(Arc<Brain>, Position)>,
-    done: bool,
 }
 
 /// What is left of a generation that was replaced: its mapping, its descriptor and its delta. To let go of them takes
@@ -90,37 +90,34 @@ impl Checkpoint {
             None => start,
         };
         Ok(Self {
-            tmp: folder.tmp_name(&store.name),
+            name: store.name.clone(),
             epoch: epoch(&folder),
             identity: options.identity,
             folder,
             view,
-            file: None,
+            built: None,
             position: start,
             carried,
             old,
             space_end: 0,
             next: None,
-            done: false,
         })
     }
 
     /// Writes the new base and syncs it.
     pub fn build(&mut self) -> Result<()> {
-        let disk = self.folder.disk();
-        let file = disk
-            .create(&self.tmp)
-            .map_err(|e| Error::disk("create", &self.tmp, e))?;
-        self.file = Some(file.clone());
+        let new = Unnamed::create(&self.folder, &self.name, None)?;
+        let file = new.file().clone();
         let options = Options {
             identity: self.identity,
-            now: disk.now(),
+            now: self.folder.disk().now(),
             origin: false,
         };
+        // Until it is whole, an error takes it away.
         let mut sink = FileSink::new(&*file);
         let first = folding::fold(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
-            .map_err(|e| sink.failed(&self.tmp, e))?;
+            .map_err(|e| sink.failed(new.path(), e))?;
         let head = amem_core::journal::head::Head {
             lineage: self.identity.lineage,
             instance: self.identity.instance,
@@ -135,7 +132,10 @@ impl Checkpoint {
             checksum: head.seed(),
         };
         self.space_end = first;
-        file.sync().map_err(|e| Error::disk("sync", &self.tmp, e))
+        file.sync()
+            .map_err(|e| Error::disk("sync", new.path(), e))?;
+        self.built = Some(new);
+        Ok(())
     }
 
     /// Carries frames that were committed since, syncs them, and has the new file ready for more; returns how many
@@ -184,10 +184,11 @@ impl Checkpoint {
 
     /// Reads back what was carried, as the next reader will.
     fn replay(&mut self) -> Result<()> {
-        let file = self.file()?.clone();
+        let new = self.built()?;
+        let (file, path) = (new.file().clone(), new.path().to_owned());
         let failed = |action: &'static str| {
-            let tmp = self.tmp.clone();
-            move |e| Error::disk(action, tmp, e)
+            let path = path.clone();
+            move |e| Error::disk(action, path, e)
         };
         let len = file.len().map_err(failed("look at"))?;
         let map = || file.map(len).map_err(failed("map"));
@@ -213,16 +214,22 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn file(&self) -> Result<&Arc<dyn File>> {
-        self.file
+    fn built(&self) -> Result<&Unnamed> {
+        self.built
             .as_ref()
             .ok_or_else(|| Error::invalid("checkpoint", "it has not been built"))
     }
 
     fn sync(&self) -> Result<()> {
-        self.file()?
-            .sync()
-            .map_err(|e| Error::disk("sync", &self.tmp, e))
+        let new = self.built()?;
+        let done = new.file().sync();
+        done.map_err(|e| Error::disk("sync", new.path(), e))
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<()> {
+        let new = self.built()?;
+        let done = new.file().write_at(at, bytes);
+        done.map_err(|e| Error::disk("write", new.path(), e))
     }
 
     fn carry_until(&mut self, brain: &Brain, until: u32) -> Result<()> {
@@ -250,9 +257,7 @@ impl Checkpoint {
     fn append(&mut self, bytes: &mut Vec<u8>, position: &mut Position) -> Result<()> {
         if !bytes.is_empty() {
             let at = self.position.at;
-            self.file()?
-                .write_at(at, bytes)
-                .map_err(|e| Error::disk("write", &self.tmp, e))?;
+            self.write(at, bytes)?;
             position.at = at + bytes.len() as u64;
             bytes.clear();
         }
@@ -270,27 +275,16 @@ impl Checkpoint {
         let from = self.space_end.max(self.position.at);
         let end = (self.position.at + LAST_ROUND_BYTES_MAX + PAGE).next_multiple_of(PAGE);
         let zeros = vec![0; (end - from) as usize];
-        self.file()?
-            .write_at(from, &zeros)
-            .map_err(|e| Error::disk("write", &self.tmp, e))?;
+        self.write(from, &zeros)?;
         self.space_end = end;
         Ok(())
     }
 
     /// Gives what was built a name that no file has.
     pub(crate) fn publish(mut self, name: &str) -> Result<()> {
-        let published = self.folder.disk().publish(&self.tmp, name);
-        self.done = published.is_ok();
+        self.built()?;
+        let published = self.built.take().map_or(Ok(()), |new| new.publish(name));
         published.map_err(|e| Error::disk("publish", name, e))
-    }
-}
-
-impl Drop for Checkpoint {
-    fn drop(&mut self) {
-        if !self.done && self.file.is_some() {
-            // What stays behind is cleared when the folder is opened next.
-            drop(self.folder.disk().remove(&self.tmp));
-        }
     }
 }
 
@@ -317,12 +311,12 @@ impl Store {
         checkpoint.carry_until(&self.brain.clone(), until)?;
         checkpoint.make_space(0)?;
         checkpoint.replay()?;
-        let Some((brain, position)) = checkpoint.next.clone() else {
+        let (Some((brain, position)), Some(new)) =
+            (checkpoint.next.clone(), checkpoint.built.take())
+        else {
             return Err(Error::invalid("checkpoint", "it has not been built"));
         };
-        let file = checkpoint.file()?.clone();
-        let disk = self.folder.disk().clone();
-        let tmp = checkpoint.tmp.clone();
+        let file = new.file().clone();
         let next = Self::new(
             self.folder.clone(),
             self.name.clone(),
@@ -337,17 +331,16 @@ impl Store {
         next.protect_at_least()?;
         let ready = next
             .take_ownership()
-            .and_then(|()| file.sync().map_err(|e| format!("syncing {tmp}: {e}")));
-        ready.map_err(|why| Error::disk("own", &tmp, io::Error::other(why)))?;
-        checkpoint.done = true;
-        match self.switch(&disk, &tmp, next) {
+            .and_then(|()| file.sync().map_err(|e| format!("syncing it: {e}")));
+        ready.map_err(|why| Error::disk("own", new.path(), io::Error::other(why)))?;
+        match self.switch(new, next) {
             Ok(old) => Ok(Retired {
                 _store: old,
                 _checkpoint: checkpoint,
             }),
             Err(why) => {
                 self.poison = Some(why.clone());
-                let gone = disk.identity(&self.file_name);
+                let gone = self.folder.disk().identity(&self.file_name);
                 if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
                     return Err(self.save_as_replaced()());
                 }
@@ -356,38 +349,32 @@ impl Store {
         }
     }
 
-    /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the name is not known then. (If
-    /// none has, as somebody removed it, then `install` saves the brain.)
-    fn switch(
-        &mut self,
-        disk: &Arc<dyn crate::disk::Disk>,
-        tmp: &str,
-        next: Self,
-    ) -> Result<Self, String> {
+    /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the
+    /// name is not known then. (If none has, as somebody removed it, then `install` saves the brain.)
+    fn switch(&mut self, new: Unnamed, next: Self) -> Result<Self, String> {
+        let disk = self.folder.disk().clone();
         let generation = next.brain.base().identity().generation.0;
         self.store_hint(live::SUPERSEDED_BY, generation)
             .map_err(|e| format!("telling readers: {e}"))?;
-        let swapped = disk
-            .exchange(tmp, &self.file_name)
+        let out = new
+            .take_name()
             .map_err(|e| format!("exchanging files: {e}"))?;
+        let old = match out.id() {
+            Ok(Some(id)) => Some(id == self.file.id()),
+            Ok(None) => None,
+            Err(e) => return Err(format!("looking at the old file: {e}")),
+        };
+        if old == Some(false) {
+            // Somebody's file had taken our name in the last moment: it is theirs, and kept.
+            out.keep()
+                .map_err(|e| format!("keeping the file that had taken the name: {e}"))?;
+        }
         disk.sync_folder("")
             .map_err(|e| format!("syncing the folder: {e}"))?;
         let erased = self.erase_pending();
-        if swapped {
-            let out = disk
-                .identity(tmp)
-                .map_err(|e| format!("looking at the old file: {e}"))?;
-            if out == self.file.id() {
-                disk.remove(tmp)
-                    .map_err(|e| format!("removing the old file: {e}"))?;
-            } else {
-                // Somebody's file had taken our name in the last moment: it is theirs, and kept.
-                let kept = folder::conflict_name(&**disk, &self.name);
-                disk.publish(tmp, &kept)
-                    .map_err(|e| format!("keeping {kept}: {e}"))?;
-                disk.sync_folder(CONFLICTS)
-                    .map_err(|e| format!("syncing: {e}"))?;
-            }
+        if old == Some(true) {
+            out.remove()
+                .map_err(|e| format!("removing the old file: {e}"))?;
         }
         // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
         disk.sync_folder(TMP)

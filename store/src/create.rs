@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
 use crate::folding;
 use crate::store;
+use crate::unnamed::Unnamed;
 
 /// What a new brain is to be.
 #[derive(Debug, Clone)]
@@ -144,45 +145,33 @@ fn publish(
     if of.is_none() && disk.identity(&to).is_ok() {
         return Err(Error::Exists { name: name.into() });
     }
-    let tmp = folder.tmp_name(name);
-    let file = disk
-        .create(&tmp)
-        .map_err(|e| Error::disk("create", &tmp, e))?;
-    let done = (|| {
-        let mut sink = FileSink::new(&*file);
-        let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
-        // Should this process end before the brain is opened, then the next one can't know whether the name is
-        // durable: it finds the file owned in this boot and not closed, and makes another.
-        store::own(folder, name, &*file, start - PAGE, start)
-            .map_err(|e| Error::disk("own", &tmp, e))?;
-        file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
-        let readers = folder.readers_of(name);
-        match file.protect(readers) {
-            // It is the owner's alone then, and its group is told of when it is opened.
-            Err(_) if readers.is_some() => {}
-            done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
-        }
-        match of {
-            Some(placed) => placed.give_way(&tmp),
-            None => disk.publish(&tmp, &to).map_err(|e| match e.kind() {
-                std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
-                _ => Error::disk("publish", &to, e),
-            }),
-        }
-    })();
-    if let Err(e) = done {
-        // What could not be finished is cleared now, or when the folder is opened next. What stands there may be the
-        // file that was to give way.
-        if disk.identity(&tmp).is_ok_and(|id| id == file.id()) {
-            drop(disk.remove(&tmp));
-        }
-        return Err(e);
+    let new = Unnamed::create(folder, name, of.map(Placed::stamp))?;
+    let (file, tmp) = (new.file().clone(), new.path().to_owned());
+    let mut sink = FileSink::new(&*file);
+    let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
+    // Should this process end before the brain is opened, then the next one can't know whether the name is
+    // durable: it finds the file owned in this boot and not closed, and makes another.
+    store::own(folder, name, &*file, start - PAGE, start)
+        .map_err(|e| Error::disk("own", &tmp, e))?;
+    file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
+    let readers = folder.readers_of(name);
+    match file.protect(readers) {
+        // It is the owner's alone then, and its group is told of when it is opened.
+        Err(_) if readers.is_some() => {}
+        done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
+    }
+    match of {
+        Some(placed) => placed.give_way(new)?,
+        None => new.publish(&to).map_err(|e| match e.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
+            _ => Error::disk("publish", &to, e),
+        })?,
     }
     if let Err(e) = disk.sync_folder("") {
         // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
         let why = format!("syncing the folder: {e}");
         let gone = match of {
-            Some(placed) => placed.come_back(&tmp),
+            Some(placed) => placed.come_back(),
             None => disk.remove(&to),
         };
         return Err(match gone {

@@ -11,10 +11,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
+use crate::unnamed;
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
-/// New files before they have a name.
+/// New files before they have a name, and what came out when one took the name of another (`unnamed`).
 pub const TMP: &str = ".amemd/tmp";
 /// Brains saved from a file that was replaced or removed under us.
 pub const RECOVERED: &str = ".amemd/recovered";
@@ -72,25 +73,16 @@ impl Folder {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }
-        let left = disk.list(TMP).map_err(|e| Error::disk("list", TMP, e))?;
-        for name in &left {
-            let name = format!("{TMP}/{name}");
-            disk.remove(&name)
-                .map_err(|e| Error::disk("remove", &name, e))?;
-        }
-        if !left.is_empty() {
-            // One of them may hold what was erased since: an answer may hang on it being gone for good.
-            disk.sync_folder(TMP)
-                .map_err(|e| Error::disk("sync", TMP, e))?;
-        }
         let id = id(&*disk)?;
-        Ok(Self {
+        let folder = Self {
             disk,
             _lock: lock.into(),
             id,
             created: Arc::default(),
             readers: Arc::default(),
-        })
+        };
+        unnamed::clear(&folder)?;
+        Ok(folder)
     }
 
     /// Who may read files of brains directly from now on: those that are made, and those that are opened or protected
@@ -151,11 +143,6 @@ impl Folder {
     }
 }
 
-/// A name for a file that has, or had, the name of a brain and is not the brain's own.
-pub(crate) fn conflict_name(disk: &dyn Disk, name: &str) -> String {
-    format!("{CONFLICTS}/{name}-{}{SUFFIX}", disk.now())
-}
-
 /// The folder's id; makes one if it has none.
 fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
     let failed = |action| move |e| Error::disk(action, ID, e);
@@ -175,7 +162,10 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
 
 fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     let failed = |action| move |e| Error::disk(action, ID, e);
-    let (id, tmp) = (disk.random(), format!("{TMP}/id"));
+    let id = disk.random();
+    let random = u128::from_le_bytes(disk.random());
+    // An earlier run may have left one.
+    let tmp = format!("{TMP}/id-{random:032x}");
     let file = disk.create(&tmp).map_err(failed("create"))?;
     file.write_at(0, &id).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;

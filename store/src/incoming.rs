@@ -25,6 +25,7 @@ use crate::create::{self, Create};
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
+use crate::kept::{self, Reason};
 
 /// Bytes of a file that becomes a brain.
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
@@ -275,7 +276,8 @@ impl Incoming {
     /// Keeps the copy for good; says under which name.
     fn keep(&self) -> Result<String> {
         let disk = self.folder.disk();
-        let kept = format!("{RECOVERED}/{}.original-{}{SUFFIX}", self.name, disk.now());
+        let kept = kept::name(&self.folder, &self.name, Reason::Original)
+            .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         self.file
             .sync()
             .map_err(|e| Error::disk("sync", &self.tmp, e))?;

@@ -105,6 +105,24 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> 
     Ok(Some(kept))
 }
 
+/// A new name for a file that is kept aside, relative to the folder: what `list` reads. No other file has it.
+pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<String> {
+    let mut time = folder.disk().now().0;
+    loop {
+        let name = match reason {
+            Reason::Conflict => format!("{CONFLICTS}/{brain}-{time}{SUFFIX}"),
+            Reason::Recovered => format!("{RECOVERED}/{brain}.recovered-{time}{SUFFIX}"),
+            Reason::Original => format!("{RECOVERED}/{brain}.original-{time}{SUFFIX}"),
+        };
+        match folder.disk().identity(&name) {
+            // Another was kept in the same microsecond.
+            Ok(_) => time += 1,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(name),
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 /// The name of one as it is listed, of that relative to the folder.
 pub fn listed(path: &str) -> &str {
     path.strip_prefix(OWN)

@@ -30,6 +30,7 @@ mod requests;
 mod similar;
 mod space;
 pub mod store;
+mod unnamed;
 
 pub use adoption::Standing;
 pub use checkpoint::{Checkpoint, Retired};

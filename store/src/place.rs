@@ -10,7 +10,8 @@ use std::sync::Arc;
 use crate::checkpoint::Checkpoint;
 use crate::disk::{File, FileId};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED, SUFFIX};
+use crate::folder::{Folder, RECOVERED};
+use crate::kept::{self, Reason};
 use crate::recovery;
 use crate::store::Store;
 
@@ -139,7 +140,8 @@ impl Store {
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         let disk = self.folder.disk();
-        let name = format!("{RECOVERED}/{}.recovered-{}{SUFFIX}", self.name, disk.now());
+        let name = kept::name(&self.folder, &self.name, Reason::Recovered)
+            .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         checkpoint.publish(&name)?;
         disk.sync_folder(RECOVERED)
             .map_err(|e| Error::disk("sync", RECOVERED, e))?;

@@ -21,6 +21,7 @@ use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
 use crate::store::Store;
+use crate::unnamed;
 
 pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let file_name = file_name(name)?;
@@ -38,6 +39,7 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
 /// Opens a brain by its file, whoever has the name now.
 pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
+    unnamed::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)

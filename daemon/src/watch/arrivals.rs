@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use amem_store::disk::Stamp;
 
-use crate::limits::SETTLE_AFTER;
+use crate::limits::{SETTLE_AFTER, STAMP_TELLS_AFTER};
 
 /// The names that are waited for.
 #[derive(Debug, Default)]
@@ -113,6 +113,10 @@ impl Arrivals {
             _ => now,
         };
         arrival.seen = Some((stamp, since));
+        if age.is_some_and(|age| age < STAMP_TELLS_AFTER) {
+            self.set_due(name, Some(now + STAMP_TELLS_AFTER));
+            return Verdict::Wait;
+        }
         let rests =
             now.duration_since(since) >= SETTLE_AFTER || age.is_some_and(|age| age >= SETTLE_AFTER);
         if arrival.closed || rests {
@@ -186,6 +190,23 @@ mod tests {
         assert_eq!(
             arrivals.found("c", stamp(1), None, start),
             Verdict::Take { closed }
+        );
+    }
+
+    #[test]
+    fn a_file_that_was_written_in_this_moment_is_looked_at_in_the_next() {
+        let (mut arrivals, now) = (Arrivals::default(), Instant::now());
+        arrivals.look_at("a", true, now);
+        assert_eq!(arrivals.due(now, 10), ["a"]);
+        let age = STAMP_TELLS_AFTER / 2;
+        let young = arrivals.found("a", stamp(1), Some(age), now);
+        assert_eq!(young, Verdict::Wait);
+        let next = now + STAMP_TELLS_AFTER;
+        assert_eq!(arrivals.next(), Some(next));
+        // That its writer has closed it is not forgotten.
+        assert_eq!(
+            arrivals.found("a", stamp(1), Some(age + STAMP_TELLS_AFTER), next),
+            Verdict::Take { closed: true }
         );
     }
 

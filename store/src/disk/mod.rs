@@ -67,9 +67,15 @@ pub trait Disk: Debug + Send + Sync {
     /// Gives a file a name that no file has; an error of kind `AlreadyExists` if one does.
     fn publish(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Swaps two names, atomically. `Ok(false)`: the file system can't, and `to` now names what `from` did
-    /// (the old file has no name any more).
-    fn exchange(&self, from: &str, to: &str) -> io::Result<bool>;
+    /// Swaps two names, atomically. An error of kind `Unsupported` if the file system can't: nothing was done.
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives a file the name that another has, in one step; the other loses it.
+    fn replace(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives a file a second name, which no file has (`AlreadyExists`). An error of kind `Unsupported` or
+    /// `PermissionDenied` if this one can't have two.
+    fn link(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Takes a name away.
     fn remove(&self, name: &str) -> io::Result<()>;

@@ -178,16 +178,21 @@ impl Disk for OsDisk {
         }
     }
 
-    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let (from, to) = (self.path(from), self.path(to));
         match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::EXCHANGE) {
-            Ok(()) => Ok(true),
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                fs::rename(&from, &to)?;
-                Ok(false)
-            }
+            Ok(()) => Ok(()),
+            Err(Errno::INVAL | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
             Err(e) => Err(e.into()),
         }
+    }
+
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from), self.path(to))
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::hard_link(self.path(from), self.path(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

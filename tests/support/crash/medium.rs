@@ -126,6 +126,9 @@ impl Medium {
                 self.change(to, (number, Half::To), Some(Entry::File(*inode)), tied);
                 self.change(from, (number, Half::From), None, tied);
             }
+            Op::Link { inode, name } => {
+                self.change(name, (number, Half::To), Some(Entry::File(*inode)), false);
+            }
             Op::Exchange { from, to } => {
                 self.change(&to.0, (number, Half::To), Some(Entry::File(to.1)), true);
                 let entry = Some(Entry::File(from.1));

@@ -131,13 +131,30 @@ fn a_rename_within_a_folder_is_atomic() {
 }
 
 #[test]
+fn a_second_name_may_be_lost_and_the_file_keeps_its_first() {
+    let linked = |disk: &SimDisk| {
+        durable(disk, "f", b"a")?;
+        disk.create_folder("t")?;
+        disk.sync_folder("")?;
+        disk.link("f", "t/g")
+    };
+    assert_eq!(left(linked), "f=a1 t/ | f=a1 t/ t/g=a1");
+    let moved = left(|disk| {
+        linked(disk)?;
+        disk.sync_folder("t")?;
+        disk.remove("f")
+    });
+    assert_eq!(moved, "f=a1 t/ t/g=a1 | t/ t/g=a1");
+}
+
+#[test]
 fn an_exchange_is_atomic_until_one_of_its_folders_is_synced() {
     let exchange = |disk: &SimDisk| {
         disk.create_folder("t")?;
         disk.sync_folder("")?;
         durable(disk, "t/new", b"b")?;
         durable(disk, "f", b"a")?;
-        disk.exchange("t/new", "f").map(drop)
+        disk.exchange("t/new", "f")
     };
     assert_eq!(left(exchange), "f=a1 t/ t/new=b1 | f=b1 t/ t/new=a1");
     let root = left(|disk| exchange(disk).and_then(|()| disk.sync_folder("")));

@@ -366,7 +366,13 @@ impl Store {
             self.sync_folder("")?;
             return Ok(());
         }
-        let exchanged = self.disk.exchange(&name, NAME)?;
+        let exchanged = match self.disk.exchange(&name, NAME) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {
+                self.disk.replace(&name, NAME)?;
+                false
+            }
+            done => done.map(|()| true)?,
+        };
         if self.flaw != Flaw::FolderNotSyncedAfterExchange {
             self.sync_folder("")?;
         }

@@ -30,6 +30,10 @@ pub enum Kind {
     Publish,
     /// `Disk::exchange`
     Exchange,
+    /// `Disk::replace`
+    Replace,
+    /// `Disk::link`
+    Link,
     /// `Disk::remove`
     Remove,
     /// `Disk::sync_folder`

@@ -197,7 +197,7 @@ mod tests {
             disk.publish("a/c/x", "y").unwrap_err().kind(),
             io::ErrorKind::AlreadyExists
         );
-        assert!(disk.exchange("a/c/x", "y")?);
+        disk.exchange("a/c/x", "y")?;
         assert_eq!(disk.identity("y")?, other.id());
         disk.remove("a/c/x")?;
         assert_eq!(file.len()?, 8, "a nameless file stays good");
@@ -217,12 +217,21 @@ mod tests {
     }
 
     #[test]
-    fn without_exchange_the_old_file_loses_its_name() -> io::Result<()> {
+    fn without_exchange_a_file_is_replaced_and_keeps_the_names_it_has_beside() -> io::Result<()> {
         let disk = SimDisk::new(1).without_exchange();
-        let (new, _old) = (disk.create("new")?, disk.create("old")?);
-        assert!(!disk.exchange("new", "old")?);
-        assert_eq!(disk.list("")?, ["old"]);
+        let (new, old) = (disk.create("new")?, disk.create("old")?);
+        let refused = disk.exchange("new", "old").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::Unsupported);
+        assert_eq!(disk.list("")?, ["new", "old"]);
+        disk.link("old", "beside")?;
+        assert_eq!(
+            disk.link("old", "beside").unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        disk.replace("new", "old")?;
+        assert_eq!(disk.list("")?, ["beside", "old"]);
         assert_eq!(disk.identity("old")?, new.id());
+        assert_eq!(disk.identity("beside")?, old.id());
         Ok(())
     }
 

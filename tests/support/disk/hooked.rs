@@ -74,8 +74,16 @@ impl Disk for Hooked {
         self.inner.publish(from, to)
     }
 
-    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         self.inner.exchange(from, to)
+    }
+
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.replace(from, to)
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.link(from, to)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

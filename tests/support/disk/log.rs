@@ -55,6 +55,13 @@ pub enum Op {
         /// The name it has.
         to: Arc<str>,
     },
+    /// A file got another name besides those it has.
+    Link {
+        /// The file.
+        inode: u64,
+        /// The new name.
+        name: Arc<str>,
+    },
     /// Two files swapped names.
     Exchange {
         /// The first name, and the file it stands for now.

@@ -156,6 +156,8 @@ impl SimDisk {
             CreateFolder,
             Publish,
             Exchange,
+            Replace,
+            Link,
             Remove,
             SyncFolder,
             Lock,
@@ -333,19 +335,37 @@ impl Disk for SimDisk {
         })
     }
 
-    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         self.perform(Kind::Exchange, |state| {
             let (first, second) = (state.inode_of(from)?, state.inode_of(to)?);
             if !state.log.exchanges {
-                state.rename(first, from, to);
-                return Ok(false);
+                return Err(io::ErrorKind::Unsupported.into());
             }
             let (from, to) = (Arc::<str>::from(from), Arc::<str>::from(to));
             state.image.names.insert(to.clone(), Entry::File(first));
             state.image.names.insert(from.clone(), Entry::File(second));
             let (from, to) = ((from, second), (to, first));
             state.log.ops.push(Op::Exchange { from, to });
-            Ok(true)
+            Ok(())
+        })
+    }
+
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        self.perform(Kind::Replace, |state| {
+            let inode = state.inode_of(from)?;
+            state.rename(inode, from, to);
+            Ok(())
+        })
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.perform(Kind::Link, |state| {
+            let inode = state.inode_of(from)?;
+            state.free(to)?;
+            let name = Arc::<str>::from(to);
+            state.image.names.insert(name.clone(), Entry::File(inode));
+            state.log.ops.push(Op::Link { inode, name });
+            Ok(())
         })
     }
 

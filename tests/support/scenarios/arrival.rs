@@ -1,7 +1,8 @@
 //! Somebody's file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
 //!
 //! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3: something
-//! was committed to that brain. Whatever a crash leaves, all of the file is in the brain, or still in the file.
+//! was committed to that brain; or, where somebody goes on to write to the file that was adopted, that is durable, and the
+//! commit is the fourth. Whatever a crash leaves, all of the file is in the brain, or still in the file.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use amem_core::foreign::{CompatOptions, write_compatible};
 use amem_core::view::View;
 use amem_core::{EventType, NodeId};
 use amem_store::adoption::{self, Original, Standing};
-use amem_store::disk::Disk;
+use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, TMP};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Error, Folder, Incoming, Mutation, Request, Store, kept};
@@ -26,6 +27,8 @@ const NAME: &str = "b";
 const FILE: &str = "b.amem";
 /// The file of one that was kept.
 const KEPT: &str = "conflicts/b-1700000000000000.amem";
+/// What is written late.
+const LATE: &[u8] = b"written when it was a brain already";
 /// How often a run tries again when something failed.
 const ATTEMPTS: usize = 3;
 
@@ -48,8 +51,10 @@ pub struct Arrival {
     way: Way,
     bytes: Vec<u8>,
     exchanges: bool,
+    /// Somebody writes to the file when it is a brain already.
+    late: bool,
     flaw: Flaw,
-    /// What the brain shows after transactions 2 and 3.
+    /// What the brain shows before and after the commit.
     pictures: [Vec<u8>; 2],
 }
 
@@ -81,6 +86,23 @@ impl Arrival {
         out
     }
 
+    /// Files that somebody is still writing to when they are brains already.
+    pub fn late() -> Vec<Self> {
+        let ways = [("", true), (", no exchange", false)];
+        let late = ways.into_iter().map(|(how, exchanges)| {
+            let name = format!("a file that is written to late{how}");
+            let mut late = Self::new(name, Way::Placed, native());
+            (late.late, late.exchanges) = (true, exchanges);
+            late
+        });
+        late.collect()
+    }
+
+    /// The number of the commit.
+    fn commit(&self) -> u64 {
+        3 + u64::from(self.late)
+    }
+
     /// The same on a disk with a flaw.
     #[must_use]
     pub fn with_flaw(mut self, flaw: Flaw) -> Self {
@@ -94,32 +116,30 @@ impl Arrival {
             way,
             bytes,
             exchanges: true,
+            late: false,
             flaw: Flaw::None,
             pictures: Default::default(),
         };
         // The truth: undisturbed.
         let disk = Arc::new(SimDisk::new(0));
         let trace = Trace::new(&disk);
-        let played = arrival
-            .put(&disk)
-            .map_err(|e| e.to_string())
-            .and_then(|()| {
-                let (process, folder) = arrival.begin(&disk).map_err(|e| e.to_string())?;
-                drop(arrival.arrive(&folder, &trace).map_err(|e| e.to_string())?);
-                let mut store = Store::open(&folder, NAME).map_err(|e| e.to_string())?;
-                let before = drawn(&store.view())?;
-                process.set_clock(time_of(3));
-                store.execute(fact()).map_err(|e| e.to_string())?;
-                Ok([before, drawn(&store.view())?])
-            });
+        let played = arrival.put(&disk).map_err(|e| e.to_string()).and_then(|_| {
+            let (process, folder) = arrival.begin(&disk).map_err(|e| e.to_string())?;
+            drop(arrival.arrive(&folder, &trace).map_err(|e| e.to_string())?);
+            let mut store = Store::open(&folder, NAME).map_err(|e| e.to_string())?;
+            let before = drawn(&store.view())?;
+            process.set_clock(time_of(3));
+            store.execute(fact()).map_err(|e| e.to_string())?;
+            Ok([before, drawn(&store.view())?])
+        });
         arrival.pictures = played.unwrap_or_else(|e| panic!("{}: {e}", arrival.name));
         arrival
     }
 
     /// Somebody else puts the file where it is found.
-    fn put(&self, disk: &SimDisk) -> std::io::Result<()> {
+    fn put(&self, disk: &SimDisk) -> std::io::Result<Option<Arc<dyn File>>> {
         let (folder, path) = match self.way {
-            Way::Received => return Ok(()),
+            Way::Received => return Ok(None),
             Way::Placed => ("", FILE.to_owned()),
             Way::Kept => {
                 disk.create_folder(CONFLICTS)?;
@@ -133,7 +153,8 @@ impl Arrival {
             file.write_at(4096 * at as u64, part)?;
         }
         file.sync()?;
-        disk.sync_folder(folder)
+        disk.sync_folder(folder)?;
+        Ok(Some(file))
     }
 
     fn begin(&self, disk: &Arc<SimDisk>) -> Result<(Process, Folder), Error> {
@@ -166,7 +187,12 @@ impl Arrival {
         }
     }
 
-    fn work(&self, disk: &Arc<SimDisk>, trace: &Trace) -> Result<(), Error> {
+    fn work(
+        &self,
+        disk: &Arc<SimDisk>,
+        trace: &Trace,
+        written: Option<&dyn File>,
+    ) -> Result<(), Error> {
         let (process, folder) = self.begin(disk)?;
         let original = self.arrive(&folder, trace)?;
         process.enter(Phase::Opening);
@@ -179,13 +205,20 @@ impl Arrival {
             }
         }
         process.enter(Phase::Working);
+        if let (true, Some(file)) = (self.late, written) {
+            trace.submit(3);
+            let done = file.write_at(self.bytes.len() as u64, LATE);
+            done.and_then(|()| file.sync())
+                .unwrap_or_else(|e| panic!("somebody writes: {e}"));
+            trace.acknowledge(3);
+        }
         if let Some(original) = original {
             original.settle()?;
         }
         process.set_clock(time_of(3));
-        trace.submit(3);
+        trace.submit(self.commit());
         store.execute(fact())?;
-        trace.acknowledge(3);
+        trace.acknowledge(self.commit());
         store.close()
     }
 
@@ -193,7 +226,8 @@ impl Arrival {
     fn judge(&self, view: &View) -> Result<u64, String> {
         let drawn = drawn(view)?;
         match self.pictures.iter().position(|picture| *picture == drawn) {
-            Some(found) => Ok(found as u64 + 2),
+            Some(0) => Ok(2),
+            Some(_) => Ok(self.commit()),
             None => Err(format!(
                 "the brain shows something else: {} events at {:?}",
                 view.nodes(),
@@ -212,7 +246,11 @@ impl Arrival {
         u64::from(disk.contents(&path).as_deref() == Some(&self.bytes))
     }
 
-    fn check_kept(&self, disk: &SimDisk) -> Result<(), String> {
+    fn check_kept(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
+        if self.late || answered.must == 0 {
+            // It was never, or does not stay, what it was.
+            return Ok(());
+        }
         for name in disk.list(CONFLICTS).unwrap_or_default() {
             let path = format!("{CONFLICTS}/{name}");
             if path != format!(".amemd/{KEPT}")
@@ -236,13 +274,13 @@ impl Scenario for Arrival {
 
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
         trace.submit(1);
-        if self.put(&disk).is_err() {
+        let Ok(written) = self.put(&disk) else {
             // Whoever put it there knows.
             return;
-        }
+        };
         trace.acknowledge(1);
         for _ in 0..ATTEMPTS {
-            let Err(error) = self.work(&disk, trace) else {
+            let Err(error) = self.work(&disk, trace, written.as_deref()) else {
                 return;
             };
             let sound = self.flaw == Flaw::None && disk.struck_at().is_none();
@@ -276,6 +314,7 @@ impl Scenario for Arrival {
             Err(e) => return Err(e),
         };
         let found = match standing {
+            Ok(Standing::Ours) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
             Ok(Standing::Ours) => shown,
             // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted anew.
             // Or a copy that was cut off behind its last frame.
@@ -286,13 +325,13 @@ impl Scenario for Arrival {
         };
         process.enter(Phase::Working);
         process.set_clock(time_of(3));
-        trace.submit(3);
+        trace.submit(self.commit());
         let answer = store.execute(fact()).map_err(words)?;
-        if answer.replayed != (shown == 3) {
+        if answer.replayed != (shown == self.commit()) {
             return Err(format!("answered {answer:?} at {shown}"));
         }
-        trace.acknowledge(3);
-        self.check_kept(&disk)?;
+        trace.acknowledge(self.commit());
+        self.check_kept(&disk, answered)?;
         if found.is_multiple_of(2) {
             store.close().map_err(words)?;
         } else {
@@ -303,7 +342,7 @@ impl Scenario for Arrival {
         let (_process, folder) = self.begin(&disk).map_err(words)?;
         let store = Store::open(&folder, NAME).map_err(words)?;
         match self.judge(&store.view())? {
-            3 => {}
+            shown if shown == self.commit() => {}
             other => return Err(format!("opened again, it shows {other}")),
         }
         let file = disk.open(FILE).map_err(|e| e.to_string())?;

@@ -172,27 +172,40 @@ impl Disk for Process {
         let disk = self.alive()?;
         let id = disk.identity(from)?;
         disk.publish(from, to)?;
+        if !to.starts_with(TMP) {
+            self.0.gets_named(id);
+        }
+        Ok(())
+    }
+
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
+        let disk = self.alive()?;
+        let id = disk.identity(from)?;
+        match self.0.flaw {
+            Flaw::ExchangeInTwoSteps => {
+                disk.remove(to)?;
+                disk.publish(from, to)?;
+            }
+            Flaw::OldFileOverwritten => {
+                self.copy_over(from, to)?;
+                disk.exchange(from, to)?;
+            }
+            _ => disk.exchange(from, to)?,
+        }
         self.0.gets_named(id);
         Ok(())
     }
 
-    fn exchange(&self, from: &str, to: &str) -> io::Result<bool> {
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
         let disk = self.alive()?;
         let id = disk.identity(from)?;
-        let swapped = match self.0.flaw {
-            Flaw::ExchangeInTwoSteps => {
-                disk.remove(to)?;
-                disk.publish(from, to)?;
-                false
-            }
-            Flaw::OldFileOverwritten => {
-                self.copy_over(from, to)?;
-                disk.exchange(from, to)?
-            }
-            _ => disk.exchange(from, to)?,
-        };
+        disk.replace(from, to)?;
         self.0.gets_named(id);
-        Ok(swapped)
+        Ok(())
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.alive()?.link(from, to)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

@@ -46,7 +46,7 @@ pub enum Step {
     Close,
     /// The process is killed, and another one opens the brain.
     Kill,
-    /// Somebody puts a copy in the place of the brain's file, once.
+    /// Somebody puts a copy in the place of the brain's file, once, with something of their own behind it.
     Replace,
 }
 
@@ -93,6 +93,21 @@ impl Script {
     pub fn without_exchange(mut self, name: &'static str) -> Self {
         (self.name, self.exchanges) = (name, false);
         self
+    }
+
+    /// The first transaction after somebody's file has taken the place of the brain's.
+    pub(super) fn after_replacement(&self) -> Option<u64> {
+        let mut next = 2;
+        for step in &self.steps {
+            match step {
+                Step::Replace => return Some(next),
+                Step::Commit(asks) => {
+                    next += asks.iter().filter(|ask| matches!(ask, Ask::Do(_))).count() as u64;
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     /// The requests of all transactions but the first, that after all others included, and the time of each.

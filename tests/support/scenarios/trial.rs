@@ -20,6 +20,12 @@ use crate::disk::{Answered, SimDisk};
 pub const NAME: &str = "b";
 /// Its file.
 const FILE: &str = "b.amem";
+/// What somebody writes behind the copy that takes the place of the brain's file.
+const THEIRS: &[u8] = b"what somebody has added";
+/// Says that it is there.
+const PUT: &str = "put";
+/// Says that the copy became the brain.
+const SEEN: &str = "seen";
 /// How often a run opens the brain again when something failed.
 const ATTEMPTS: usize = 3;
 
@@ -87,6 +93,16 @@ impl Trial {
         Ok(())
     }
 
+    /// Looks for the file that took the place of the brain's, once the brain has its name back.
+    fn expect_theirs(&self, disk: &SimDisk, answered: u64) -> Result<(), String> {
+        let after = self.script.after_replacement();
+        let is_put = disk.contents(PUT).is_some() && after.is_some_and(|after| answered >= after);
+        if is_put && disk.files_with(THEIRS).is_empty() {
+            return Err("what somebody had put there is gone".into());
+        }
+        Ok(())
+    }
+
     /// Looks for what was erased.
     fn refuse_secrets(&self, disk: &SimDisk, answered: u64) -> Result<(), String> {
         for secret in &self.script.secrets {
@@ -110,9 +126,16 @@ pub(super) fn create(folder: &Folder, script: &Script) -> Result<(), Error> {
     }
 }
 
-/// Opens a script's brain; a copy that somebody has put in its place is adopted.
-fn open(folder: &Folder) -> Result<Store, Error> {
+/// Opens a script's brain; a copy that somebody has put in its place is adopted, and was seen.
+fn open(folder: &Folder, disk: &SimDisk) -> Result<Store, Error> {
     if let Ok(Standing::Other(stamp)) = adoption::standing(folder, NAME) {
+        if disk.files_with(THEIRS).iter().any(|name| name == FILE) {
+            note(disk, SEEN, THEIRS).map_err(|source| Error::Disk {
+                action: "note",
+                name: SEEN.into(),
+                source,
+            })?;
+        }
         drop(adoption::adopt(folder, NAME, stamp, false)?);
     }
     Store::open(folder, NAME)
@@ -127,7 +150,7 @@ impl<'t> Life<'t> {
         let left = disk.list(TMP).unwrap_or_default();
         assert!(left.is_empty(), "unfinished files are left: {left:?}");
         let mut created = false;
-        let store = match open(&folder) {
+        let store = match open(&folder, disk) {
             Err(Error::NotFound { .. }) => {
                 created = true;
                 process.enter(Phase::Creating);
@@ -135,7 +158,7 @@ impl<'t> Life<'t> {
                 create(&folder, &trial.script)?;
                 trace.acknowledge(1);
                 process.enter(Phase::Opening);
-                open(&folder)?
+                open(&folder, disk)?
             }
             opened => opened?,
         };
@@ -342,10 +365,23 @@ fn replace(disk: &SimDisk) -> std::io::Result<()> {
     let bytes = disk.contents(FILE).unwrap_or_default();
     let copy = disk.create("copy")?;
     copy.write_at(0, &bytes)?;
+    copy.write_at(bytes.len() as u64, THEIRS)?;
     copy.sync()?;
     disk.exchange("copy", FILE)?;
     disk.sync_folder("")?;
     disk.remove("copy")?;
+    disk.sync_folder("")?;
+    note(disk, PUT, b"")
+}
+
+/// Notes something, durably.
+fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    if disk.contents(name).is_some() {
+        return Ok(());
+    }
+    let noted = disk.create(name)?;
+    noted.write_at(0, bytes)?;
+    noted.sync()?;
     disk.sync_folder("")
 }
 
@@ -379,6 +415,7 @@ impl Scenario for Trial {
         if found < answered.must || found > answered.may {
             return Ok(found);
         }
+        self.expect_theirs(&disk, answered.must)?;
         life.settle().map_err(|e| e.to_string())?;
         self.refuse_secrets(&disk, found)?;
         let next = life.done + 1;

@@ -11,6 +11,7 @@ mod clock;
 mod commits;
 mod cost;
 mod folds;
+mod left;
 mod merge;
 mod parts;
 mod refusals;

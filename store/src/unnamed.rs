@@ -1,0 +1,342 @@
+//! New files of ours before they have a brain's name, and what comes out when one takes the name of another file.
+//!
+//! Promises: a file of somebody's that comes out is never lost, whatever crashes or fails: in `.amemd/tmp` it stands under
+//! a name that says what it is, and a run that ended is cleared up by looking at each. What was never ours is given
+//! back, or kept aside, unless a brain was made of it and nobody wrote to it since.
+//! Not here: whose name is taken, and when (`checkpoint`, `adoption`).
+
+use std::io;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::adoption::{self, Standing};
+use crate::disk::{Disk, File, FileId, Stamp};
+use crate::error::{Error, Result};
+use crate::folder::{Folder, SUFFIX, TMP, file_name};
+use crate::kept::{self, Reason};
+
+/// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in hexadecimal
+/// of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
+const SWAP: &str = ".swap";
+/// The same of what came out where names can't be exchanged.
+const OUT: &str = ".out";
+
+/// A new file, which is removed unless it gets a name.
+#[derive(Debug)]
+pub(crate) struct Unnamed {
+    folder: Folder,
+    brain: String,
+    file: Arc<dyn File>,
+    path: String,
+    named: bool,
+}
+
+/// What had the name that a file of ours has taken.
+#[derive(Debug)]
+pub(crate) struct Out {
+    folder: Folder,
+    brain: String,
+    ours: FileId,
+    /// Where it stands; nowhere if it could not be given another name.
+    path: Option<String>,
+    exchanged: bool,
+}
+
+impl Unnamed {
+    /// A new file for a brain. `expected`: the file that is to come out, if that is not the brain's own.
+    pub(crate) fn create(folder: &Folder, brain: &str, expected: Option<&Stamp>) -> Result<Self> {
+        let (disk, path) = (folder.disk(), folder.tmp_name(brain));
+        let file = disk
+            .create(&path)
+            .map_err(|e| Error::disk("create", &path, e))?;
+        let mut new = Self {
+            folder: folder.clone(),
+            brain: brain.to_owned(),
+            path,
+            named: false,
+            file,
+        };
+        let (ours, theirs) = (mark(new.file.id()), expected.map_or(0, mark_of));
+        let swap = format!("{TMP}/{brain}-{ours:016x}-{theirs:016x}{SWAP}");
+        disk.publish(&new.path, &swap)
+            .map_err(|e| Error::disk("rename", &new.path, e))?;
+        new.path = swap;
+        Ok(new)
+    }
+
+    pub(crate) fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Its name for now, relative to the folder.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Gives it a name that no file has.
+    pub(crate) fn publish(mut self, name: &str) -> io::Result<()> {
+        let published = self.folder.disk().publish(&self.path, name);
+        self.named = published.is_ok();
+        published
+    }
+
+    /// Gives it the brain's name, which another file has, in one step.
+    ///
+    /// Where the file system can't exchange names, the other file gets a second name before: one that takes the brain's
+    /// name between the two steps, microseconds apart, is overwritten.
+    pub(crate) fn take_name(mut self) -> io::Result<Out> {
+        let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
+        let (path, exchanged) = match disk.exchange(&self.path, &to) {
+            Ok(()) => (Some(self.path.clone()), true),
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => (self.replace(&to)?, false),
+            Err(e) => return Err(e),
+        };
+        self.named = true;
+        Ok(Out {
+            folder: self.folder.clone(),
+            brain: self.brain.clone(),
+            ours: self.file.id(),
+            path,
+            exchanged,
+        })
+    }
+
+    fn replace(&self, to: &str) -> io::Result<Option<String>> {
+        let disk = self.folder.disk();
+        let out = format!("{}{OUT}", self.path.trim_end_matches(SWAP));
+        let linked = match disk.link(to, &out) {
+            Ok(()) => true,
+            Err(e) if is_refused(&e) => false,
+            Err(e) => return Err(e),
+        };
+        let replaced = disk.replace(&self.path, to);
+        if replaced.is_err() && linked {
+            // A file with two names would not be adopted.
+            drop(disk.remove(&out));
+        }
+        replaced.map(|()| linked.then_some(out))
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        let disk = self.folder.disk();
+        // After an exchange that failed and happened nonetheless, what stands there is not ours.
+        if !self.named
+            && disk
+                .identity(&self.path)
+                .is_ok_and(|id| id == self.file.id())
+        {
+            // What can't be removed is cleared when the folder is opened next.
+            drop(disk.remove(&self.path));
+        }
+    }
+}
+
+impl Out {
+    /// Which file it is; none if it stands nowhere any more.
+    pub(crate) fn id(&self) -> io::Result<Option<FileId>> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        match self.folder.disk().identity(path) {
+            Ok(id) => Ok(Some(id)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Takes it away.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        let path = self.path.as_deref();
+        path.map_or(Ok(()), |path| self.folder.disk().remove(path))
+    }
+
+    /// Keeps it, durably: it is somebody's. Says where, relative to the folder.
+    pub(crate) fn keep(&self) -> io::Result<Option<String>> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
+        move_durably(&**self.folder.disk(), path, &kept)?;
+        Ok(Some(kept))
+    }
+
+    /// Gives it its name back; ours is gone. A third file that has taken the name meanwhile is kept.
+    pub(crate) fn undo(&self) -> io::Result<()> {
+        let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
+        let Some(path) = &self.path else {
+            return Err(io::Error::other("the file that had the name is gone"));
+        };
+        if !self.exchanged {
+            return disk.replace(path, &to);
+        }
+        disk.exchange(path, &to)?;
+        match self.id()? {
+            Some(id) if id != self.ours => self.keep().map(drop),
+            _ => self.remove(),
+        }
+    }
+}
+
+/// Clears up what an earlier run left in `.amemd/tmp`: what is unfinished goes, what came out of an exchange is looked
+/// at, and kept if it may be somebody's.
+pub(crate) fn clear(folder: &Folder) -> Result<()> {
+    let left = list(folder)?;
+    for name in &left {
+        let path = format!("{TMP}/{name}");
+        match Swapped::of(name) {
+            Some(swapped) => swapped.clear(folder, &path)?,
+            None => remove(folder, &path)?,
+        }
+    }
+    if left.is_empty() {
+        return Ok(());
+    }
+    // One of them may hold what was erased since: an answer may hang on it being gone for good.
+    sync(folder, TMP)
+}
+
+/// The same of what a failed checkpoint of a brain left, that is opened again: nobody else is busy with it.
+pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
+    let mut found = false;
+    for name in list(folder)? {
+        let Some(swapped) = Swapped::of(&name) else {
+            continue;
+        };
+        let path = format!("{TMP}/{name}");
+        if swapped.brain == brain && swapped.theirs == 0 && !swapped.is_new(folder, &path)? {
+            swapped.clear(folder, &path)?;
+            found = true;
+        }
+    }
+    match found {
+        true => sync(folder, TMP),
+        false => Ok(()),
+    }
+}
+
+/// What the name of a file says that was to be exchanged.
+struct Swapped<'n> {
+    brain: &'n str,
+    ours: u64,
+    theirs: u64,
+}
+
+impl<'n> Swapped<'n> {
+    fn of(name: &'n str) -> Option<Self> {
+        let name = name.strip_suffix(SWAP).or(name.strip_suffix(OUT))?;
+        let (rest, theirs) = name.rsplit_once('-')?;
+        let (brain, ours) = rest.rsplit_once('-')?;
+        file_name(brain).ok()?;
+        let hash = |digits: &str| {
+            let whole = digits.len() == 16;
+            whole.then(|| u64::from_str_radix(digits, 16).ok())?
+        };
+        Some(Self {
+            brain,
+            ours: hash(ours)?,
+            theirs: hash(theirs)?,
+        })
+    }
+
+    /// True if it is the new file still, unfinished.
+    fn is_new(&self, folder: &Folder, path: &str) -> Result<bool> {
+        match folder.disk().identity(path) {
+            Ok(id) => Ok(mark(id) == self.ours),
+            Err(e) => Err(Error::disk("look at", path, e)),
+        }
+    }
+
+    fn clear(&self, folder: &Folder, path: &str) -> Result<()> {
+        let disk = folder.disk();
+        let failed = |e| Error::disk("keep", path, e);
+        let named = format!("{}{SUFFIX}", self.brain);
+        let here = disk.identity(path).map_err(failed)?;
+        let there = match disk.identity(&named) {
+            Ok(id) => Some(id),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(Error::disk("look at", &named, e)),
+        };
+        if mark(here) == self.ours || there == Some(here) {
+            return remove(folder, path);
+        }
+        let is_there = match adoption::standing(folder, self.brain) {
+            Ok(standing) => standing == Standing::Ours,
+            Err(Error::NotFound { .. } | Error::NotAdopted { .. }) => false,
+            Err(e) => return Err(e),
+        };
+        let (was_ours, stamp) = match adoption::look(folder, path, self.brain) {
+            Ok(seen) => seen,
+            // A link, or the like, that somebody had put there.
+            Err(e) if e.kind() == io::ErrorKind::InvalidInput => (false, None),
+            Err(e) => return Err(Error::disk("look at", path, e)),
+        };
+        let to = match (was_ours, there) {
+            _ if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) => {
+                return remove(folder, path);
+            }
+            (true, _) => kept::name(folder, self.brain, Reason::Recovered).map_err(failed)?,
+            (false, None) => named,
+            (false, Some(_)) => kept::name(folder, self.brain, Reason::Conflict).map_err(failed)?,
+        };
+        move_durably(&**disk, path, &to).map_err(failed)
+    }
+}
+
+/// Gives a file a name that no file has in another folder, durably, and at no moment none.
+pub(crate) fn move_durably(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
+    let folder = to.rsplit_once('/').map_or("", |(folder, _)| folder);
+    match disk.link(from, to) {
+        Ok(()) => {
+            disk.sync_folder(folder)?;
+            disk.remove(from)
+        }
+        // A file system without second names, or a kernel that allows none of others' files.
+        Err(e) if is_refused(&e) => {
+            disk.publish(from, to)?;
+            disk.sync_folder(folder)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// True if a file can't have a second name.
+fn is_refused(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+    )
+}
+
+/// Tells files apart, in a name.
+fn mark(id: FileId) -> u64 {
+    let mut bytes = id.inode.to_le_bytes().to_vec();
+    bytes.extend_from_slice(&id.born.to_le_bytes());
+    xxh3_64(&bytes)
+}
+
+/// Tells states of files apart, in a name.
+fn mark_of(stamp: &Stamp) -> u64 {
+    let mut bytes = mark(stamp.id).to_le_bytes().to_vec();
+    bytes.extend_from_slice(&stamp.bytes.to_le_bytes());
+    bytes.extend_from_slice(&stamp.modified.to_le_bytes());
+    // 0 stands for a brain's own file.
+    xxh3_64(&bytes).max(1)
+}
+
+fn list(folder: &Folder) -> Result<Vec<String>> {
+    let names = folder.disk().list(TMP);
+    names.map_err(|e| Error::disk("list", TMP, e))
+}
+
+fn remove(folder: &Folder, path: &str) -> Result<()> {
+    let done = folder.disk().remove(path);
+    done.map_err(|e| Error::disk("remove", path, e))
+}
+
+fn sync(folder: &Folder, place: &str) -> Result<()> {
+    let done = folder.disk().sync_folder(place);
+    done.map_err(|e| Error::disk("sync", place, e))
+}

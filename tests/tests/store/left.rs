@@ -1,0 +1,213 @@
+//! What a run that ended leaves in `.amemd/tmp` is looked at by the next: what may be somebody's is kept or given back.
+
+use std::sync::Arc;
+
+use amem_store::adoption::{self, Original, Standing};
+use amem_store::disk::{Disk, File};
+use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
+use amem_store::{Create, Folder, Mutation, Store, create};
+use amem_tests::disk::{Among, EIO, Effect, Fault, Kind, SimDisk};
+
+use super::{fact, ingest, run};
+
+const FILE: &str = "b.amem";
+
+fn folder(disk: &Arc<SimDisk>) -> Folder {
+    Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap()
+}
+
+fn failing(among: Among, lasting: bool) -> Fault {
+    Fault {
+        after: 0,
+        among,
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting,
+    }
+}
+
+/// A brain with one event in its base and one in its journal, and its bytes.
+fn brain(disk: &Arc<SimDisk>) -> Store {
+    let folder = folder(disk);
+    create(&folder, "b", &Create::default()).unwrap();
+    let mut store = Store::open(&folder, "b").unwrap();
+    run(&mut store, ingest(vec![fact("in the base")])).unwrap();
+    store.checkpoint().unwrap();
+    run(&mut store, ingest(vec![fact("in the journal")])).unwrap();
+    store
+}
+
+/// Somebody's file under the brain's name, which is a copy of a brain: its descriptor.
+fn put(disk: &Arc<SimDisk>) -> Arc<dyn File> {
+    let other = Arc::new(SimDisk::new(8));
+    drop(brain(&other));
+    let file = disk.create(FILE).unwrap();
+    file.write_at(0, &other.contents(FILE).unwrap()).unwrap();
+    file
+}
+
+fn adopt(folder: &Folder) -> Original {
+    let Standing::Other(stamp) = adoption::standing(folder, "b").unwrap() else {
+        panic!("it is not ours")
+    };
+    adoption::adopt(folder, "b", stamp, false)
+        .unwrap()
+        .1
+        .unwrap()
+}
+
+/// The process ends before the original is settled.
+fn end(disk: &SimDisk, original: Original) {
+    disk.fail(failing(Among::All, true));
+    drop(original);
+    disk.heal();
+    assert_eq!(disk.list(TMP).unwrap().len(), 1);
+}
+
+/// What the next run makes of it: the files in the folder, those that were kept, those that were recovered.
+fn begun(disk: &Arc<SimDisk>) -> [Vec<String>; 3] {
+    let folder = folder(disk);
+    assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+    drop(folder);
+    ["", CONFLICTS, RECOVERED].map(|place| disk.list(place).unwrap())
+}
+
+fn none() -> Vec<String> {
+    Vec::new()
+}
+
+#[test]
+fn a_file_of_which_a_brain_was_made_goes_if_nobody_wrote_to_it() {
+    for exchanges in [true, false] {
+        let disk = SimDisk::new(1);
+        let disk = Arc::new(match exchanges {
+            true => disk,
+            false => disk.without_exchange(),
+        });
+        put(&disk);
+        end(&disk, adopt(&folder(&disk)));
+        assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+        let store = Store::open(&folder(&disk), "b").unwrap();
+        assert_eq!(store.view().nodes(), 2);
+    }
+}
+
+#[test]
+fn a_file_that_was_written_to_after_a_brain_was_made_of_it_is_kept() {
+    let disk = Arc::new(SimDisk::new(1));
+    let file = put(&disk);
+    let original = adopt(&folder(&disk));
+    file.write_at(file.len().unwrap(), b"late").unwrap();
+    end(&disk, original);
+    let [here, kept, recovered] = begun(&disk);
+    assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
+    let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
+    assert!(kept.ends_with(b"late"));
+}
+
+#[test]
+fn a_file_whose_brain_is_gone_gets_its_name_back() {
+    let disk = Arc::new(SimDisk::new(1));
+    let file = put(&disk);
+    end(&disk, adopt(&folder(&disk)));
+    disk.remove(FILE).unwrap();
+    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+    assert_eq!(disk.identity(FILE).unwrap(), file.id());
+}
+
+/// A brain whose checkpoint failed when it was done with all but taking the old file away.
+fn old_is_left(disk: &Arc<SimDisk>) {
+    let mut store = brain(disk);
+    disk.fail(failing(Among::Only(Kind::Remove), false));
+    store.checkpoint().unwrap_err();
+    drop(store);
+    disk.heal();
+    assert_eq!(disk.list(TMP).unwrap().len(), 1);
+}
+
+#[test]
+fn the_old_file_of_a_brain_goes() {
+    let disk = Arc::new(SimDisk::new(1));
+    old_is_left(&disk);
+    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+    assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
+}
+
+#[test]
+fn the_old_file_of_a_brain_whose_new_one_is_gone_is_kept_as_recovered() {
+    type Act<'a> = &'a dyn Fn(&SimDisk);
+    let removed = |disk: &SimDisk| disk.remove(FILE).unwrap();
+    let replaced = |disk: &SimDisk| {
+        removed(disk);
+        let file = disk.create(FILE).unwrap();
+        file.write_at(0, b"somebody's").unwrap();
+    };
+    let rows: [(Act<'_>, Option<&[u8]>); 2] = [(&removed, None), (&replaced, Some(b"somebody's"))];
+    for (act, left) in rows {
+        let disk = Arc::new(SimDisk::new(1));
+        old_is_left(&disk);
+        act(&disk);
+        let [_, kept, recovered] = begun(&disk);
+        assert_eq!((kept, recovered.len()), (none(), 1));
+        assert_eq!(disk.contents(FILE).as_deref(), left);
+        let folder = folder(&disk);
+        let file = format!("recovered/{}", recovered[0]);
+        let (view, _) = amem_store::kept::read(&folder, &file).unwrap();
+        assert_eq!(view.nodes(), 2);
+    }
+}
+
+#[test]
+fn a_file_that_took_the_name_and_could_not_be_kept_at_once_is_kept_by_the_next_run() {
+    let disk = Arc::new(SimDisk::new(1));
+    let mut store = brain(&disk);
+    let file = disk.create("another").unwrap();
+    file.write_at(0, b"somebody's").unwrap();
+    disk.exchange("another", FILE).unwrap();
+    disk.remove("another").unwrap();
+    disk.fail(failing(Among::Only(Kind::Link), false));
+    store.checkpoint().unwrap_err();
+    drop(store);
+    let [here, kept, recovered] = begun(&disk);
+    assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
+    let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0]));
+    assert_eq!(kept.as_deref(), Some(&b"somebody's"[..]));
+}
+
+#[test]
+fn what_is_unfinished_goes_and_two_files_kept_in_one_moment_are_two() {
+    let disk = Arc::new(SimDisk::new(1));
+    drop(folder(&disk));
+    let named = |ours: u64| format!("{TMP}/b-{ours:016x}-{:016x}.swap", 0);
+    for name in [format!("{TMP}/b-1.amem"), format!("{TMP}/id-1")] {
+        drop(disk.create(&name).unwrap());
+    }
+    drop(disk.create(FILE).unwrap());
+    for ours in [1, 2] {
+        drop(disk.create(&named(ours)).unwrap());
+    }
+    let [here, kept, recovered] = begun(&disk);
+    assert_eq!((here, kept.len()), (vec![FILE.to_owned()], 2));
+    assert_eq!(recovered, none());
+}
+
+#[test]
+fn what_was_erased_is_gone_when_a_failed_checkpoint_is_made_again_by_the_same_run() {
+    let disk = Arc::new(SimDisk::new(1));
+    let folder = folder(&disk);
+    create(&folder, "b", &Create::default()).unwrap();
+    let mut store = Store::open(&folder, "b").unwrap();
+    let secret = b"a secret of these bytes";
+    let text = String::from_utf8_lossy(secret).into_owned();
+    let event = run(&mut store, ingest(vec![fact(&text)])).unwrap().ids[0];
+    run(&mut store, Mutation::Erase(vec![event])).unwrap();
+    disk.fail(failing(Among::Only(Kind::Remove), false));
+    store.checkpoint().unwrap_err();
+    drop(store);
+    assert_eq!(disk.files_with(secret).len(), 1);
+    let mut store = Store::open(&folder, "b").unwrap();
+    if store.erase_pending() {
+        store.checkpoint().unwrap();
+    }
+    assert_eq!(disk.files_with(secret), [""; 0]);
+}
