@@ -8,6 +8,9 @@ pub const NODES_MAX: u64 = u32::MAX as u64 - 1;
 pub const EDGES_MAX: u64 = u32::MAX as u64 - 1;
 /// Bytes of one event's text.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// Bytes of all texts of a file of another layout, decompressed, that becomes a brain: a few megabytes of LZ4 can claim
+/// a gigabyte.
+pub const FOREIGN_TEXTS_BYTES_MAX: u64 = 4 << 30;
 /// Bytes of one event's attributes as JSON.
 pub const ATTRIBUTES_BYTES_MAX: usize = 64 << 10;
 /// Depth of nesting of attributes.

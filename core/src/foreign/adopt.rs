@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Edge, Event, Graph, MemoryGraph};
+use crate::limits;
 use crate::query::attributes;
 use crate::types::{Flags, Micros, NodeId};
 
@@ -44,10 +45,21 @@ pub struct Report {
 /// An event whose id changes keeps the old one as the attribute [`ORIGIN_ID`], unless an earlier
 /// adoption left one there.
 pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, Report)> {
+    dense_within(graph, limits::FOREIGN_TEXTS_BYTES_MAX)
+}
+
+fn dense_within(
+    graph: &(impl Graph + ?Sized),
+    texts_bytes_max: u64,
+) -> Result<(MemoryGraph, Report)> {
     let mut report = Report::default();
-    let mut events = (0..graph.event_count())
-        .map(|position| graph.event_at(position))
-        .collect::<Result<Vec<_>>>()?;
+    let (mut events, mut texts_bytes) = (Vec::new(), 0);
+    for position in 0..graph.event_count() {
+        let event = graph.event_at(position)?;
+        texts_bytes += event.text.len() as u64;
+        Error::check_limit("texts of the file, in bytes", texts_bytes, texts_bytes_max)?;
+        events.push(event);
+    }
     let mut edges = Vec::new();
     for position in 0..graph.event_count() {
         edges.extend(graph.edges_at(position)?);
@@ -155,7 +167,6 @@ fn renumber_edges(
 mod tests {
     use super::*;
     use crate::event::Attributes;
-    use crate::limits;
     use crate::types::{EdgeType, EventType, SessionId};
 
     fn event(id: u64, created_at: i64) -> Event {
@@ -175,6 +186,19 @@ mod tests {
             vector: None,
             attributes: None,
         }
+    }
+
+    #[test]
+    fn texts_that_are_too_many_bytes_together_are_refused() {
+        let graph = MemoryGraph {
+            dimension: 0,
+            events: (0..3).map(|id| event(id, 1)).collect(),
+            edges: Vec::new(),
+        };
+        let bytes = 3 * "event 0".len() as u64;
+        assert!(dense_within(&graph, bytes).is_ok());
+        let refused = dense_within(&graph, bytes - 1).unwrap_err().to_string();
+        assert!(refused.contains("texts of the file"), "{refused}");
     }
 
     fn edge(source: u64, target: u64, edge_type: EdgeType, created_at: i64) -> Edge {
