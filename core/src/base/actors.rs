@@ -9,6 +9,7 @@
 use super::section::Section;
 use crate::error::Result;
 use crate::fold::image::Body;
+use crate::limits::NAME_BYTES_MAX;
 use crate::types::ActorId;
 
 /// Who committed: the authenticated principal, and the agent's name as it claims.
@@ -55,7 +56,13 @@ impl<'a> Actors<'a> {
             return Ok(None);
         };
         let texts = 8 + self.count * 16;
-        let text = |at: u32, len: u32| self.section.str(texts + u64::from(at), len.into());
+        let text = |at: u32, len: u32| {
+            if len as usize > NAME_BYTES_MAX {
+                let why = format!("{len} bytes of a name where at most {NAME_BYTES_MAX} may be");
+                return Err(self.section.bad(8, why));
+            }
+            self.section.str(texts + u64::from(at), len.into())
+        };
         Ok(Some(Actor {
             principal: text(p, p_len)?,
             agent: text(a, a_len)?,

@@ -18,6 +18,7 @@ use super::section::{Section, range};
 use crate::bytes::{get_i64, get_u32, get_u64};
 use crate::error::{Error, Result};
 use crate::fold::image::Body;
+use crate::limits::{NAME_BYTES_MAX, OUTCOME_BYTES_MAX};
 use crate::types::{Micros, SessionId};
 
 const RECORD: u64 = 64;
@@ -110,20 +111,24 @@ impl<'a> Sessions<'a> {
         let flags = get_u32(record, 4);
         let texts = self.keys_at() + 8 * self.count + 4 + 4 * self.nodes;
         let mut at = texts.saturating_add(get_u64(record, 32));
-        let mut text = |len: u32| {
+        let mut text = |len: u32, max: usize| {
+            if len as usize > max {
+                let why = format!("{len} bytes of a session where at most {max} may be");
+                return Err(self.section.bad(16 + position * RECORD, why));
+            }
             let text = self.section.str(at, len.into());
             at = at.saturating_add(len.into());
             text
         };
         Ok(Session {
             id: SessionId(get_u32(record, 0)),
-            key: text(get_u32(record, 40))?,
-            agent: text(get_u32(record, 44))?,
+            key: text(get_u32(record, 40), NAME_BYTES_MAX)?,
+            agent: text(get_u32(record, 44), NAME_BYTES_MAX)?,
             opened: Micros(get_i64(record, 8)),
             explicit: flags & OPENED != 0,
             last_event: Micros(get_i64(record, 16)),
             closed: (flags & CLOSED != 0).then(|| Micros(get_i64(record, 24))),
-            outcome: text(get_u32(record, 48))?,
+            outcome: text(get_u32(record, 48), OUTCOME_BYTES_MAX)?,
         })
     }
 
