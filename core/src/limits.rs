@@ -13,6 +13,8 @@ pub const TEXT_BYTES_MAX: usize = 1 << 20;
 pub const FOREIGN_TEXTS_BYTES_MAX: u64 = 4 << 30;
 /// Bytes of one event's attributes as JSON.
 pub const ATTRIBUTES_BYTES_MAX: usize = 64 << 10;
+/// Bytes of `amem.origin`, which count beside those of an event's other attributes.
+pub const ORIGIN_BYTES_MAX: usize = 2 << 10;
 /// Depth of nesting of attributes.
 pub const ATTRIBUTES_DEPTH_MAX: usize = 8;
 /// Keys of attributes, nested ones counted.

@@ -13,6 +13,7 @@ use crate::event::Edge;
 use crate::journal::frame::Frame;
 use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
+use crate::query::attributes::is_only_origin;
 use crate::types::{Flags, Lsn, Micros, NodeId, SessionId};
 
 /// What is common to the operations of one commit.
@@ -130,6 +131,9 @@ impl Brain {
             Op::Attributes { target, json } => {
                 let span = cx.span(json.as_bytes());
                 self.change(cx, target, |state, _| {
+                    if state.flags.has(Flags::ERASED) && !is_only_origin(json) {
+                        return;
+                    }
                     state.attributes = if span.len == 0 {
                         Held::None
                     } else {
@@ -244,10 +248,16 @@ impl Brain {
             .ok_or_else(|| cx.bad("too many sessions"))?;
         let index = self.delta.events.nodes.len();
         let previous_in_session = slot.newest.get();
+        let carried = node.carried;
+        // What was erased is empty, but for where it was merged from.
+        let is_erased = carried.is_some_and(|c| c.flags.has(Flags::ERASED));
+        let attributes = match is_erased && !is_only_origin(node.attributes) {
+            true => "",
+            false => node.attributes,
+        };
         let has = Flags::default()
             .set(Flags::VECTOR, !node.vector.is_empty())
-            .set(Flags::ATTRIBUTES, !node.attributes.is_empty());
-        let carried = node.carried;
+            .set(Flags::ATTRIBUTES, !attributes.is_empty());
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         self.delta.events.push(
             Node {
@@ -263,7 +273,7 @@ impl Brain {
                 last_accessed: carried.map_or(node.created_at, |c| c.last_accessed),
                 decay_score: carried.map_or(node.confidence, |c| c.decay_score),
                 text: cx.span(node.text.as_bytes()),
-                attributes: cx.span(node.attributes.as_bytes()),
+                attributes: cx.span(attributes.as_bytes()),
                 vector: cx.span(node.vector),
                 previous_in_session,
                 slot: Slot::default(),

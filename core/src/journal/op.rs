@@ -35,6 +35,9 @@ const HAS_ATTRIBUTES: u8 = 2;
 const HAS_VECTOR: u8 = 4;
 const HAS_CARRIED: u8 = 8;
 
+/// Bytes of an event's attributes, where it comes from included.
+const ATTRIBUTES_LEN: usize = limits::ATTRIBUTES_BYTES_MAX + limits::ORIGIN_BYTES_MAX;
+
 /// One operation, borrowed from a payload (or from a request, before it is encoded).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op<'a> {
@@ -432,7 +435,7 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
                 None
             };
             limit(c, text.len(), limits::TEXT_BYTES_MAX)?;
-            limit(c, attributes.len(), limits::ATTRIBUTES_BYTES_MAX)?;
+            limit(c, attributes.len(), ATTRIBUTES_LEN)?;
             Op::Event(NewNode {
                 id,
                 event_type,
@@ -467,7 +470,7 @@ fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
         },
         ATTRIBUTES => {
             let (target, json) = (NodeId(c.u64()?), c.str()?);
-            limit(c, json.len(), limits::ATTRIBUTES_BYTES_MAX)?;
+            limit(c, json.len(), ATTRIBUTES_LEN)?;
             Op::Attributes { target, json }
         }
         VECTOR => Op::Vector {

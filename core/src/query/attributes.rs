@@ -1,6 +1,7 @@
 //! Attributes at the border: the limits of the JSON object that an event may carry.
 //!
-//! Promises: what passes is an object within `limits::ATTRIBUTES_*`, and fits again when it is written.
+//! Promises: what passes is an object within `limits::ATTRIBUTES_*`, and fits again when it is written. Where an event
+//! comes from (`ORIGIN`) has room of its own, so that a merge finds it whatever else is there.
 //! Numbers are finite because `serde_json::Number` can hold no others.
 //! Not here: what a filter makes of them (`filter`).
 
@@ -8,12 +9,25 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::event::Attributes;
-use crate::limits::{ATTRIBUTES_BYTES_MAX, ATTRIBUTES_DEPTH_MAX, ATTRIBUTES_KEYS_MAX};
+use crate::limits::{
+    ATTRIBUTES_BYTES_MAX, ATTRIBUTES_DEPTH_MAX, ATTRIBUTES_KEYS_MAX, ORIGIN_BYTES_MAX,
+};
 use crate::query::place::{Place, kind_of};
+
+/// The attribute that tells where a merged event was first recorded. The writer sets and keeps it; it counts towards no
+/// limit of the others, and stays when the event is erased.
+pub const ORIGIN: &str = "amem.origin";
+
+/// True if attributes say where an event was merged from, and nothing else: what an erased event may have.
+pub fn is_only_origin(json: &str) -> bool {
+    parse(json).is_ok_and(|told| !told.is_empty() && told.keys().all(|key| key == ORIGIN))
+}
 
 /// Reads attributes from JSON and checks them.
 pub fn parse(json: &str) -> Result<Attributes> {
-    check_bytes(json.len())?;
+    if json.len() > ATTRIBUTES_BYTES_MAX + ORIGIN_BYTES_MAX {
+        check_bytes(json.len())?;
+    }
     let value: Value = serde_json::from_str(json)
         .map_err(|e| Error::invalid("attributes", format!("not JSON: {e}")))?;
     let Value::Object(attributes) = value else {
@@ -32,8 +46,24 @@ pub fn to_json(attributes: &Attributes) -> Result<String> {
     check_object(attributes, &Place::Top, 1, &mut keys)?;
     let json = serde_json::to_string(attributes)
         .map_err(|e| Error::invalid("attributes", e.to_string()))?;
-    check_bytes(json.len())?;
+    check_bytes(json.len() - origin_bytes(attributes)?)?;
     Ok(json)
+}
+
+/// What an event's origin takes of its JSON.
+fn origin_bytes(attributes: &Attributes) -> Result<usize> {
+    let Some(origin) = attributes.get(ORIGIN) else {
+        return Ok(0);
+    };
+    // The name in quotes, a colon, and a comma if there is anything else.
+    let around = ORIGIN.len() + 3 + usize::from(attributes.len() > 1);
+    let bytes = origin.to_string().len() + around;
+    Error::check_limit(
+        "the length of amem.origin in bytes",
+        bytes as u64,
+        ORIGIN_BYTES_MAX as u64,
+    )?;
+    Ok(bytes)
 }
 
 /// Checks attributes against their limits: bytes as JSON, depth (the top is 1, arrays count), keys.
@@ -57,6 +87,10 @@ fn check_object(
 ) -> Result<()> {
     check_depth(place, depth)?;
     for (key, value) in object {
+        if depth == 1 && key == ORIGIN {
+            check_value(value, &place.key(key), depth + 1, &mut 0)?;
+            continue;
+        }
         let place = place.key(key);
         *keys += 1;
         if *keys > ATTRIBUTES_KEYS_MAX {
@@ -165,6 +199,25 @@ mod tests {
             &json(ATTRIBUTES_BYTES_MAX + 1),
             "is 65537, more than the limit of 65536",
         );
+    }
+
+    #[test]
+    fn where_an_event_comes_from_has_room_of_its_own() {
+        let mut full = Attributes::new();
+        for at in 0..ATTRIBUTES_KEYS_MAX {
+            full.insert(format!("k{at:03}"), "x".into());
+        }
+        let rest = ATTRIBUTES_BYTES_MAX - to_json(&full).unwrap().len();
+        full.insert("k000".into(), "x".repeat(rest + 1).into());
+        assert_eq!(to_json(&full).unwrap().len(), ATTRIBUTES_BYTES_MAX);
+        full.insert(ORIGIN.into(), serde_json::json!({"time": 1, "agent": "a"}));
+        let json = to_json(&full).unwrap();
+        assert_eq!(parse(&json).unwrap(), full);
+        full.insert("k000".into(), "x".repeat(rest + 2).into());
+        assert!(validate(&full).is_err());
+        let alone = |len| Attributes::from_iter([(ORIGIN.to_owned(), "x".repeat(len).into())]);
+        validate(&alone(ORIGIN_BYTES_MAX - ORIGIN.len() - 5)).unwrap();
+        assert!(validate(&alone(ORIGIN_BYTES_MAX)).is_err());
     }
 
     #[test]

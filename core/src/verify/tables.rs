@@ -5,7 +5,7 @@ use crate::base::header::VECTORS_ALIGN;
 use crate::base::node::Record;
 use crate::base::{Base, edge, node};
 use crate::error::{Error, Result};
-use crate::event::Edge;
+use crate::event::{Attributes, Edge};
 use crate::query::attributes;
 use crate::types::{EventType, Flags, Micros, NodeId};
 
@@ -97,13 +97,14 @@ fn check_values(base: &Base, record: &Record) -> Result<()> {
     if json.is_some() != flags.has(Flags::ATTRIBUTES) {
         return bad("the event's flags do not tell of them".into());
     }
-    if let Some(json) = json
-        && let Err(e) = attributes::parse(json)
-    {
-        return bad(e.to_string());
-    }
-    let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
-    let has_values = !text.is_empty() || flags.without(own) != flags;
+    let told = match json.map(attributes::parse) {
+        Some(Err(e)) => return bad(e.to_string()),
+        Some(Ok(told)) => told,
+        None => Attributes::new(),
+    };
+    // Where it was merged from stays, so that a merge does not bring it back.
+    let has_attributes = told.keys().any(|key| key != attributes::ORIGIN);
+    let has_values = !text.is_empty() || flags.has(Flags::VECTOR) || has_attributes;
     if flags.has(Flags::ERASED) && has_values {
         return bad("it was erased, and is still there".into());
     }

@@ -3,7 +3,7 @@
 use super::View;
 use crate::base::history::Before;
 use crate::base::node::Raw;
-use crate::delta::entry::{self, Held, Slot};
+use crate::delta::entry::{self, Held, Slot, State};
 use crate::error::Result;
 use crate::types::{Flags, Lsn, NodeId};
 
@@ -55,24 +55,20 @@ impl<'v> Belief<'v> {
     pub(super) fn followed(mut self, view: &'v View, slot: &'v Slot) -> Result<Self> {
         let events = &view.brain.delta.events;
         if let Some(state) = events.state(slot, view.at.lsn) {
-            let source = |held: Held| match held {
-                Held::Initial => Ok(Source::Initial),
-                Held::None => Ok(Source::None),
-                Held::At(span) => view.brain.span(span).map(Source::Bytes),
-            };
             self = Self {
                 confidence: state.confidence,
                 confidence_lsn: state.confidence_lsn,
                 flags: state.flags,
                 lambda: state.lambda,
-                attributes: source(state.attributes)?,
-                vector: source(state.vector)?,
+                attributes: source(view, state.attributes)?,
+                vector: source(view, state.vector)?,
             };
         }
         if view.is_as_of()
             && let Some(now) = events.state(slot, view.now.lsn)
         {
             self.hide(now.flags);
+            self.erase(view, now)?;
         }
         Ok(self)
     }
@@ -119,7 +115,20 @@ impl<'v> Belief<'v> {
             }
         }
         self.hide(now);
+        match state {
+            Some(state) => self.erase(view, state)?,
+            None if now.has(Flags::ERASED) => self.attributes = Source::Initial,
+            None => {}
+        }
         Ok(self)
+    }
+
+    /// An event that is erased now has the attributes that are left of it, whatever it had at the moment.
+    fn erase(&mut self, view: &'v View, now: &State) -> Result<()> {
+        if now.flags.has(Flags::ERASED) {
+            self.attributes = source(view, now.attributes)?;
+        }
+        Ok(())
     }
 
     /// Forgotten and erased are as of now, whatever the moment.
@@ -127,5 +136,15 @@ impl<'v> Belief<'v> {
         for flag in [Flags::FORGOTTEN, Flags::ERASED] {
             self.flags = self.flags.set(flag, now.has(flag));
         }
+    }
+}
+
+/// Where a value of the delta is.
+#[inline]
+fn source(view: &View, held: Held) -> Result<Source<'_>> {
+    match held {
+        Held::Initial => Ok(Source::Initial),
+        Held::None => Ok(Source::None),
+        Held::At(span) => view.brain.span(span).map(Source::Bytes),
     }
 }

@@ -118,7 +118,7 @@ impl<'v> Node<'v> {
             )
             .set(
                 Flags::ATTRIBUTES,
-                !erased && has(self.belief.attributes, Flags::ATTRIBUTES),
+                has(self.belief.attributes, Flags::ATTRIBUTES),
             )
     }
 
@@ -135,7 +135,7 @@ impl<'v> Node<'v> {
         self.belief.flags.has(Flags::FORGOTTEN)
     }
 
-    /// True if its text, vector and attributes are gone.
+    /// True if its text, vector and attributes are gone, but for where it was merged from.
     #[inline]
     pub fn is_erased(&self) -> bool {
         self.belief.flags.has(Flags::ERASED)
@@ -297,11 +297,8 @@ impl<'v> Node<'v> {
         }
     }
 
-    /// The attributes as JSON.
+    /// The attributes as JSON; of an erased event only where it comes from, if it was merged.
     pub fn attributes_json(&self) -> Result<Option<Cow<'v, str>>> {
-        if self.is_erased() {
-            return Ok(None);
-        }
         let bytes = match self.belief.attributes {
             Source::None => return Ok(None),
             Source::Bytes(bytes) => bytes,
