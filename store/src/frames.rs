@@ -1,7 +1,7 @@
 //! From a plan to frames: in the journal, behind those of the group so far, or in a new generation.
 
 use amem_core::journal::frame::{self, Header};
-use amem_core::journal::op::{self, Op};
+use amem_core::journal::op::{self, Op, Ops};
 use amem_core::journal::scan::{self, Next};
 use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::{ActorId, Lsn};
@@ -11,9 +11,6 @@ use crate::error::{Error, Result};
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
 use crate::store::Store;
-
-/// Bytes of a merge, which are held in memory.
-const MERGE_BYTES_MAX: u64 = 4 << 30;
 
 impl Store {
     /// What the frames of a request say; completes its answer.
@@ -66,6 +63,7 @@ impl Store {
             );
             payloads.push(last);
         }
+        readable(&payloads)?;
         Ok(payloads)
     }
 
@@ -119,8 +117,6 @@ impl Store {
         payloads: &[Vec<u8>],
         actor: ActorId,
     ) -> Result<()> {
-        let total: usize = payloads.iter().map(Vec::len).sum();
-        amem_core::Error::check_limit("a merge (bytes)", total as u64, MERGE_BYTES_MAX)?;
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         checkpoint.carry(&self.brain.clone())?;
@@ -163,4 +159,15 @@ impl Store {
             }
         }
     }
+}
+
+/// What no reader would take must not be written: then the brain could not be opened any more. So every operation is
+/// read before the first byte of it is written, wherever its values come from.
+fn readable(payloads: &[Vec<u8>]) -> Result<()> {
+    for payload in payloads {
+        for op in Ops::new(payload, 0) {
+            op.map_err(|e| Error::invalid("mutation", format!("it can't be written: {e}")))?;
+        }
+    }
+    Ok(())
 }

@@ -39,15 +39,23 @@ pub(crate) struct Planning<'v> {
     /// Recorded time of the next event.
     pub(crate) next_time: Micros,
     payloads: Vec<Vec<u8>>,
+    /// Bytes of all payloads but the last.
+    full: u64,
     pub(crate) answer: Answer,
 }
 
 impl<'v> Planning<'v> {
+    /// Bytes of the plan so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.full + self.payloads.last().map_or(0, |last| last.len() as u64)
+    }
+
     /// Adds an operation.
     pub(crate) fn push(&mut self, op: &Op<'_>) {
         match self.payloads.last_mut() {
             Some(payload) if payload.len() < FRAME => op::encode(payload, op),
             _ => {
+                self.full = self.bytes();
                 let mut payload = Vec::with_capacity(1 << 10);
                 op::encode(&mut payload, op);
                 self.payloads.push(payload);
@@ -82,6 +90,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
         view,
         next_time: first,
         payloads: Vec::new(),
+        full: 0,
         answer: Answer::default(),
     };
     match mutation {
@@ -134,6 +143,7 @@ pub(crate) fn plan_open_session(view: &View, key: &str, agent: &str, now: Micros
         view,
         next_time: first,
         payloads: Vec::new(),
+        full: 0,
         answer: Answer::default(),
     };
     p.open_session(key, agent)?;

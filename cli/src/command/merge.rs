@@ -24,7 +24,8 @@ use crate::writing::{CommitJson, Writable, Writing};
 
 Events are the same if they were first recorded at the same moment, with the same type and text. Both
 corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of other changes the later is
-kept. What comes in says where from, in its attribute amem.origin. To merge again does nothing; to have
+kept, and what a merge brings counts as changed when it was brought. What was erased here does not come
+back. What comes in says where from, in its attribute amem.origin. To merge again does nothing; to have
 both sides the same, merge each into the other.")]
 pub(crate) struct Merge {
     #[arg(help = target::NAME_HELP)]
@@ -53,7 +54,6 @@ pub(super) struct Merged {
     cycles: u64,
     other_vectors: u64,
     erased_there: u64,
-    without_origin: u64,
     dropped_edges: u64,
     commit: Option<CommitJson>,
 }
@@ -139,7 +139,6 @@ impl Merged {
             cycles: answer.cycles,
             other_vectors: answer.other_vectors,
             erased_there: answer.erased_there,
-            without_origin: answer.without_origin,
             dropped_edges: answer.dropped_edges,
             commit,
         })
@@ -199,7 +198,7 @@ impl Merged {
                 "left out",
                 self.cycles,
                 "edge",
-                "that would close a cycle of supersedes",
+                "on a cycle of supersedes edges of both",
             ),
             ("vectors", self.other_vectors, "vector", "of another space"),
             (
@@ -213,12 +212,6 @@ impl Merged {
                 self.dropped_edges,
                 "edge",
                 "to itself, repeated, or to nothing, as a brain can't have it",
-            ),
-            (
-                "no origin",
-                self.without_origin,
-                "event",
-                "whose attributes had no room for amem.origin",
             ),
         ];
         for (name, count, what, why) in rows {

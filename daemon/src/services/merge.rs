@@ -150,7 +150,6 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         cycles: merged.cycles,
         other_vectors: merged.other_vectors,
         erased_there: merged.erased_there,
-        without_origin: merged.without_origin,
         dropped_edges: 0,
     }
 }

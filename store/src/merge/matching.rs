@@ -2,16 +2,12 @@
 
 use std::collections::HashMap;
 
-use amem_core::event::Attributes;
 use amem_core::view::{Node, View};
 use amem_core::{EventType, Micros, NodeId};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::origin;
 use crate::error::Result;
-
-/// The attribute that tells where a merged event comes from: `instance`, `event`, `time` (µs, recorded there) and
-/// `agent`.
-pub const ORIGIN: &str = "amem.origin";
 
 /// When an event was first recorded, anywhere, and its type. Recorded times of one brain are all different.
 type Key = (Micros, EventType);
@@ -25,21 +21,10 @@ pub(crate) struct Matching {
 
 /// When an event was first recorded: here, or where it was merged from.
 pub(crate) fn first_recorded(node: &Node<'_>) -> Result<Micros> {
-    Ok(match origin(node)? {
-        Some(time) => time,
-        None => node.created_at(),
-    })
-}
-
-fn origin(node: &Node<'_>) -> Result<Option<Micros>> {
-    let Some(json) = node.attributes_json()?.filter(|json| json.contains(ORIGIN)) else {
-        return Ok(None);
-    };
-    let Ok(attributes) = serde_json::from_str::<Attributes>(&json) else {
-        return Ok(None);
-    };
-    let time = attributes.get(ORIGIN).and_then(|origin| origin.get("time"));
-    Ok(time.and_then(serde_json::Value::as_i64).map(Micros))
+    let origin = origin::of(node)?;
+    Ok(origin
+        .and_then(|origin| origin::time(&origin))
+        .unwrap_or_else(|| node.created_at()))
 }
 
 /// A text, or that it was erased.
@@ -75,21 +60,22 @@ impl Matching {
         if common == theirs.nodes() {
             return Ok(matching);
         }
-        let mut index: HashMap<Key, Vec<(Option<u128>, u64)>> = HashMap::new();
-        for id in common..ours.nodes() {
-            let node = ours.node(NodeId(id))?;
-            let key = (first_recorded(&node)?, node.event_type());
-            index.entry(key).or_default().push((digest(&node)?, id));
-        }
+        let mut rest = Rest::of(ours, common)?;
+        let mut late = Vec::new();
         for id in common..theirs.nodes() {
             let node = theirs.node(NodeId(id))?;
             let key = (first_recorded(&node)?, node.event_type());
-            let Some(candidates) = index.get_mut(&key) else {
-                continue;
-            };
             let text = digest(&node)?;
-            if let Some(at) = candidates.iter().position(|(other, _)| agree(*other, text)) {
-                matching.tie(candidates.remove(at).1, id);
+            match rest.same(key, text) {
+                Some(ours) => matching.tie(ours, id),
+                None => late.push((key, text, id)),
+            }
+        }
+        // Only what is one with nothing else can be one with what was erased.
+        let mut rest = rest.by_moment();
+        for (key, text, id) in late {
+            if let Some(ours) = rest.erased(key, text) {
+                matching.tie(ours, id);
             }
         }
         Ok(matching)
@@ -108,5 +94,60 @@ impl Matching {
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         let pair = |(theirs, ours): (u64, &Option<NodeId>)| Some(((*ours)?, NodeId(theirs)));
         (0..).zip(&self.ours).filter_map(pair)
+    }
+}
+
+/// Our events that are not matched yet, in the order of their ids: the next is the last of a list.
+struct Rest(HashMap<(Key, Option<u128>), Vec<u64>>);
+
+impl Rest {
+    fn of(view: &View, from: u64) -> Result<Self> {
+        let mut rest: HashMap<_, Vec<u64>> = HashMap::new();
+        for id in (from..view.nodes()).rev() {
+            let node = view.node(NodeId(id))?;
+            let key = (first_recorded(&node)?, node.event_type());
+            rest.entry((key, digest(&node)?)).or_default().push(id);
+        }
+        Ok(Self(rest))
+    }
+
+    /// One of the same moment, type and text; or erased as this is.
+    fn same(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
+        self.0.get_mut(&(key, text)).and_then(Vec::pop)
+    }
+
+    fn by_moment(self) -> Moments {
+        let mut moments: HashMap<Key, Moment> = HashMap::new();
+        for ((key, text), ids) in self.0 {
+            let moment = moments.entry(key).or_default();
+            match text {
+                Some(_) => moment.whole.extend(ids),
+                None => moment.erased.extend(ids),
+            }
+        }
+        for moment in moments.values_mut() {
+            moment.whole.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        Moments(moments)
+    }
+}
+
+/// The same by moment and type.
+struct Moments(HashMap<Key, Moment>);
+
+#[derive(Default)]
+struct Moment {
+    whole: Vec<u64>,
+    erased: Vec<u64>,
+}
+
+impl Moments {
+    /// For what was erased there one that is whole here, and the other way round.
+    fn erased(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
+        let moment = self.0.get_mut(&key)?;
+        match text {
+            Some(_) => moment.erased.pop(),
+            None => moment.whole.pop(),
+        }
     }
 }

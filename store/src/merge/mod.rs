@@ -1,11 +1,13 @@
 //! Two brains as one: what of another brain is ours already, and what changed where since.
 //!
 //! Promises: an event is the same event in both if it was recorded at the same moment, of the same type, with the same
-//! text, wherever it has been merged to since. Both brains are only read.
+//! text, wherever it has been merged to since; one that was erased is known by moment and type. Both brains are only
+//! read.
 //! Not here: what becomes of the differences (`plan::merge`).
 
 pub(crate) mod changes;
 pub(crate) mod matching;
+pub(crate) mod origin;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use serde::{Deserialize, Serialize, Serializer};
 
-pub use self::matching::ORIGIN;
+pub use self::origin::ORIGIN;
 use crate::error::Result;
 use crate::mutation::Mutation;
 use crate::plan;
@@ -27,7 +29,12 @@ pub struct Other {
     pub view: Arc<View>,
     /// Bytes of a merge that are one transaction; a larger one is a new generation.
     pub journal_bytes: usize,
+    /// Bytes of a merge, which are held in memory: a larger one is refused.
+    pub bytes_max: u64,
 }
+
+/// Bytes of a merge, unless it is said otherwise.
+const MERGE_BYTES_MAX: u64 = 4 << 30;
 
 /// Bytes of a merge that are one transaction, unless it is said otherwise: what it can be at most, with room.
 const JOURNAL_BYTES: usize = TRANSACTION_BYTES_MAX / 2;
@@ -38,6 +45,7 @@ impl Other {
         Self {
             view: Arc::new(view),
             journal_bytes: JOURNAL_BYTES,
+            bytes_max: MERGE_BYTES_MAX,
         }
     }
 
@@ -89,14 +97,12 @@ pub struct Merged {
     pub changed: u64,
     /// Events whose uses were counted.
     pub touched: u64,
-    /// Sessions that are new here.
+    /// Sessions that are new here, or were closed there, or later and otherwise.
     pub sessions: u64,
-    /// Supersedes edges that would have closed a cycle, and were left out.
+    /// Supersedes edges that are on a cycle of both brains' edges, and were left out.
     pub cycles: u64,
     /// Vectors of another space, which were left out, or made anew by the built-in embedder.
     pub other_vectors: u64,
     /// Events that are erased in the other brain and whole here: they stay, until they are erased here, too.
     pub erased_there: u64,
-    /// Events that are new here and whose attributes had no room for where they come from.
-    pub without_origin: u64,
 }

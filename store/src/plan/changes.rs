@@ -11,6 +11,7 @@ use super::Planning;
 use super::events::{bytes, json, limit};
 use crate::belief::{self, Pending};
 use crate::error::{Error, Result};
+use crate::merge::origin;
 use crate::mutation::NewEdge;
 
 /// Events in one touch.
@@ -135,8 +136,16 @@ impl Planning<'_> {
         ids.sort_unstable();
         ids.dedup();
         for &id in &ids {
-            if !self.view.node(id)?.is_erased() {
+            let node = self.view.node(id)?;
+            if !node.is_erased() {
                 self.push(&Op::Erase { target: id });
+                // Where it was first recorded stays: without it, a merge would bring it back.
+                if let Some(left) = origin::of(&node)?.and_then(|origin| origin::left(&origin)) {
+                    self.push(&Op::Attributes {
+                        target: id,
+                        json: &json(&left)?,
+                    });
+                }
             }
             self.answer.related.extend(self.episodes(id)?);
         }
@@ -170,8 +179,9 @@ impl Planning<'_> {
         target: NodeId,
         attributes: Option<&Attributes>,
     ) -> Result<()> {
-        self.whole(target)?;
-        let text = attributes.map(json).transpose()?.unwrap_or_default();
+        let node = self.whole(target)?;
+        let kept = origin::keep(attributes, origin::of(&node)?)?;
+        let text = kept.as_ref().map(json).transpose()?.unwrap_or_default();
         self.push(&Op::Attributes {
             target,
             json: &text,

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::Planning;
 use crate::belief::{self, Pending};
 use crate::error::{Error, Result};
+use crate::merge::origin;
 use crate::mutation::{Correct, End, Ingest, NewEvent, NewLink, Relate};
 
 /// The attribute that keeps why a correction was made.
@@ -101,7 +102,10 @@ impl Planning<'_> {
         let id = NodeId(self.view.nodes() + self.answer.ids.len() as u64);
         amem_core::Error::check_limit("the number of events", id.0 + 1, limits::NODES_MAX)?;
         let json = match &event.attributes {
-            Some(map) => json(map)?,
+            Some(map) => {
+                origin::check(map)?;
+                json(map)?
+            }
             None => String::new(),
         };
         let vector = self.vector(event.vector.as_deref(), event.space, &event.text)?;

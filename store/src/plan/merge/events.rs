@@ -1,5 +1,7 @@
 //! Events of the other brain: new ones, and what changed of those that are here already.
 
+use std::cmp::Ordering;
+
 use amem_core::event::Attributes;
 use amem_core::journal::op::{Carried, NewNode, Op, Touches};
 use amem_core::query::attributes;
@@ -10,9 +12,9 @@ use serde_json::json;
 use super::{Belief, Merging};
 use crate::belief;
 use crate::error::Result;
-use crate::merge::ORIGIN;
-use crate::merge::changes::{Changes, Field};
+use crate::merge::changes::Field;
 use crate::merge::matching::first_recorded;
+use crate::merge::origin::{self, ORIGIN};
 use crate::plan::events::bytes;
 
 impl<'v> Merging<'_, 'v> {
@@ -28,6 +30,7 @@ impl<'v> Merging<'_, 'v> {
             amem_core::Error::check_limit("the number of events", ours.0 + 1, limits::NODES_MAX)?;
             let node = self.other.node(id)?;
             self.event(ours, &node)?;
+            self.room()?;
             self.new.push(id);
             self.merged.events += 1;
         }
@@ -45,9 +48,10 @@ impl<'v> Merging<'_, 'v> {
         let attributes = self.attributes(theirs, first)?;
         let vector = self.vector(theirs, &text)?;
         let confidence = belief::own_confidence(self.other, theirs.id())?;
-        let flags = theirs
-            .flags()
-            .without(Flags::VECTOR.with(Flags::ATTRIBUTES));
+        let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
+        let flags = Flags(theirs.flags().0 & Flags::KNOWN.0).without(own);
+        // A journal that somebody else wrote may say anything.
+        let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
         let lambda = theirs.lambda();
         self.plan.push(&Op::Event(NewNode {
             id,
@@ -64,42 +68,35 @@ impl<'v> Merging<'_, 'v> {
                 flags,
                 access_count: theirs.access_count(),
                 last_accessed: theirs.last_accessed(),
-                decay_score: theirs.strength(),
+                decay_score: strength.unwrap_or(confidence),
             }),
         }));
         self.plan.next_time.0 += 1;
         Ok(())
     }
 
-    /// The event's attributes, and where it comes from.
-    fn attributes(&mut self, theirs: &Node<'v>, first: Micros) -> Result<String> {
-        if theirs.is_erased() {
-            return Ok(String::new());
-        }
-        let before = theirs.attributes()?.unwrap_or_default();
-        if before.contains_key(ORIGIN) {
-            return Ok(attributes::to_json(&before)?);
-        }
+    /// The event's attributes, and where it comes from; of an erased event only that.
+    fn attributes(&self, theirs: &Node<'v>, first: Micros) -> Result<String> {
+        let known = origin::of(theirs)?;
+        let mut with = match theirs.is_erased() {
+            true => Attributes::new(),
+            false => theirs.attributes()?.unwrap_or_default(),
+        };
         let agent = self.other.session(theirs.session())?;
         let agent = agent.map_or("", |session| session.agent);
-        let mut with: Attributes = before.clone();
-        let origin = json!({
-            "instance": self.other.instance().to_string(),
-            "event": theirs.id().0,
-            "time": first.0,
-            "agent": agent,
+        let origin = known.unwrap_or_else(|| {
+            json!({
+                "instance": self.other.instance().to_string(),
+                "event": theirs.id().0,
+                "time": first.0,
+                "agent": agent,
+            })
         });
-        with.insert(ORIGIN.into(), origin);
-        match attributes::to_json(&with) {
-            Ok(json) => Ok(json),
-            Err(_) => {
-                self.merged.without_origin += 1;
-                Ok(match before.is_empty() {
-                    true => String::new(),
-                    false => attributes::to_json(&before)?,
-                })
-            }
+        match theirs.is_erased() {
+            true => with = origin::left(&origin).unwrap_or_default(),
+            false => drop(with.insert(ORIGIN.into(), origin)),
         }
+        Ok(attributes::to_json(&with)?)
     }
 
     /// The event's vector, if it is of our space; else what the built-in embedder makes of the text, if we use it.
@@ -126,96 +123,101 @@ impl<'v> Merging<'_, 'v> {
         for (id, theirs_id) in pairs {
             let (ours, theirs) = (self.plan.view.node(id)?, self.other.node(theirs_id)?);
             self.uses(&ours, &theirs);
+            let mut changed = self.take_belief(&ours, &theirs);
             if ours.is_erased() || theirs.is_erased() {
                 self.merged.erased_there += u64::from(!ours.is_erased());
-                continue;
-            }
-            let later = |field| {
-                let none = Micros(i64::MIN);
-                let of = |changes: &Changes, id| changes.field(id, field).unwrap_or(none);
-                of(&self.theirs, theirs_id) > of(&self.ours, id)
-            };
-            let mut changed = false;
-            let (before, after) = (ours.flags(), theirs.flags());
-            let mut flags = before.set(
-                Flags::COMPRESSED,
-                before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED),
-            );
-            for (flag, field) in [
-                (Flags::PINNED, Field::Pinned),
-                (Flags::FORGOTTEN, Field::Forgotten),
-            ] {
-                if before.has(flag) != after.has(flag) && later(field) {
-                    flags = flags.set(flag, after.has(flag));
-                }
-            }
-            let take_lambda =
-                ours.lambda().to_bits() != theirs.lambda().to_bits() && later(Field::Lambda);
-            let lambda = if take_lambda {
-                theirs.lambda()
             } else {
-                ours.lambda()
-            };
-            let take_attributes = later(Field::Attributes);
-            let take_vector = later(Field::Vector);
-            if flags != before || take_lambda {
-                changed = true;
-                let confidence = ours.confidence();
-                self.beliefs.insert(
-                    id,
-                    Belief {
-                        confidence,
-                        flags,
-                        lambda,
-                    },
-                );
-            }
-            if take_attributes {
-                changed |= self.take_attributes(id, &ours, &theirs)?;
-            }
-            if take_vector {
-                changed |= self.take_vector(id, &ours, &theirs)?;
+                changed |= self.take_attributes(&ours, &theirs)?;
+                changed |= self.take_vector(&ours, &theirs)?;
             }
             self.merged.changed += u64::from(changed);
+            self.room()?;
         }
         Ok(())
     }
 
-    fn take_attributes(&mut self, id: NodeId, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let own = ours.attributes()?.unwrap_or_default();
+    /// Which side set something later; never is before everything else.
+    fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
+        let there = self.theirs.field(theirs.id(), field);
+        there.cmp(&self.ours.field(ours.id(), field))
+    }
+
+    /// Pinned, forgotten, compressed, the decay rate.
+    fn take_belief(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> bool {
+        let (before, after) = (ours.flags(), theirs.flags());
+        let is_compressed = before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED);
+        let mut flags = before.set(Flags::COMPRESSED, is_compressed);
+        for (flag, field) in [
+            (Flags::PINNED, Field::Pinned),
+            (Flags::FORGOTTEN, Field::Forgotten),
+        ] {
+            let has = after.has(flag);
+            if has != before.has(flag)
+                && self.later(field, ours, theirs).then(has.cmp(&!has)).is_gt()
+            {
+                flags = flags.set(flag, has);
+            }
+        }
+        let (own, next) = (ours.lambda(), theirs.lambda());
+        let order = self.later(Field::Lambda, ours, theirs);
+        let takes_rate =
+            own.to_bits() != next.to_bits() && order.then(next.total_cmp(&own)).is_gt();
+        if flags == before && !takes_rate {
+            return false;
+        }
+        let belief = Belief {
+            confidence: ours.confidence(),
+            flags,
+            lambda: if takes_rate { next } else { own },
+        };
+        self.beliefs.insert(ours.id(), belief);
+        true
+    }
+
+    fn take_attributes(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
+        let order = self.later(Field::Attributes, ours, theirs);
+        if order.is_lt() {
+            return Ok(false);
+        }
+        let mut own = ours.attributes()?.unwrap_or_default();
         let mut next = theirs.attributes()?.unwrap_or_default();
         // Where an event comes from is of the brain that it is in.
+        let origin = own.remove(ORIGIN);
         next.remove(ORIGIN);
-        if let Some(origin) = own.get(ORIGIN) {
-            next.insert(ORIGIN.into(), origin.clone());
-        }
-        if next == own {
+        let is_greater = || attributes::to_json(&next).ok() > attributes::to_json(&own).ok();
+        if next == own || (order.is_eq() && !is_greater()) {
             return Ok(false);
+        }
+        if let Some(origin) = origin {
+            next.insert(ORIGIN.into(), origin);
         }
         let json = match next.is_empty() {
             true => String::new(),
             false => attributes::to_json(&next)?,
         };
         self.plan.push(&Op::Attributes {
-            target: id,
+            target: ours.id(),
             json: &json,
         });
         Ok(true)
     }
 
-    fn take_vector(&mut self, id: NodeId, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        if self.plan.view.identity().space != self.other.identity().space {
+    fn take_vector(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
+        let order = self.later(Field::Vector, ours, theirs);
+        if order.is_lt() || self.plan.view.identity().space != self.other.identity().space {
             return Ok(false);
         }
         let (own, next) = (ours.vector()?, theirs.vector()?);
-        if own == next
-            || next.is_some_and(|v| v.len() != self.plan.view.vector_dimension() as usize)
+        let dimension = self.plan.view.vector_dimension() as usize;
+        let fits = next.is_none_or(|vector| vector.len() == dimension);
+        // Negative zeros are no reason for another vector.
+        if own == next || !fits || (order.is_eq() && own.partial_cmp(&next) != Some(Ordering::Less))
         {
             return Ok(false);
         }
         let vector = bytes(next.unwrap_or_default());
         self.plan.push(&Op::Vector {
-            target: id,
+            target: ours.id(),
             vector: &vector,
         });
         Ok(true)
@@ -224,10 +226,10 @@ impl<'v> Merging<'_, 'v> {
     /// The larger count of uses, and the later time.
     fn uses(&mut self, ours: &Node<'v>, theirs: &Node<'v>) {
         let more = theirs.access_count().saturating_sub(ours.access_count());
-        if more == 0 {
+        let at = theirs.last_accessed();
+        if more == 0 && at <= ours.last_accessed() {
             return;
         }
-        let at = ours.last_accessed().max(theirs.last_accessed());
         let encoded = Touches::encode(&[(ours.id(), more)]);
         if let Some(entries) = Touches::from_bytes(&encoded) {
             self.plan.push(&Op::Touch { at, entries });

@@ -4,16 +4,21 @@
 //! - an event that is new here keeps its type, text, confidence, attributes, flags and uses; it is recorded now, happened
 //!   when it did, and says where it comes from (`ORIGIN`);
 //! - edges are united; one that was retracted after it was last set on the other side is retracted;
-//! - of attributes, vectors, decay rates, being pinned or forgotten, what was set later is kept; what is compressed or
-//!   erased on one side stays so there, and compressed is compressed here, too;
+//! - of attributes, vectors, decay rates, being pinned or forgotten, what was set later is kept, and of what was set at
+//!   the same time the greater; what is compressed or erased on one side stays so there, and compressed is compressed
+//!   here, too;
 //! - uses: the larger count, the later time;
+//! - a session that is closed on one side is closed; of two outcomes the one that was set later is kept;
 //! - both corrections of a belief stay, and it is contested; confidences follow from all that replaces them.
 
 mod beliefs;
+mod cycles;
 mod edges;
 mod events;
+mod sessions;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use amem_core::journal::op::Op;
 use amem_core::view::View;
@@ -33,12 +38,14 @@ struct Merging<'p, 'v> {
     ours: Changes,
     theirs: Changes,
     sessions: HashMap<SessionId, SessionId>,
+    /// Sessions that this merge opens.
+    opened: u32,
+    /// Bytes that it may have.
+    bytes_max: u64,
     /// The other's ids of the events that are new here, in the order of the ids that they get.
     new: Vec<NodeId>,
     /// Supersedes edges that are new or have another weight, by target; no weight: retracted.
     replaced_by: HashMap<NodeId, Vec<(NodeId, Option<f32>)>>,
-    /// The same by source, without those that were retracted.
-    replaces: HashMap<NodeId, Vec<NodeId>>,
     /// What events here are from now on.
     beliefs: HashMap<NodeId, Belief>,
     merged: Merged,
@@ -53,8 +60,10 @@ struct Belief {
 
 impl<'v> Planning<'v> {
     pub(super) fn merge(&mut self, other: &'v Other) -> Result<()> {
-        let (view, other) = (self.view, &*other.view);
-        if view.instance() == other.instance() {
+        let (view, bytes_max) = (self.view, other.bytes_max);
+        let other = &*other.view;
+        // A copy of this brain is an earlier moment of it, or has gone on by itself: it is another.
+        if Arc::ptr_eq(view.brain(), other.brain()) {
             let why = format!("the other brain is this one, instance {}", view.instance());
             return Err(Error::invalid("merge", why));
         }
@@ -64,9 +73,10 @@ impl<'v> Planning<'v> {
             theirs: Changes::of(other)?,
             other,
             sessions: HashMap::new(),
+            opened: 0,
             new: Vec::new(),
             replaced_by: HashMap::new(),
-            replaces: HashMap::new(),
+            bytes_max,
             beliefs: HashMap::new(),
             merged: Merged::default(),
             plan: self,
@@ -92,77 +102,14 @@ impl Merging<'_, '_> {
         })
     }
 
-    /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
-    /// same moment. Others are opened when an event needs them.
-    fn sessions(&mut self) -> Result<()> {
-        self.sessions.insert(SessionId(0), SessionId(0));
-        for (ours, theirs) in self.matching.pairs() {
-            let (ours, theirs) = (self.plan.view.node(ours)?, self.other.node(theirs)?);
-            self.sessions
-                .entry(theirs.session())
-                .or_insert(ours.session());
-        }
-        Ok(())
-    }
-
-    fn session(&mut self, theirs: SessionId) -> Result<SessionId> {
-        if let Some(&known) = self.sessions.get(&theirs) {
-            return Ok(known);
-        }
-        let session = self.other.session(theirs)?;
-        let (key, agent, closed) = match &session {
-            Some(session) => (
-                session.key,
-                session.agent,
-                session.closed.map(|_| session.outcome),
-            ),
-            None => ("", "", None),
-        };
-        let taken = match key {
-            "" => None,
-            key => self.plan.view.session_by_key(key)?,
-        };
-        let twin = match (taken, &session) {
-            (Some(id), Some(session)) => {
-                let ours = self.plan.view.session(id)?;
-                ours.filter(|ours| ours.opened == session.opened)
-                    .map(|_| id)
-            }
-            _ => None,
-        };
-        let id = match twin {
-            Some(id) => id,
-            None => {
-                let next = self
-                    .plan
-                    .view
-                    .next_session()?
-                    .0
-                    .checked_add(self.merged.sessions as u32);
-                let next = next
-                    .ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
-                let at = self.plan.next_time;
-                // A key names one session: another's keeps none.
-                let key = if taken.is_some() { "" } else { key };
-                self.plan.push(&Op::OpenSession {
-                    session: SessionId(next),
-                    key,
-                    agent,
-                    at,
-                });
-                if let Some(outcome) = closed {
-                    self.plan.push(&Op::CloseSession {
-                        session: SessionId(next),
-                        outcome,
-                        at,
-                    });
-                }
-                self.merged.sessions += 1;
-                SessionId(next)
-            }
-        };
-        self.sessions.insert(theirs, id);
-        Ok(id)
+    /// A merge is held in memory until it is written: one that is too large ends here.
+    fn room(&self) -> Result<()> {
+        let bytes = self.plan.bytes();
+        Ok(amem_core::Error::check_limit(
+            "a merge (bytes)",
+            bytes,
+            self.bytes_max,
+        )?)
     }
 
     fn finish(self) -> Merged {

@@ -1,0 +1,373 @@
+//! What a second merge must find: everything known again, nothing doubled, nothing back that was erased.
+
+use std::sync::Arc;
+
+use amem_core::event::Attributes;
+use amem_core::limits::{ATTRIBUTES_BYTES_MAX, NAME_BYTES_MAX};
+use amem_core::view::AsOf;
+use amem_core::{EdgeType, NodeId};
+use amem_store::disk::Disk;
+use amem_store::merge::ORIGIN;
+use amem_store::mutation::NewEdge;
+use amem_store::{Error, Folder, Incoming, Merged, Mutation, Other, Request, Store};
+
+use super::World;
+use crate::{correction, fact, ingest, run};
+
+/// The first event behind what the brains of a `World` have in common.
+const NEXT: NodeId = NodeId(14);
+
+/// Nothing but that so many events are known.
+fn known(matched: u64) -> Merged {
+    Merged {
+        matched,
+        ..Merged::default()
+    }
+}
+
+fn set(target: NodeId, attributes: Attributes) -> Mutation {
+    Mutation::SetAttributes {
+        target,
+        attributes: Some(attributes),
+    }
+}
+
+fn one(key: &str, value: impl Into<serde_json::Value>) -> Attributes {
+    Attributes::from_iter([(key.to_owned(), value.into())])
+}
+
+fn link(weight: f32) -> Mutation {
+    Mutation::Link(NewEdge {
+        source: NodeId(0),
+        target: NodeId(1),
+        edge_type: EdgeType::SUPPORTS,
+        weight,
+    })
+}
+
+fn unlink() -> Mutation {
+    Mutation::Unlink {
+        source: NodeId(0),
+        target: NodeId(1),
+        edge_type: EdgeType::SUPPORTS,
+    }
+}
+
+fn weights(world: &World) -> Vec<Option<f32>> {
+    let of = |brain: &Store| {
+        let edge = brain
+            .view()
+            .find_edge(NodeId(0), NodeId(1), EdgeType::SUPPORTS);
+        edge.unwrap().map(|edge| edge.weight)
+    };
+    world.brains.iter().map(of).collect()
+}
+
+#[test]
+fn an_event_that_is_erased_where_it_came_in_stays_erased() {
+    for folded in [false, true] {
+        let mut world = World::of(3, 41);
+        run(&mut world.brains[1], ingest(vec![fact("a secret")])).unwrap();
+        world.merge(0, 1);
+        world.merge(2, 0);
+        run(&mut world.brains[0], Mutation::Erase(vec![NEXT])).unwrap();
+        if folded {
+            world.brains[0].checkpoint().unwrap();
+        }
+        for from in [1, 2, 1] {
+            assert_eq!(world.merge(0, from), known(15));
+        }
+        let view = world.brains[0].view();
+        let node = view.node(NEXT).unwrap();
+        assert!(node.is_erased() && node.text().unwrap().is_empty());
+        // What is left says where it was, not who said it.
+        let left = node.attributes().unwrap().unwrap();
+        assert_eq!(left.keys().collect::<Vec<_>>(), [ORIGIN]);
+        let origin = left[ORIGIN].as_object().unwrap();
+        assert_eq!(
+            origin.keys().collect::<Vec<_>>(),
+            ["instance", "event", "time"]
+        );
+        // Those that have it whole keep it, and are told.
+        assert_eq!(world.merge(1, 0).erased_there, 1);
+        assert_eq!(world.merge(2, 0).erased_there, 1);
+        let view = world.brains[1].view();
+        assert_eq!(view.node(NEXT).unwrap().text().unwrap(), "a secret");
+    }
+}
+
+#[test]
+fn attributes_of_an_erased_event_are_gone_at_every_moment_but_for_where_it_came_from() {
+    let mut world = World::of(2, 42);
+    run(&mut world.brains[1], ingest(vec![fact("a secret")])).unwrap();
+    world.merge(0, 1);
+    let set = run(&mut world.brains[0], set(NEXT, one("told", "hush"))).unwrap();
+    world.brains[0].checkpoint().unwrap();
+    run(&mut world.brains[0], Mutation::Erase(vec![NEXT])).unwrap();
+    for _ in 0..2 {
+        let view = world.brains[0].view();
+        let then = view.as_of(AsOf::Lsn(set.lsn)).unwrap();
+        for view in [view, then] {
+            let node = view.node(NEXT).unwrap();
+            let left = node.attributes().unwrap().unwrap_or_default();
+            assert!(node.is_erased() && left.keys().all(|key| key == ORIGIN));
+        }
+        world.brains[0].checkpoint().unwrap();
+    }
+    assert!(
+        !world
+            .disk
+            .files_with(b"hush")
+            .contains(&"b.amem".to_owned())
+    );
+}
+
+#[test]
+fn what_was_erased_there_before_it_came_comes_once() {
+    let mut world = World::of(2, 43);
+    run(
+        &mut world.brains[1],
+        ingest(vec![fact("gone"), fact("here")]),
+    )
+    .unwrap();
+    run(&mut world.brains[1], Mutation::Erase(vec![NEXT])).unwrap();
+    assert_eq!(world.merge(0, 1).events, 2);
+    for (into, from) in [(0, 1), (1, 0), (0, 1)] {
+        world.brains[into].checkpoint().unwrap();
+        assert_eq!(world.merge(into, from), known(16));
+    }
+    assert!(world.brains[0].view().node(NEXT).unwrap().is_erased());
+}
+
+#[test]
+fn events_with_all_the_attributes_that_fit_are_known_again() {
+    let mut world = World::of(2, 44);
+    let bytes = ATTRIBUTES_BYTES_MAX - r#"{"k":""}"#.len();
+    let full = |with: &str| one("k", with.repeat(bytes));
+    let mut event = fact("full");
+    event.attributes = Some(full("x"));
+    run(&mut world.brains[1], ingest(vec![event])).unwrap();
+    assert_eq!(world.merge(0, 1).events, 1);
+    assert_eq!(world.merge(0, 1), known(15));
+    run(&mut world.brains[1], set(NEXT, full("y"))).unwrap();
+    assert_eq!(world.merge(0, 1).changed, 1);
+    assert_eq!(world.merge(1, 0), known(15));
+    let view = world.brains[0].view();
+    let kept = view.node(NEXT).unwrap().attributes().unwrap().unwrap();
+    assert_eq!((kept.len(), &kept["k"]), (2, &full("y")["k"]));
+}
+
+#[test]
+fn where_an_event_comes_from_stays_whatever_a_client_sets() {
+    let mut world = World::of(2, 45);
+    run(&mut world.brains[1], ingest(vec![fact("x")])).unwrap();
+    world.merge(0, 1);
+    let told = |world: &World| {
+        let view = world.brains[0].view();
+        view.node(NEXT).unwrap().attributes().unwrap().unwrap()
+    };
+    let origin = told(&world);
+    run(&mut world.brains[0], set(NEXT, one("own", 1))).unwrap();
+    assert_eq!(told(&world)[ORIGIN], origin[ORIGIN]);
+    // Who reads, changes and sets again, gives it back as it was.
+    let mut read = told(&world);
+    read.insert("own".into(), 2.into());
+    run(&mut world.brains[0], set(NEXT, read.clone())).unwrap();
+    assert_eq!(told(&world), read);
+    let none = Mutation::SetAttributes {
+        target: NEXT,
+        attributes: None,
+    };
+    run(&mut world.brains[0], none).unwrap();
+    assert_eq!(told(&world), origin);
+    for (target, lie) in [(NEXT, one(ORIGIN, 1)), (NodeId(2), origin.clone())] {
+        let refused = run(&mut world.brains[0], set(target, lie)).unwrap_err();
+        assert!(refused.to_string().contains(ORIGIN), "{refused}");
+    }
+    let mut event = fact("an import");
+    event.attributes = Some(one(ORIGIN, "elsewhere"));
+    let refused = run(&mut world.brains[0], ingest(vec![event])).unwrap_err();
+    assert!(refused.to_string().contains(ORIGIN), "{refused}");
+    assert_eq!(world.merge(0, 1), known(15));
+    assert_eq!(world.merge(1, 0), known(15));
+}
+
+#[test]
+fn of_two_weights_and_a_retraction_the_last_is_kept() {
+    let mut world = World::of(2, 46);
+    run(&mut world.brains[0], link(0.5)).unwrap();
+    world.merge(1, 0);
+    run(&mut world.brains[1], link(0.9)).unwrap();
+    assert_eq!(world.merge(0, 1).edges, 1);
+    assert_eq!(weights(&world), [Some(0.9), Some(0.9)]);
+    run(&mut world.brains[0], unlink()).unwrap();
+    run(&mut world.brains[1], link(0.3)).unwrap();
+    world.brains[1].checkpoint().unwrap();
+    assert_eq!(world.merge(1, 0), known(14));
+    assert_eq!(world.merge(0, 1).edges, 1);
+    assert_eq!(weights(&world), [Some(0.3), Some(0.3)]);
+    run(&mut world.brains[1], link(0.2)).unwrap();
+    run(&mut world.brains[0], unlink()).unwrap();
+    assert_eq!(world.merge(0, 1), known(14));
+    assert_eq!(world.merge(1, 0).retracted, 1);
+    assert_eq!(weights(&world), [None, None]);
+}
+
+#[test]
+fn uses_that_are_as_many_bring_the_later_time() {
+    let mut world = World::of(2, 47);
+    for brain in &mut world.brains {
+        run(brain, Mutation::Touch(vec![(NodeId(1), 1)])).unwrap();
+    }
+    assert_eq!(world.merge(0, 1).touched, 1);
+    assert_eq!(world.merge(1, 0), known(14));
+    let used = |brain: &Store| {
+        let view = brain.view();
+        let node = view.node(NodeId(1)).unwrap();
+        (node.access_count(), node.last_accessed())
+    };
+    assert_eq!(used(&world.brains[0]), used(&world.brains[1]));
+    assert_eq!(used(&world.brains[0]).0, 1);
+}
+
+#[test]
+fn a_session_that_has_ended_there_has_ended_here() {
+    let mut world = World::of(2, 48);
+    let open = Mutation::OpenSession { key: "k".into() };
+    let session = run(&mut world.brains[1], open).unwrap().session.unwrap();
+    let mut event = fact("in it");
+    event.session = Some(session);
+    run(&mut world.brains[1], ingest(vec![event])).unwrap();
+    world.merge(0, 1);
+    let close = |session, outcome: &str| Mutation::CloseSession {
+        session,
+        outcome: outcome.into(),
+    };
+    let ended = |world: &World| -> Vec<_> {
+        let of = |brain: &Store| {
+            let view = brain.view();
+            let id = view.session_by_key("k").unwrap().unwrap();
+            let session = view.session(id).unwrap().unwrap();
+            session.closed.map(|_| session.outcome.to_owned())
+        };
+        world.brains.iter().map(of).collect()
+    };
+    let here = world.brains[0].view().session_by_key("k").unwrap().unwrap();
+    run(&mut world.brains[1], close(session, "well")).unwrap();
+    run(&mut world.brains[0], close(here, "better")).unwrap();
+    assert_eq!(world.merge(0, 1), known(15));
+    assert_eq!(world.merge(1, 0).sessions, 1);
+    assert_eq!(
+        ended(&world),
+        [Some("better".into()), Some("better".into())]
+    );
+    assert_eq!(world.merge(0, 1), known(15));
+}
+
+#[test]
+fn an_earlier_moment_of_a_brain_brings_nothing_and_one_that_went_on_brings_that() {
+    let mut world = World::of(1, 49);
+    let bytes = world.disk.contents("b.amem").unwrap();
+    let folder = world.folder.clone();
+    let backup = |bytes: &[u8]| {
+        let mut file = Incoming::to_be_read(&folder, bytes.len() as u64).unwrap();
+        file.push(bytes).unwrap();
+        Other::new(file.into_view().unwrap().0)
+    };
+    run(&mut world.brains[0], set(NodeId(1), one("since", 1))).unwrap();
+    run(&mut world.brains[0], ingest(vec![fact("since")])).unwrap();
+    let merged = run(&mut world.brains[0], Mutation::Merge(backup(&bytes)));
+    assert_eq!(merged.unwrap().merged.unwrap(), known(14));
+    let later = world.disk.contents("b.amem").unwrap();
+    let lsn = world.brains[0].view().lsn();
+    let merged = run(&mut world.brains[0], Mutation::Merge(backup(&later)));
+    assert_eq!(merged.unwrap().merged.unwrap(), known(15));
+    assert_eq!(world.brains[0].view().lsn(), lsn);
+}
+
+#[test]
+fn edges_on_a_cycle_of_both_are_left_out_and_those_beside_it_come() {
+    let mut world = World::of(2, 50);
+    let replace = |source: u64, target: u64| {
+        Mutation::Link(NewEdge {
+            source: NodeId(source),
+            target: NodeId(target),
+            edge_type: EdgeType::SUPERSEDES,
+            weight: 1.0,
+        })
+    };
+    for (who, source, target) in [(0, 6, 7), (0, 7, 8), (1, 8, 6), (1, 9, 8), (1, 6, 10)] {
+        run(&mut world.brains[who], replace(source, target)).unwrap();
+    }
+    let merged = world.merge(0, 1);
+    assert_eq!((merged.edges, merged.cycles), (2, 1));
+    let again = Merged {
+        cycles: 1,
+        ..known(14)
+    };
+    assert_eq!(world.merge(0, 1), again);
+    // A cycle that a retraction opens is none.
+    run(
+        &mut world.brains[0],
+        Mutation::Unlink {
+            source: NodeId(7),
+            target: NodeId(8),
+            edge_type: EdgeType::SUPERSEDES,
+        },
+    )
+    .unwrap();
+    let merged = world.merge(1, 0);
+    assert_eq!((merged.edges, merged.cycles), (1, 0));
+    assert_eq!(world.merge(0, 1).edges, 1);
+}
+
+#[test]
+fn the_last_of_many_replacements_comes_as_fast_as_the_first() {
+    let mut world = World::of(2, 51);
+    for at in 0..2_000 {
+        let mut next = correction(5, &format!("better {at}"));
+        next.to_head = true;
+        run(&mut world.brains[1], Mutation::Correct(next)).unwrap();
+    }
+    let merged = world.merge(0, 1);
+    assert_eq!(
+        (merged.events, merged.edges, merged.cycles),
+        (2_000, 2_000, 0)
+    );
+    assert_eq!(world.merge(0, 1), known(2_014));
+}
+
+#[test]
+fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisoned() {
+    let mut world = World::of(2, 52);
+    let events = (0..100)
+        .map(|at| fact(&"large ".repeat(at)))
+        .skip(1)
+        .collect();
+    run(&mut world.brains[1], ingest(events)).unwrap();
+    let mut other = world.other(1);
+    other.bytes_max = 10_000;
+    let refused = run(&mut world.brains[0], Mutation::Merge(other)).unwrap_err();
+    assert!(refused.to_string().contains("a merge (bytes)"), "{refused}");
+    assert_eq!(world.merge(0, 1).events, 99);
+}
+
+#[test]
+fn what_no_reader_would_take_is_refused_before_it_is_written() {
+    let World {
+        disk,
+        folder,
+        mut brains,
+    } = World::of(1, 53);
+    let long = "x".repeat(NAME_BYTES_MAX + 1);
+    let request = Request::new(ingest(vec![fact("by nobody")])).by(&long, "an agent");
+    let refused = brains[0].execute(request).unwrap_err();
+    assert!(
+        !matches!(refused, Error::OutcomeUnknown { .. }),
+        "{refused}"
+    );
+    run(&mut brains[0], ingest(vec![fact("next")])).unwrap();
+    drop((brains, folder));
+    let folder = Folder::open(disk as Arc<dyn Disk>, "the next").unwrap();
+    assert_eq!(Store::open(&folder, "b").unwrap().view().nodes(), 15);
+}

@@ -1,0 +1,412 @@
+//! Agents that do everything that can be done to their brains, meet in between, and agree in the end.
+//!
+//! What they agree on is all that the promise names: events with text, attributes, vector, flags, confidence, decay rate,
+//! uses and when they happened; their sessions; edges and weights. Not what is each brain's own: its settings, the
+//! strength of its last decay run, and the content of what one of them erased, which stays with those that have not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use amem_core::base::settings::Settings;
+use amem_core::event::Attributes;
+use amem_core::view::{Direction, View};
+use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_store::merge::ORIGIN;
+use amem_store::mutation::{Episode, Ingest, NewEdge, NewEvent, Part};
+use amem_store::{Error, Merged, Mutation, Other, Request, Store};
+use amem_tests::random::Random;
+
+use super::{Name, World, name};
+use crate::{correction, fact, ingest};
+
+/// Rates that no brain has, at a moment that no brain has come to: what fades, fades alike.
+const RATES: [f32; 6] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
+const LATER: Micros = Micros(4_000_000_000_000_000);
+
+/// All that is seen of a brain, under names that do not depend on it.
+fn picture(view: &View) -> BTreeMap<String, String> {
+    let mut seen = BTreeMap::new();
+    for id in (0..view.nodes()).map(NodeId) {
+        let node = view.node(id).unwrap();
+        let own = name(view, id);
+        let mut attributes = node.attributes().unwrap().unwrap_or_default();
+        attributes.remove(ORIGIN);
+        let content = (
+            node.text().unwrap(),
+            node.vector().unwrap().map(<[f32]>::to_vec),
+            serde_json::to_string(&attributes).unwrap(),
+        );
+        let session = view.session(node.session()).unwrap();
+        let session = session.filter(|session| session.explicit);
+        let flags = [Flags::PINNED, Flags::FORGOTTEN, Flags::COMPRESSED];
+        let what = format!(
+            "{:?} happened {:?} session {:?} confidence {} λ {} used {} at {} strength {}",
+            flags.map(|flag| node.flags().has(flag)),
+            node.happened().unwrap(),
+            session.map(|s| (s.key, s.agent, s.closed.is_some(), s.outcome)),
+            node.confidence(),
+            node.lambda(),
+            node.access_count(),
+            node.last_accessed(),
+            node.strength_with(LATER, &RATES),
+        );
+        if !node.is_erased() {
+            seen.insert(format!("content of {own:?}"), format!("{content:?}"));
+        }
+        let before = seen.insert(format!("event {own:?}"), what);
+        assert!(before.is_none(), "{own:?} twice");
+        for tie in view.ties(id, Direction::Outgoing).unwrap().iter() {
+            let edge = view.edge(id, Direction::Outgoing, &tie).unwrap();
+            let key = format!("edge {own:?} {} {:?}", tie.edge_type, name(view, tie.other));
+            seen.insert(key, edge.weight.to_string());
+        }
+    }
+    seen
+}
+
+fn erased(view: &View) -> BTreeSet<Name> {
+    let all = (0..view.nodes()).map(NodeId);
+    all.filter(|&id| view.node(id).unwrap().is_erased())
+        .map(|id| name(view, id))
+        .collect()
+}
+
+fn names(view: &View) -> BTreeSet<Name> {
+    (0..view.nodes()).map(|id| name(view, NodeId(id))).collect()
+}
+
+/// Everything that a brain can be asked for, by number; what is new in `Mutation` has to be drawn, too.
+fn number(mutation: &Mutation) -> usize {
+    match mutation {
+        Mutation::Ingest(_) => 0,
+        Mutation::Correct(_) => 1,
+        Mutation::Link(_) => 2,
+        Mutation::Unlink { .. } => 3,
+        Mutation::Touch(_) => 4,
+        Mutation::Pin(_) => 5,
+        Mutation::Unpin(_) => 6,
+        Mutation::Forget(_) => 7,
+        Mutation::Restore(_) => 8,
+        Mutation::Erase(_) => 9,
+        Mutation::Compress { .. } => 10,
+        Mutation::SetVector { .. } => 11,
+        Mutation::SetAttributes { .. } => 12,
+        Mutation::Decay => 13,
+        Mutation::OpenSession { .. } => 14,
+        Mutation::CloseSession { .. } => 15,
+        Mutation::Merge(_) => 16,
+        Mutation::SetSettings(_) => 17,
+        Mutation::CompressPart(_) => 18,
+    }
+}
+
+const KINDS: usize = 19;
+
+/// An agent at its brain.
+struct Agent<'w> {
+    store: &'w mut Store,
+    random: &'w mut Random,
+    who: usize,
+    at: u64,
+}
+
+impl Agent<'_> {
+    /// Any event, and often one of a few.
+    fn event(&mut self) -> NodeId {
+        let count = self.store.view().nodes();
+        let among = self.random.pick(&[5, 5, count]);
+        NodeId(self.random.below(count.min(among)))
+    }
+
+    fn session(&mut self) -> SessionId {
+        let last = self.store.view().next_session().unwrap().0;
+        SessionId(self.random.below(u64::from(last)) as u32)
+    }
+
+    fn vector(&mut self) -> Vec<f32> {
+        let dimension = self.store.view().vector_dimension();
+        (0..dimension).map(|_| self.random.unit()).collect()
+    }
+
+    fn told(&mut self) -> Attributes {
+        let told = format!("{}-{}", self.who, self.at);
+        Attributes::from_iter([("by".to_owned(), told.into())])
+    }
+
+    fn events(&mut self) -> Mutation {
+        let (who, at) = (self.who, self.at);
+        let mut event = NewEvent::new(EventType::DECISION, format!("agent {who} says {at}"));
+        event.attributes = Some(self.told());
+        event.lambda = Some(self.random.unit());
+        event.confidence = self.random.unit();
+        event.event_time = Some(Micros(self.random.below(1 << 40) as i64));
+        let session = self.session();
+        let view = self.store.view();
+        let open = view.session(session).unwrap();
+        event.session = open.filter(|s| s.closed.is_none()).map(|s| s.id);
+        Mutation::Ingest(Ingest {
+            events: vec![event, fact(&format!("agent {who} saw {at}"))],
+            follow: true,
+            ..Ingest::default()
+        })
+    }
+
+    /// An edge; one that replaces goes back in time, so that no two brains make a cycle.
+    fn link(&mut self) -> Mutation {
+        let (mut source, mut target) = (self.event(), self.event());
+        let view = self.store.view();
+        if name(&view, source) < name(&view, target) {
+            (source, target) = (target, source);
+        }
+        Mutation::Link(NewEdge {
+            source,
+            target,
+            edge_type: self.random.pick(&EdgeType::ALL),
+            weight: self.random.unit(),
+        })
+    }
+
+    /// One of the edges that are there, set anew or retracted.
+    fn edge(&mut self) -> Option<(NodeId, NodeId, EdgeType)> {
+        let source = self.event();
+        let view = self.store.view();
+        let ties = view.ties(source, Direction::Outgoing).unwrap();
+        let ties: Vec<_> = ties.iter().map(|tie| (tie.other, tie.edge_type)).collect();
+        let (target, edge_type) = *ties.get(self.random.below(ties.len().max(1) as u64) as usize)?;
+        Some((source, target, edge_type))
+    }
+
+    fn part(&mut self) -> Mutation {
+        let session = self.session();
+        let view = self.store.view();
+        Mutation::CompressPart(Part {
+            session,
+            episode: Episode::New(format!("a part, by {} at {}", self.who, self.at)),
+            events: view.of_session(session).unwrap().iter().take(2).collect(),
+        })
+    }
+
+    fn choose(&mut self) -> Option<Mutation> {
+        let (who, at) = (self.who, self.at);
+        Some(match self.random.below(28) {
+            0..=3 => self.events(),
+            4 => {
+                let mut correct = correction(0, &format!("agent {who} corrects {at}"));
+                (correct.target, correct.target_confidence) = (self.event(), None);
+                Mutation::Correct(correct)
+            }
+            5..=6 => self.link(),
+            7..=8 => {
+                let (source, target, edge_type) = self.edge()?;
+                let weight = self.random.unit();
+                Mutation::Link(NewEdge {
+                    source,
+                    target,
+                    edge_type,
+                    weight,
+                })
+            }
+            9..=10 => {
+                let (source, target, edge_type) = self.edge()?;
+                Mutation::Unlink {
+                    source,
+                    target,
+                    edge_type,
+                }
+            }
+            11 => Mutation::Touch(vec![(self.event(), 1 + self.random.below(2) as u32)]),
+            12 => Mutation::Pin(self.event()),
+            13 => Mutation::Unpin(self.event()),
+            14 => Mutation::Forget(self.event()),
+            15..=16 => Mutation::Restore(self.event()),
+            17 if self.random.below(3) == 0 => {
+                let count = self.store.view().nodes();
+                Mutation::Erase(vec![NodeId(self.random.below(count))])
+            }
+            17..=18 => Mutation::SetVector {
+                target: self.event(),
+                vector: Some(self.vector()),
+                space: None,
+            },
+            19..=20 => Mutation::SetAttributes {
+                target: self.event(),
+                attributes: Some(self.told()),
+            },
+            21 => Mutation::SetAttributes {
+                target: self.event(),
+                attributes: None,
+            },
+            22 => Mutation::Decay,
+            23 => Mutation::OpenSession {
+                key: format!("of {who} at {at}"),
+            },
+            24 => Mutation::CloseSession {
+                session: self.session(),
+                outcome: format!("ended by {who} at {at}"),
+            },
+            25 => self.part(),
+            26 => Mutation::Compress {
+                session: self.session(),
+                text: format!("an episode, by {who} at {at}"),
+                vector: None,
+            },
+            _ => Mutation::SetSettings(Settings {
+                fading_below: self.random.unit(),
+                ..Settings::default()
+            }),
+        })
+    }
+
+    /// Does something. What can't be done, to what was forgotten, erased or closed, is not done.
+    fn act(&mut self, done: &mut [u64; KINDS]) {
+        let Some(mutation) = self.choose() else {
+            return;
+        };
+        let kind = number(&mutation);
+        let agent = format!("agent {}", self.who);
+        match self
+            .store
+            .execute(Request::new(mutation).by("uid:1", &agent))
+        {
+            Ok(_) => done[kind] += 1,
+            Err(error @ Error::OutcomeUnknown { .. }) => {
+                panic!("{agent}: {error}")
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Every order of three things.
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
+
+fn quarrel(world: &mut World, random: &mut Random, done: &mut [u64; KINDS]) {
+    let meets = random.below(2) == 0;
+    for at in 0..40 {
+        for who in 0..3 {
+            world.disk.advance(1_000_000);
+            let mut agent = Agent {
+                store: &mut world.brains[who],
+                random,
+                who,
+                at,
+            };
+            agent.act(done);
+            if random.below(30) == 0 {
+                world.brains[who].checkpoint().unwrap();
+            }
+            let other = (who + 1 + random.below(2) as usize) % 3;
+            if meets && random.below(12) == 0 {
+                merge(world, who, other, done);
+            }
+        }
+    }
+}
+
+/// Has one brain take what another has; what was erased in it stays so.
+fn merge(world: &mut World, into: usize, from: usize, done: &mut [u64; KINDS]) -> Merged {
+    world.disk.advance(1_000_000);
+    let before = world.brains[into].view();
+    let gone = erased(&before);
+    let merged = world.merge(into, from);
+    let after = world.brains[into].view();
+    assert!(
+        erased(&after).is_superset(&gone),
+        "what was erased came back"
+    );
+    assert_eq!(after.nodes(), before.nodes() + merged.events);
+    done[number(&Mutation::Merge(Other::new(before)))] += 1;
+    merged
+}
+
+fn agree(world: &World, what: &str) {
+    let views: Vec<View> = world.brains.iter().map(Store::view).collect();
+    let gone: BTreeSet<Name> = views.iter().flat_map(erased).collect();
+    let gone: BTreeSet<String> = gone
+        .iter()
+        .map(|own| format!("content of {own:?}"))
+        .collect();
+    let pictures: Vec<_> = views.iter().map(picture).collect();
+    for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+        let keys = pictures[one].keys().chain(pictures[other].keys());
+        for key in keys.collect::<BTreeSet<_>>() {
+            let both = [one, other].map(|at| pictures[at].get(key));
+            // Who has erased an event has nothing to say of it.
+            if !(gone.contains(key) && both.contains(&None)) {
+                assert_eq!(both[0], both[1], "{what}: brains {one}, {other}: {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() {
+    let mut done = [0; KINDS];
+    for (seed, [hub, second, third]) in (0..).zip(ORDERS.repeat(5)) {
+        let mut world = World::of(3, seed);
+        let mut random = Random::new(seed);
+        quarrel(&mut world, &mut random, &mut done);
+        let all = |world: &World| -> BTreeSet<Name> {
+            world
+                .brains
+                .iter()
+                .flat_map(|brain| names(&brain.view()))
+                .collect()
+        };
+        let before = all(&world);
+        // One collects all, and gives all back; but for what it has erased itself.
+        for (into, from) in [(hub, second), (hub, third), (second, hub), (third, hub)] {
+            merge(&mut world, into, from, &mut done);
+        }
+        merge(&mut world, second, third, &mut done);
+        merge(&mut world, third, second, &mut done);
+        assert_eq!(names(&world.brains[hub].view()), before, "seed {seed}");
+        agree(&world, &format!("seed {seed}"));
+        if seed % 2 == 0 {
+            world.brains[second].checkpoint().unwrap();
+        }
+        // Whoever meets now has nothing to tell.
+        for (into, from) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
+            let lsn = world.brains[into].view().lsn();
+            let merged = merge(&mut world, into, from, &mut done);
+            let gone = [into, from].map(|at| erased(&world.brains[at].view()));
+            let nothing = Merged {
+                matched: before.len() as u64,
+                erased_there: gone[1].difference(&gone[0]).count() as u64,
+                ..Merged::default()
+            };
+            assert_eq!(merged, nothing, "seed {seed}: {into} from {from}");
+            assert_eq!(world.brains[into].view().lsn(), lsn, "nothing is committed");
+        }
+    }
+    for (kind, times) in done.iter().enumerate() {
+        assert!(*times > 10, "mutation {kind} was done {times} times");
+    }
+}
+
+#[test]
+fn what_one_agent_says_in_a_session_of_another_stays_in_it() {
+    let mut world = World::of(2, 31);
+    let open = Mutation::OpenSession {
+        key: "shared".into(),
+    };
+    let opened = crate::run(&mut world.brains[0], open).unwrap().session;
+    let mut event = fact("the first");
+    event.session = opened;
+    crate::run(&mut world.brains[0], ingest(vec![event])).unwrap();
+    world.merge(1, 0);
+    let session = world.brains[1].view().session_by_key("shared").unwrap();
+    let mut event = fact("the second");
+    event.session = session;
+    crate::run(&mut world.brains[1], ingest(vec![event])).unwrap();
+    world.merge(0, 1);
+    let view = world.brains[0].view();
+    let said = view.of_session(opened.unwrap()).unwrap().iter().count();
+    assert_eq!(said, 2);
+}
