@@ -110,11 +110,14 @@ struct Agent<'w> {
 }
 
 impl Agent<'_> {
-    /// Any event, and often one of a few.
+    /// Any event, and often one of a few, or one that came by a merge.
     fn event(&mut self) -> NodeId {
         let count = self.store.view().nodes();
-        let among = self.random.pick(&[5, 5, count]);
-        NodeId(self.random.below(count.min(among)))
+        match self.random.below(4) {
+            0..=1 => NodeId(self.random.below(count.min(5))),
+            2 => NodeId(self.random.below(count)),
+            _ => self.merged(),
+        }
     }
 
     fn session(&mut self) -> SessionId {
@@ -218,11 +221,8 @@ impl Agent<'_> {
             13 => Mutation::Unpin(self.event()),
             14 => Mutation::Forget(self.event()),
             15..=16 => Mutation::Restore(self.event()),
-            17 if self.random.below(3) == 0 => {
-                let count = self.store.view().nodes();
-                Mutation::Erase(vec![NodeId(self.random.below(count))])
-            }
-            17..=18 => Mutation::SetVector {
+            17 => Mutation::Erase(vec![self.merged()]),
+            18 => Mutation::SetVector {
                 target: self.event(),
                 vector: Some(self.vector()),
                 space: None,
@@ -256,22 +256,27 @@ impl Agent<'_> {
         })
     }
 
-    /// Does something. What can't be done, to what was forgotten, erased or closed, is not done.
-    fn act(&mut self, done: &mut [u64; KINDS]) {
-        let Some(mutation) = self.choose() else {
-            return;
-        };
-        let kind = number(&mutation);
+    /// An event that came by a merge, if there is one.
+    fn merged(&mut self) -> NodeId {
+        let view = self.store.view();
+        let all = (0..view.nodes()).map(NodeId);
+        let came = all.filter(|&id| name(&view, id).0 != view.node(id).unwrap().created_at().0);
+        let came: Vec<NodeId> = came.collect();
+        match came.len() as u64 {
+            0 => NodeId(self.random.below(view.nodes())),
+            count => came[self.random.below(count) as usize],
+        }
+    }
+
+    /// Does something, and says what it was. What can't be done, to what was forgotten, erased or closed, is not done.
+    fn act(&mut self) -> Option<Mutation> {
+        let mutation = self.choose()?;
+        let request = Request::new(mutation.clone());
         let agent = format!("agent {}", self.who);
-        match self
-            .store
-            .execute(Request::new(mutation).by("uid:1", &agent))
-        {
-            Ok(_) => done[kind] += 1,
-            Err(error @ Error::OutcomeUnknown { .. }) => {
-                panic!("{agent}: {error}")
-            }
-            Err(_) => {}
+        match self.store.execute(request.by("uid:1", &agent)) {
+            Ok(_) => Some(mutation),
+            Err(error @ Error::OutcomeUnknown { .. }) => panic!("{agent}: {error}"),
+            Err(_) => None,
         }
     }
 }
@@ -286,60 +291,88 @@ const ORDERS: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-fn quarrel(world: &mut World, random: &mut Random, done: &mut [u64; KINDS]) {
-    let meets = random.below(2) == 0;
-    for at in 0..40 {
-        for who in 0..3 {
-            world.disk.advance(1_000_000);
-            let mut agent = Agent {
-                store: &mut world.brains[who],
-                random,
-                who,
-                at,
-            };
-            agent.act(done);
-            if random.below(30) == 0 {
-                world.brains[who].checkpoint().unwrap();
-            }
-            let other = (who + 1 + random.below(2) as usize) % 3;
-            if meets && random.below(12) == 0 {
-                merge(world, who, other, done);
+/// Three brains, and what is known of them without asking them.
+struct Story<'d> {
+    world: World,
+    random: Random,
+    /// How often each kind of mutation was done.
+    done: &'d mut [u64; KINDS],
+    /// What was erased in each.
+    gone: [BTreeSet<Name>; 3],
+}
+
+impl Story<'_> {
+    fn views(&self) -> Vec<View> {
+        self.world.brains.iter().map(Store::view).collect()
+    }
+
+    fn quarrel(&mut self) {
+        let meets = self.random.below(2) == 0;
+        for at in 0..40 {
+            for who in 0..3 {
+                self.act(who, at);
+                if self.random.below(30) == 0 {
+                    self.world.brains[who].checkpoint().unwrap();
+                }
+                let other = (who + 1 + self.random.below(2) as usize) % 3;
+                if meets && self.random.below(12) == 0 {
+                    self.merge(who, other);
+                }
             }
         }
     }
-}
 
-/// Has one brain take what another has; what was erased in it stays so.
-fn merge(world: &mut World, into: usize, from: usize, done: &mut [u64; KINDS]) -> Merged {
-    world.disk.advance(1_000_000);
-    let before = world.brains[into].view();
-    let gone = erased(&before);
-    let merged = world.merge(into, from);
-    let after = world.brains[into].view();
-    assert!(
-        erased(&after).is_superset(&gone),
-        "what was erased came back"
-    );
-    assert_eq!(after.nodes(), before.nodes() + merged.events);
-    done[number(&Mutation::Merge(Other::new(before)))] += 1;
-    merged
-}
+    fn act(&mut self, who: usize, at: u64) {
+        self.world.disk.advance(1_000_000);
+        let before = self.world.brains[who].view();
+        let mut agent = Agent {
+            store: &mut self.world.brains[who],
+            random: &mut self.random,
+            who,
+            at,
+        };
+        if let Some(done) = agent.act() {
+            self.done[number(&done)] += 1;
+            if let Mutation::Erase(ids) = done {
+                self.gone[who].extend(ids.iter().map(|&id| name(&before, id)));
+            }
+        }
+    }
 
-fn agree(world: &World, what: &str) {
-    let views: Vec<View> = world.brains.iter().map(Store::view).collect();
-    let gone: BTreeSet<Name> = views.iter().flat_map(erased).collect();
-    let gone: BTreeSet<String> = gone
-        .iter()
-        .map(|own| format!("content of {own:?}"))
-        .collect();
-    let pictures: Vec<_> = views.iter().map(picture).collect();
-    for (one, other) in [(0, 1), (0, 2), (1, 2)] {
-        let keys = pictures[one].keys().chain(pictures[other].keys());
-        for key in keys.collect::<BTreeSet<_>>() {
-            let both = [one, other].map(|at| pictures[at].get(key));
-            // Who has erased an event has nothing to say of it.
-            if !(gone.contains(key) && both.contains(&None)) {
-                assert_eq!(both[0], both[1], "{what}: brains {one}, {other}: {key}");
+    /// Has one brain take what another has; what was erased in it stays so, under its name.
+    fn merge(&mut self, into: usize, from: usize) -> Merged {
+        self.world.disk.advance(1_000_000);
+        let before = self.world.brains[into].view();
+        let merged = self.world.merge(into, from);
+        let after = self.world.brains[into].view();
+        let left = erased(&after);
+        assert!(
+            left.is_superset(&self.gone[into]) && left.is_superset(&erased(&before)),
+            "what was erased came back"
+        );
+        assert_eq!(
+            names(&after).len() as u64,
+            after.nodes(),
+            "one is here twice"
+        );
+        self.done[number(&Mutation::Merge(Other::new(before)))] += 1;
+        merged
+    }
+
+    fn agree(&self, what: &str) {
+        let views = self.views();
+        let gone: BTreeSet<Name> = views.iter().flat_map(erased).collect();
+        let content = |own: &Name| format!("content of {own:?}");
+        let gone: BTreeSet<String> = gone.iter().map(content).collect();
+        let pictures: Vec<_> = views.iter().map(picture).collect();
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            let keys = pictures[one].keys().chain(pictures[other].keys());
+            for key in keys.collect::<BTreeSet<_>>() {
+                let both = [one, other].map(|at| pictures[at].get(key));
+                // Who has erased an event has nothing to say of it.
+                if !(gone.contains(key) && both.contains(&None)) {
+                    assert_eq!(both[0], both[1], "{what}: brains {one}, {other}: {key}");
+                }
             }
         }
     }
@@ -349,40 +382,38 @@ fn agree(world: &World, what: &str) {
 fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() {
     let mut done = [0; KINDS];
     for (seed, [hub, second, third]) in (0..).zip(ORDERS.repeat(5)) {
-        let mut world = World::of(3, seed);
-        let mut random = Random::new(seed);
-        quarrel(&mut world, &mut random, &mut done);
-        let all = |world: &World| -> BTreeSet<Name> {
-            world
-                .brains
-                .iter()
-                .flat_map(|brain| names(&brain.view()))
-                .collect()
+        let mut story = Story {
+            world: World::of(3, seed),
+            random: Random::new(seed),
+            done: &mut done,
+            gone: Default::default(),
         };
-        let before = all(&world);
+        story.quarrel();
+        let before: BTreeSet<Name> = story.views().iter().flat_map(names).collect();
         // One collects all, and gives all back; but for what it has erased itself.
         for (into, from) in [(hub, second), (hub, third), (second, hub), (third, hub)] {
-            merge(&mut world, into, from, &mut done);
+            story.merge(into, from);
         }
-        merge(&mut world, second, third, &mut done);
-        merge(&mut world, third, second, &mut done);
-        assert_eq!(names(&world.brains[hub].view()), before, "seed {seed}");
-        agree(&world, &format!("seed {seed}"));
+        story.merge(second, third);
+        story.merge(third, second);
+        assert_eq!(names(&story.views()[hub]), before, "seed {seed}");
+        story.agree(&format!("seed {seed}"));
         if seed % 2 == 0 {
-            world.brains[second].checkpoint().unwrap();
+            story.world.brains[second].checkpoint().unwrap();
         }
         // Whoever meets now has nothing to tell.
         for (into, from) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
-            let lsn = world.brains[into].view().lsn();
-            let merged = merge(&mut world, into, from, &mut done);
-            let gone = [into, from].map(|at| erased(&world.brains[at].view()));
+            let views = story.views();
+            let gone = [into, from].map(|at| erased(&views[at]));
             let nothing = Merged {
                 matched: before.len() as u64,
                 erased_there: gone[1].difference(&gone[0]).count() as u64,
                 ..Merged::default()
             };
+            let merged = story.merge(into, from);
             assert_eq!(merged, nothing, "seed {seed}: {into} from {from}");
-            assert_eq!(world.brains[into].view().lsn(), lsn, "nothing is committed");
+            let after = story.world.brains[into].view();
+            assert_eq!(after.lsn(), views[into].lsn(), "nothing is committed");
         }
     }
     for (kind, times) in done.iter().enumerate() {
