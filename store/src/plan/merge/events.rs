@@ -136,10 +136,15 @@ impl<'v> Merging<'_, 'v> {
         Ok(())
     }
 
-    /// Which side set something later; never is before everything else.
+    /// Which side set something later; never is before everything else. What was recorded once for both and never changed
+    /// is the same, and need not be read.
     fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
-        there.cmp(&self.ours.field(ours.id(), field))
+        let here = self.ours.field(ours.id(), field);
+        match ours.created_at() == theirs.created_at() && there.max(here).is_none() {
+            true => Ordering::Less,
+            false => there.cmp(&here),
+        }
     }
 
     /// Pinned, forgotten, compressed, the decay rate.
