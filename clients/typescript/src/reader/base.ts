@@ -11,6 +11,7 @@ import {
   EDGES_MAX,
   NODES_MAX,
   Numbers,
+  ORIGIN_BYTES_MAX,
   SECTIONS_MAX,
   Span,
   TEXT_BYTES_MAX,
@@ -242,7 +243,9 @@ export class Base {
     const place = ids.find(id);
     if (place === ids.length || ids.get(place) !== id) return '';
     const [start, end] = [starts.get(place), starts.get(place + 1)];
-    if (end - start > ATTRIBUTES_BYTES_MAX) throw own.bad(8, `the attributes of event ${id} take ${end - start} bytes`);
+    if (end - start > ATTRIBUTES_BYTES_MAX + ORIGIN_BYTES_MAX) {
+      throw own.bad(8, `the attributes of event ${id} take ${end - start} bytes`);
+    }
     return own.text(8 + 8 * starts.length + 4 * ids.length + start, end - start);
   }
 

@@ -12,6 +12,7 @@ export const NODES_MAX = 4294967294;
 export const EDGES_MAX = 4294967294;
 export const TEXT_BYTES_MAX = 1048576;
 export const ATTRIBUTES_BYTES_MAX = 65536;
+export const ORIGIN_BYTES_MAX = 2048;
 export const DIMENSION_MAX = 4096;
 export const FRAME_BYTES_MAX = 16777216;
 export const TRANSACTION_BYTES_MAX = 67108864;

@@ -75,7 +75,7 @@ function event(c: Cursor): Op {
     decayRate,
     text: text(c, limits.TEXT_BYTES_MAX),
     eventTime: (has & 1) !== 0 ? c.i64() : null,
-    attributes: (has & 2) !== 0 ? some(text(c, limits.ATTRIBUTES_BYTES_MAX)) : null,
+    attributes: (has & 2) !== 0 ? some(text(c, limits.ATTRIBUTES_BYTES_MAX + limits.ORIGIN_BYTES_MAX)) : null,
     vector: (has & 4) !== 0 ? some(vector(c)) : null,
     carried: (has & 8) !== 0 ? { flags: c.u8(), accessCount: c.u32(), accessed: c.i64(), decayScore: c.f32() } : null,
   };
@@ -95,7 +95,7 @@ const DECODERS: Record<number, (c: Cursor) => Op> = {
   2: (c) => ({ op: 'link', source: c.id(), target: c.id(), type: c.u8(), weight: c.unit(), created: c.i64() }),
   3: (c) => ({ op: 'unlink', source: c.id(), target: c.id(), type: c.u8() }),
   4: (c) => ({ op: 'belief', id: c.id(), confidence: c.unit(), flags: c.u8(), decayRate: c.rate() }),
-  5: (c) => ({ op: 'attributes', id: c.id(), json: some(text(c, limits.ATTRIBUTES_BYTES_MAX)) }),
+  5: (c) => ({ op: 'attributes', id: c.id(), json: some(text(c, limits.ATTRIBUTES_BYTES_MAX + limits.ORIGIN_BYTES_MAX)) }),
   6: (c) => ({ op: 'vector', id: c.id(), vector: some(vector(c)) }),
   7: touch,
   8: (c) => ({ op: 'decay', when: c.i64(), rates: Array.from({ length: 6 }, () => c.rate()) }),

@@ -24,6 +24,8 @@ import { resolve } from './resolve';
 
 /** Milliseconds after which the path is looked at although nothing calls for it. */
 const LOOK_EVERY = 1000;
+/** The attribute that says where an event was merged from. */
+const ORIGIN = 'amem.origin';
 const SUPERSEDES = 3;
 /** Times that frames are read anew before a committed one counts as missing. */
 const ATTEMPTS = 3;
@@ -277,19 +279,22 @@ export class Reader {
     return utf8(this.now.file.read('journal', at, size), 'journal', at);
   }
 
-  /** The attributes of an event; none is an empty object. */
+  /** The attributes of an event; none is an empty object. Of an erased one that is where it was merged from. */
   attributes(id: number): JsonObject {
     const { graph } = this;
     const state = graph.state(this.known(id));
-    if ((state.flags & FLAG.erased) !== 0 || (state.flags & FLAG.attributes) === 0) return {};
+    if ((state.flags & FLAG.attributes) === 0) return {};
     const told = state.attributes
       ? this.textAt(state.attributes)
       : state.attributes === null
         ? ''
         : graph.base.attributes(id);
+    const erased = (state.flags & FLAG.erased) !== 0;
     try {
-      return parseObject(told);
+      const known = parseObject(told);
+      return erased && Object.keys(known).join() !== ORIGIN ? {} : known;
     } catch (why) {
+      if (erased) return {};
       throw new DamagedFile('attributes', state.attributes?.at ?? 0, `those of event ${id}: ${String(why)}`);
     }
   }

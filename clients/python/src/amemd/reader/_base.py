@@ -19,6 +19,7 @@ from ._bytes import (
     DIMENSION_MAX,
     EDGES_MAX,
     NODES_MAX,
+    ORIGIN_BYTES_MAX,
     SECTIONS_MAX,
     TEXT_BYTES_MAX,
     Array,
@@ -201,7 +202,7 @@ class Base:
         if place == len(ids) or ids[place] != id:
             return ""
         own, start, end = self.section(ATTRIBUTES), starts[place], starts[place + 1]
-        if end - start > ATTRIBUTES_BYTES_MAX:
+        if end - start > ATTRIBUTES_BYTES_MAX + ORIGIN_BYTES_MAX:
             raise own.bad(8, f"the attributes of event {id} take {end - start} bytes")
         return own.text(8 + 8 * len(starts) + 4 * len(ids) + start, end - start)
 

@@ -150,7 +150,7 @@ def _event(c: Cursor) -> Op:
     confidence, rate = c.unit(), c.rate()
     text = _text(c, limits.TEXT_BYTES_MAX)
     event_time = c.i64() if has & 1 else None
-    attributes = _some(_text(c, limits.ATTRIBUTES_BYTES_MAX)) if has & 2 else None
+    attributes = _some(_text(c, limits.ATTRIBUTES_BYTES_MAX + limits.ORIGIN_BYTES_MAX)) if has & 2 else None
     vector = _some(_vector(c)) if has & 4 else None
     carried = Carried(c.u8(), c.u32(), c.i64(), c.f32()) if has & 8 else None
     return NewEvent(id, type, session, created, confidence, rate, text, event_time, attributes, vector, carried)
@@ -179,7 +179,7 @@ _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
     2: lambda c: Link(c.u64(), c.u64(), c.u8(), c.unit(), c.i64()),
     3: lambda c: Unlink(c.u64(), c.u64(), c.u8()),
     4: lambda c: Belief(c.u64(), c.unit(), c.u8(), c.rate()),
-    5: lambda c: SetAttributes(c.u64(), _some(_text(c, limits.ATTRIBUTES_BYTES_MAX))),
+    5: lambda c: SetAttributes(c.u64(), _some(_text(c, limits.ATTRIBUTES_BYTES_MAX + limits.ORIGIN_BYTES_MAX))),
     6: lambda c: SetVector(c.u64(), _some(_vector(c))),
     7: _touch,
     8: lambda c: Decay(c.i64(), tuple(c.rate() for _ in range(6))),

@@ -26,6 +26,8 @@ from ._resolve import resolve
 
 #: Seconds after which the path is looked at although nothing calls for it.
 LOOK_EVERY = 1.0
+#: The attribute that says where an event was merged from.
+ORIGIN = "amem.origin"
 SUPERSEDES = 3
 #: Times that frames are read anew before a committed one counts as missing: another processor's stores may come late.
 ATTEMPTS = 3
@@ -300,19 +302,24 @@ class Reader:
         return utf8(bytes(self._now.buffer[place.at : place.at + place.size]), "journal", place.at)
 
     def attributes(self, id: int) -> Dict[str, Any]:
-        """The attributes of an event; none is an empty object."""
+        """The attributes of an event; none is an empty object. Of an erased one that is where it was merged from."""
         graph = self._graph
         state = graph.state(self._known(id))
-        if state.flags & ERASED or not state.flags & HAS_ATTRIBUTES:
+        if not state.flags & HAS_ATTRIBUTES:
             return {}
         if state.attributes is not None:
             told = self._text_at(state.attributes)
         else:
             told = "" if state.attributes_changed or id >= graph.base.nodes else graph.base.attributes(id)
+        erased = bool(state.flags & ERASED)
         try:
             known = json.loads(told) if told else {}
         except (ValueError, RecursionError) as why:
+            if erased:
+                return {}
             raise DamagedFile("attributes", 0, f"those of event {id}: {why}") from None
+        if erased and (not isinstance(known, dict) or known.keys() != {ORIGIN}):
+            return {}
         if not isinstance(known, dict):
             raise DamagedFile("attributes", 0, f"those of event {id} are no object")
         return known
