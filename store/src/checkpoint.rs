@@ -302,7 +302,13 @@ impl Store {
             return Err(Error::Poisoned { why: why.clone() });
         }
         if !Arc::ptr_eq(checkpoint.view.brain(), &self.brain) {
-            return Err(Error::invalid("checkpoint", "another one came before it"));
+            // A merge may have made a generation of its own meanwhile.
+            let generation = |brain: &Brain| brain.base().identity().generation.0.to_string();
+            return Err(Error::Aborted {
+                what: "the generation",
+                expected: generation(checkpoint.view.brain()),
+                found: generation(&self.brain),
+            });
         }
         if checkpoint.next.is_none() {
             checkpoint.carry(&self.brain.clone())?;
@@ -329,10 +335,12 @@ impl Store {
         // Readers that open the new file find it owned and complete from its first moment on: it has no name before
         // all of it is synced.
         next.protect_at_least()?;
-        let ready = next
-            .take_ownership()
-            .and_then(|()| file.sync().map_err(|e| format!("syncing it: {e}")));
-        ready.map_err(|why| Error::disk("own", new.path(), io::Error::other(why)))?;
+        let failed = |action: &'static str| {
+            let path = new.path().to_owned();
+            move |e| Error::disk(action, path, e)
+        };
+        next.take_ownership().map_err(failed("own"))?;
+        file.sync().map_err(failed("sync"))?;
         match self.switch(new, next) {
             Ok(old) => Ok(Retired {
                 _store: old,

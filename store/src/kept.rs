@@ -139,7 +139,16 @@ pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
 pub fn read(folder: &Folder, file: &str) -> Result<(View, u64)> {
     let (source, bytes) = open(folder, file)?;
     let mut incoming = Incoming::to_be_read(folder, bytes)?;
-    adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
+    let mut read = 0;
+    adoption::read_all(&*source, bytes, |part| {
+        read += part.len() as u64;
+        incoming.push(part)
+    })?;
+    if read < bytes {
+        // Nobody sent this file: that it ends early is the disk's fault, or of somebody who cuts it.
+        let why = io::Error::from(io::ErrorKind::UnexpectedEof);
+        return Err(Error::disk("read to its end", file, why));
+    }
     incoming.into_view()
 }
 

@@ -89,9 +89,9 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
     zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;
     store.space_end = len.max(end);
     store.recovered = !was_closed;
-    store
-        .take_ownership()
-        .map_err(|why| Error::Poisoned { why })?;
+    store.take_ownership().map_err(|e| Error::Poisoned {
+        why: format!("taking ownership: {e}"),
+    })?;
     store.protect_at_least()?;
     Ok(store)
 }

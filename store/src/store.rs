@@ -306,8 +306,9 @@ impl Store {
     }
 
     /// Tells readers of this boot that the file is owned, and how far it is committed.
-    pub(crate) fn take_ownership(&self) -> Result<(), String> {
-        let page = self.brain.live_page().ok_or("the brain has no journal")?;
+    pub(crate) fn take_ownership(&self) -> io::Result<()> {
+        let page = self.brain.live_page();
+        let page = page.ok_or_else(|| io::Error::other("the brain has no journal"))?;
         own(
             &self.folder,
             &self.name,
@@ -315,7 +316,6 @@ impl Store {
             page,
             self.position.at,
         )
-        .map_err(|e| format!("taking ownership: {e}"))
     }
 
     /// How long the last sync of a group took.

@@ -1,10 +1,11 @@
 //! Brains that went their own ways and are made one again.
 //!
 //! What two brains must agree on is compared by where events were first recorded, not by their ids (`agents`); `again` has
-//! what a second merge must find.
+//! what a second merge must find, `large` what becomes of merges that are large, and of those that a disk stops.
 
 mod again;
 mod agents;
+mod large;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use amem_store::merge::ORIGIN;
 use amem_store::mutation::{Ingest, NewEdge};
 use amem_store::{Folder, Merged, Mutation, Other, Request, Store};
 use amem_tests::disk::SimDisk;
+use uuid::Uuid;
 
 use crate::{correction, fact, ingest, open, run};
 
@@ -75,6 +77,12 @@ impl World {
             .unwrap();
         check(&*file);
         answer.merged.unwrap()
+    }
+
+    /// An id for a request of now.
+    fn request_id(&self) -> Uuid {
+        let time = u128::from(self.disk.now().0 as u64 / 1000) << 80;
+        Uuid::from_u128(0x7000_8000_0000_0000_0001 | time)
     }
 
     fn other(&self, from: usize) -> Other {
@@ -202,10 +210,7 @@ fn a_merge_that_would_close_a_cycle_leaves_the_edge_out_and_says_so() {
 fn a_retried_merge_is_done_once() {
     let mut world = World::of(2, 12);
     run(&mut world.brains[1], ingest(vec![fact("once")])).unwrap();
-    let id = uuid::Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0001);
-    let time = u128::from(world.disk.now().0 as u64 / 1000) << 80;
-    let id = uuid::Uuid::from_u128(id.as_u128() & ((1 << 80) - 1) | time);
-    let request = Request::new(Mutation::Merge(world.other(1))).with_id(id);
+    let request = Request::new(Mutation::Merge(world.other(1))).with_id(world.request_id());
     let first = world.brains[0].execute(request.clone()).unwrap();
     let again = world.brains[0].execute(request).unwrap();
     assert!(again.replayed && !first.replayed);
