@@ -83,6 +83,12 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "`amemctl resolve BRAIN ID` shows what replaces what",
     ),
     (
+        "MERGE_TOO_LARGE",
+        "merge_too_large",
+        Exit::Refused,
+        "merge the smaller brain into the larger, or keep both",
+    ),
+    (
         "SESSION_CLOSED",
         "session_closed",
         Exit::Refused,

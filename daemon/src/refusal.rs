@@ -104,6 +104,7 @@ impl From<Store> for Refusal {
             Store::SessionClosed { .. } => (Code::FailedPrecondition, "SESSION_CLOSED"),
             Store::Cycle { .. } => (Code::FailedPrecondition, "CYCLE"),
             Store::UnknownEdge { .. } => (Code::NotFound, "UNKNOWN_EDGE"),
+            Store::MergeTooLarge { .. } => (Code::FailedPrecondition, "MERGE_TOO_LARGE"),
             Store::Erased { .. } => (Code::FailedPrecondition, "ERASED"),
             _ => (Code::Internal, "INTERNAL"),
         };

@@ -173,6 +173,19 @@ pub enum Error {
         /// Where it would end.
         target: NodeId,
     },
+    /// A merge takes more than it may.
+    #[error(
+        "the merge takes {bytes} bytes of {of} or more, at most {max} may be: merge the smaller brain into the larger, make a \
+         file a brain first (`amemctl import`) and merge that, or keep both"
+    )]
+    MergeTooLarge {
+        /// Of what: memory, or the one commit that it is.
+        of: &'static str,
+        /// What it takes at least.
+        bytes: u64,
+        /// The most.
+        max: u64,
+    },
     /// The event's content is gone for good.
     #[error("event {id} was erased: it can't be changed or replaced")]
     Erased {

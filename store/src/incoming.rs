@@ -26,6 +26,7 @@ use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
 use crate::kept::{self, Reason};
+use crate::merge::{MERGE_BYTES_MAX, room};
 
 /// Bytes of a file that becomes a brain.
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
@@ -149,18 +150,21 @@ impl Incoming {
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
             Layout::Native => Ok((self.open(&map)?.view(), 0)),
-            Layout::Reference => self.view_of(&Foreign::open(bytes)?.as_written(), bytes),
-            Layout::Spec1 => self.view_of(&Spec1::open(bytes)?, bytes),
+            layout => {
+                let max = FOREIGN_BYTES_MAX;
+                amem_core::Error::check_limit("a file of another layout (bytes)", map.len(), max)?;
+                match layout {
+                    Layout::Reference => {
+                        let file = Foreign::open(bytes)?;
+                        view_of(&file.as_written(), file.edge_count(), bytes)
+                    }
+                    _ => {
+                        let file = Spec1::open(bytes)?;
+                        view_of(&file, file.edge_count(), bytes)
+                    }
+                }
+            }
         }
-    }
-
-    /// A file of another layout; the same file is the same instance whenever it is read.
-    fn view_of(&self, graph: &dyn Graph, bytes: &[u8]) -> Result<(View, u64)> {
-        let max = FOREIGN_BYTES_MAX;
-        amem_core::Error::check_limit("a file of another layout (bytes)", bytes.len() as u64, max)?;
-        let (graph, report) = to_dense(graph)?;
-        let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
-        Ok((create::view_of(id, &graph)?, dropped(&report)))
     }
 
     /// What was received, whole.
@@ -294,6 +298,15 @@ impl Incoming {
             format!("{expected} bytes were announced, {found} {came}"),
         )
     }
+}
+
+/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it is
+/// read.
+fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8]) -> Result<(View, u64)> {
+    room::of_graph(graph, edges, MERGE_BYTES_MAX)?;
+    let (graph, report) = to_dense(graph)?;
+    let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
+    Ok((create::view_of(id, &graph)?, dropped(&report)))
 }
 
 /// Edges that a brain can't have.

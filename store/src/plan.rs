@@ -56,6 +56,10 @@ impl<'v> Planning<'v> {
             Some(payload) if payload.len() < FRAME => op::encode(payload, op),
             _ => {
                 self.full = self.bytes();
+                if let Some(payload) = self.payloads.last_mut() {
+                    // It grew by doubling.
+                    payload.shrink_to_fit();
+                }
                 let mut payload = Vec::with_capacity(1 << 10);
                 op::encode(&mut payload, op);
                 self.payloads.push(payload);

@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
-use amem_core::base::history::Before;
+use amem_core::base::history::{Before, Change};
 use amem_core::journal::op::Op;
 use amem_core::view::View;
 use amem_core::{EdgeType, Flags, Lsn, Micros, NodeId};
 
+use super::room::Room;
 use crate::error::Result;
+
+/// Bytes of what is noted of one change, and of the state that it left.
+const CHANGE: usize =
+    size_of::<((NodeId, NodeId, EdgeType), Micros)>() + size_of::<(NodeId, Flags, f32)>();
 
 /// Something of an event that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,12 +33,14 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// Reads history and journal.
-    pub(crate) fn of(view: &View) -> Result<Self> {
+    pub(crate) fn of(view: &View, room: &mut Room) -> Result<Self> {
         let mut changes = Self::default();
         // The state before each change, from the newest to the oldest: what differs was changed then.
         let mut states: HashMap<NodeId, Flags> = HashMap::new();
         let base = view.brain().base();
-        let mut history: Vec<_> = base.history()?.iter().collect::<Result<_, _>>()?;
+        let history = base.history()?;
+        room.entries(history.len(), size_of::<Change<'_>>() + CHANGE)?;
+        let mut history: Vec<_> = history.iter().collect::<Result<_, _>>()?;
         history.reverse();
         for change in &history {
             let id = change.target;
@@ -54,18 +61,19 @@ impl Changes {
                 } => changes.note_edge((id, target, edge_type), change.time),
             }
         }
-        changes.journal(view)?;
+        changes.journal(view, room)?;
         Ok(changes)
     }
 
     /// What the journal changed, from the oldest to the newest.
-    fn journal(&mut self, view: &View) -> Result<()> {
+    fn journal(&mut self, view: &View, room: &mut Room) -> Result<()> {
         let base = view.brain().base();
         let mut states: HashMap<NodeId, (Flags, f32)> = HashMap::new();
         let mut lsn = Lsn(view.identity().base_lsn.0);
         while let Some(committed) = view.commit_after(lsn)? {
             let time = committed.commit.time;
             for op in committed.ops() {
+                room.entries(1, CHANGE)?;
                 match op? {
                     Op::Event(node) => {
                         let flags = node.carried.map_or(Flags::default(), |c| c.flags);

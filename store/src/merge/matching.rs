@@ -1,16 +1,24 @@
 //! Which events of two brains are one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use amem_core::view::{Node, View};
 use amem_core::{EventType, Micros, NodeId};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::origin;
+use super::room::Room;
 use crate::error::Result;
 
 /// When an event was first recorded, anywhere, and its type. Recorded times of one brain are all different.
 type Key = (Micros, EventType);
+
+/// Bytes of one of our events among those that are not matched yet: its entry and list by moment, type and text, those by
+/// moment and type alone, and its moment.
+const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
+    + size_of::<(Key, Moment)>()
+    + size_of::<[u64; 8]>()
+    + size_of::<Key>();
 
 /// The events of another brain that are ours already.
 #[derive(Debug)]
@@ -43,7 +51,9 @@ fn agree(a: Option<u128>, b: Option<u128>) -> bool {
 impl Matching {
     /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there is
     /// none, events are found by when they were first recorded.
-    pub(crate) fn of(ours: &View, theirs: &View) -> Result<Self> {
+    pub(crate) fn of(ours: &View, theirs: &View, room: &mut Room) -> Result<Self> {
+        // Whoever asks goes through the pairs, too.
+        room.entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
         };
@@ -60,15 +70,21 @@ impl Matching {
         if common == theirs.nodes() {
             return Ok(matching);
         }
-        let mut rest = Rest::of(ours, common)?;
+        let before = room.taken();
+        let keys = keys(theirs, common, room)?;
+        let mut rest = Rest::of(ours, common, &keys, room)?;
         let mut late = Vec::new();
-        for id in common..theirs.nodes() {
-            let node = theirs.node(NodeId(id))?;
-            let key = (first_recorded(&node)?, node.event_type());
-            let text = digest(&node)?;
+        for (id, key) in (common..).zip(keys) {
+            if !rest.has(key) {
+                continue;
+            }
+            let text = digest(&theirs.node(NodeId(id))?)?;
             match rest.same(key, text) {
                 Some(ours) => matching.tie(ours, id),
-                None => late.push((key, text, id)),
+                None => {
+                    room.entries(1, size_of::<(Key, Option<u128>, u64)>())?;
+                    late.push((key, text, id));
+                }
             }
         }
         // Only what is one with nothing else can be one with what was erased.
@@ -78,6 +94,7 @@ impl Matching {
                 matching.tie(ours, id);
             }
         }
+        room.back_to(before);
         Ok(matching)
     }
 
@@ -97,28 +114,58 @@ impl Matching {
     }
 }
 
-/// Our events that are not matched yet, in the order of their ids: the next is the last of a list.
-struct Rest(HashMap<(Key, Option<u128>), Vec<u64>>);
+/// When the events from an id on were first recorded, by id.
+fn keys(view: &View, from: u64, room: &mut Room) -> Result<Vec<Key>> {
+    let count = view.nodes() - from;
+    // Twice: by id here, and in order of time (`Rest`).
+    room.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
+    let mut keys = Vec::with_capacity(count as usize);
+    for id in from..view.nodes() {
+        let node = view.node(NodeId(id))?;
+        keys.push((first_recorded(&node)?, node.event_type()));
+    }
+    Ok(keys)
+}
+
+/// Our events that are not matched yet and are of a moment that the other brain has an event of: of two brains that have
+/// nothing in common none, however large ours is.
+struct Rest {
+    /// In the order of their ids: the next is the last of a list.
+    by_text: HashMap<(Key, Option<u128>), Vec<u64>>,
+    moments: HashSet<Key>,
+}
 
 impl Rest {
-    fn of(view: &View, from: u64) -> Result<Self> {
-        let mut rest: HashMap<_, Vec<u64>> = HashMap::new();
+    fn of(view: &View, from: u64, theirs: &[Key], room: &mut Room) -> Result<Self> {
+        let mut wanted = theirs.to_vec();
+        wanted.sort_unstable();
+        let mut by_text: HashMap<_, Vec<u64>> = HashMap::new();
+        let mut moments = HashSet::new();
         for id in (from..view.nodes()).rev() {
             let node = view.node(NodeId(id))?;
             let key = (first_recorded(&node)?, node.event_type());
-            rest.entry((key, digest(&node)?)).or_default().push(id);
+            if wanted.binary_search(&key).is_ok() {
+                room.entries(1, OURS)?;
+                moments.insert(key);
+                by_text.entry((key, digest(&node)?)).or_default().push(id);
+            }
         }
-        Ok(Self(rest))
+        Ok(Self { by_text, moments })
+    }
+
+    /// True if there was one of this moment and type.
+    fn has(&self, key: Key) -> bool {
+        self.moments.contains(&key)
     }
 
     /// One of the same moment, type and text; or erased as this is.
     fn same(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
-        self.0.get_mut(&(key, text)).and_then(Vec::pop)
+        self.by_text.get_mut(&(key, text)).and_then(Vec::pop)
     }
 
     fn by_moment(self) -> Moments {
         let mut moments: HashMap<Key, Moment> = HashMap::new();
-        for ((key, text), ids) in self.0 {
+        for ((key, text), ids) in self.by_text {
             let moment = moments.entry(key).or_default();
             match text {
                 Some(_) => moment.whole.extend(ids),

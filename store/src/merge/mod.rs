@@ -8,16 +8,18 @@
 pub(crate) mod changes;
 pub(crate) mod matching;
 pub(crate) mod origin;
+pub(crate) mod room;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use amem_core::NodeId;
-use amem_core::limits::TRANSACTION_BYTES_MAX;
+use amem_core::limits::{ANSWER_BYTES_MAX, TRANSACTION_BYTES_MAX};
 use amem_core::view::View;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::origin::ORIGIN;
+use self::room::Room;
 use crate::error::Result;
 use crate::mutation::Mutation;
 use crate::plan;
@@ -27,17 +29,22 @@ use crate::plan;
 pub struct Other {
     /// All of it, as of one moment.
     pub view: Arc<View>,
-    /// Bytes of a merge that are one transaction; a larger one is a new generation.
+    /// Bytes of a merge that is written behind the other commits; a larger one is in a new generation.
     pub journal_bytes: usize,
-    /// Bytes of a merge, which are held in memory: a larger one is refused.
+    /// Bytes of the one commit that a merge is: a larger one is refused.
+    pub commit_bytes_max: u64,
+    /// Bytes of memory that a merge may take: a larger one is refused before they are taken.
     pub bytes_max: u64,
 }
 
-/// Bytes of a merge, unless it is said otherwise.
-const MERGE_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of memory that a merge may take, unless it is said otherwise, and a file of another layout that is read for one.
+pub(crate) const MERGE_BYTES_MAX: u64 = 4 << 30;
 
-/// Bytes of a merge that are one transaction, unless it is said otherwise: what it can be at most, with room.
-const JOURNAL_BYTES: usize = TRANSACTION_BYTES_MAX / 2;
+/// Bytes of the one commit that a merge is, unless it is said otherwise: who asked and the answer go into it, too.
+const COMMIT_BYTES_MAX: u64 = (TRANSACTION_BYTES_MAX - 2 * ANSWER_BYTES_MAX) as u64;
+
+/// Bytes of a merge that is written behind the other commits, unless it is said otherwise.
+const JOURNAL_BYTES: usize = 32 << 20;
 
 impl Other {
     /// A brain as of a view.
@@ -45,6 +52,7 @@ impl Other {
         Self {
             view: Arc::new(view),
             journal_bytes: JOURNAL_BYTES,
+            commit_bytes_max: COMMIT_BYTES_MAX,
             bytes_max: MERGE_BYTES_MAX,
         }
     }
@@ -59,8 +67,9 @@ impl Other {
 
 /// Which of a brain's events another brain has whole.
 pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
+    let mut room = Room::new(MERGE_BYTES_MAX);
     let (ids, mut found) = (ids.iter().collect::<HashSet<_>>(), Vec::new());
-    for (ours, theirs) in matching::Matching::of(view, other)?.pairs() {
+    for (ours, theirs) in matching::Matching::of(view, other, &mut room)?.pairs() {
         if ids.contains(&ours) && !other.node(theirs)?.is_erased() {
             found.push(ours);
         }

@@ -41,6 +41,7 @@ impl<'v> Merging<'_, 'v> {
                         ..belief
                     },
                 );
+                self.room()?;
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ use amem_core::{Edge, EdgeType, NodeId};
 use super::Merging;
 use super::cycles::circles;
 use crate::error::Result;
+use crate::merge::room::entries;
 
 /// Source, target and type of an edge here.
 type Key = (NodeId, NodeId, EdgeType);
@@ -29,7 +30,11 @@ impl Merging<'_, '_> {
             let ties = self.other.ties(id, Direction::Outgoing)?;
             for tie in ties.iter() {
                 let edge = self.other.edge(id, Direction::Outgoing, &tie)?;
-                wanted.extend(self.wanted(&edge)?);
+                if let Some(edge) = self.wanted(&edge)? {
+                    wanted.push(edge);
+                    // And its place in the sets of those that are on a cycle.
+                    self.room_for(entries(wanted.len() as u64, 2 * size_of::<Wanted>()))?;
+                }
             }
         }
         let circular = self.circular(&wanted, &gone)?;
@@ -43,6 +48,7 @@ impl Merging<'_, '_> {
         }
         for key in gone {
             self.retract(key);
+            self.room()?;
         }
         Ok(())
     }
@@ -91,7 +97,11 @@ impl Merging<'_, '_> {
         for edge in wanted.iter().filter(is_new) {
             new.entry(edge.key.0).or_default().push(edge.key.1);
         }
+        let held = entries(wanted.len() as u64, 2 * size_of::<Wanted>());
+        let mut met = 0;
         let next = |id: NodeId| {
+            met += 1;
+            self.room_for(held + entries(met, 2 * size_of::<Wanted>()))?;
             let mut next = new.get(&id).cloned().unwrap_or_default();
             if id.0 < self.plan.view.nodes() {
                 for tie in self.plan.view.ties(id, Direction::Outgoing)?.iter() {
@@ -141,6 +151,7 @@ impl Merging<'_, '_> {
                 && self.ours.edge(a, b, edge_type).unwrap_or(ours.created_at) < time
             {
                 gone.push((a, b, edge_type));
+                self.room_for(entries(gone.len() as u64, size_of::<Key>()))?;
             }
         }
         gone.sort_unstable();

@@ -28,7 +28,15 @@ use super::Planning;
 use crate::error::{Error, Result};
 use crate::merge::changes::Changes;
 use crate::merge::matching::Matching;
+use crate::merge::room::{Room, entries};
 use crate::merge::{Merged, Other};
+
+/// Bytes of a new event beside its operation: what the brain holds of it until the next checkpoint.
+const NEW_EVENT: u64 = 512;
+/// The same of a new edge.
+const NEW_EDGE: u64 = 256;
+/// Bytes of the operation that changes a belief.
+const BELIEF_OP: u64 = 32;
 
 /// A merge being planned.
 struct Merging<'p, 'v> {
@@ -40,8 +48,10 @@ struct Merging<'p, 'v> {
     sessions: HashMap<SessionId, SessionId>,
     /// Sessions that this merge opens.
     opened: u32,
-    /// Bytes that it may have.
-    bytes_max: u64,
+    /// Bytes of memory that it may take.
+    room: Room,
+    /// Bytes of its commit.
+    commit_bytes_max: u64,
     /// The other's ids of the events that are new here, in the order of the ids that they get.
     new: Vec<NodeId>,
     /// Supersedes edges that are new or have another weight, by target; no weight: retracted.
@@ -60,23 +70,27 @@ struct Belief {
 
 impl<'v> Planning<'v> {
     pub(super) fn merge(&mut self, other: &'v Other) -> Result<()> {
-        let (view, bytes_max) = (self.view, other.bytes_max);
+        let (view, commit_bytes_max) = (self.view, other.commit_bytes_max);
+        let mut room = Room::new(other.bytes_max);
         let other = &*other.view;
         // A copy of this brain is an earlier moment of it, or has gone on by itself: it is another.
         if Arc::ptr_eq(view.brain(), other.brain()) {
             let why = format!("the other brain is this one, instance {}", view.instance());
             return Err(Error::invalid("merge", why));
         }
+        // So many are new at the least.
+        room.has(other.nodes().saturating_sub(view.nodes()) * NEW_EVENT)?;
         let mut merging = Merging {
-            matching: Matching::of(view, other)?,
-            ours: Changes::of(view)?,
-            theirs: Changes::of(other)?,
+            matching: Matching::of(view, other, &mut room)?,
+            ours: Changes::of(view, &mut room)?,
+            theirs: Changes::of(other, &mut room)?,
             other,
             sessions: HashMap::new(),
             opened: 0,
             new: Vec::new(),
             replaced_by: HashMap::new(),
-            bytes_max,
+            room,
+            commit_bytes_max,
             beliefs: HashMap::new(),
             merged: Merged::default(),
             plan: self,
@@ -102,14 +116,25 @@ impl Merging<'_, '_> {
         })
     }
 
-    /// A merge is held in memory until it is written: one that is too large ends here.
+    /// A merge is held in memory until it is written, and is one commit: one that is too large ends here.
     fn room(&self) -> Result<()> {
-        let bytes = self.plan.bytes();
-        Ok(amem_core::Error::check_limit(
-            "a merge (bytes)",
-            bytes,
-            self.bytes_max,
-        )?)
+        self.room_for(0)
+    }
+
+    /// The same before more memory is taken.
+    fn room_for(&self, more: u64) -> Result<()> {
+        let commit = self.plan.bytes() + self.beliefs.len() as u64 * BELIEF_OP;
+        if commit > self.commit_bytes_max {
+            return Err(Error::MergeTooLarge {
+                of: "its commit",
+                bytes: commit,
+                max: self.commit_bytes_max,
+            });
+        }
+        let held = self.new.len() as u64 * NEW_EVENT
+            + self.merged.edges * NEW_EDGE
+            + entries(self.beliefs.len() as u64, size_of::<(NodeId, Belief)>());
+        self.room.has(commit + held + more)
     }
 
     fn finish(self) -> Merged {

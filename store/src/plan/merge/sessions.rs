@@ -6,6 +6,7 @@ use amem_core::{NodeId, SessionId};
 
 use super::Merging;
 use crate::error::{Error, Result};
+use crate::merge::room::entries;
 
 impl Merging<'_, '_> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
@@ -20,6 +21,10 @@ impl Merging<'_, '_> {
                 known.or_insert(ours.session());
             }
         }
+        let sessions = self.other.brain();
+        let count =
+            sessions.base().sessions()?.len() + sessions.delta().sessions.slots.len() as u64;
+        self.room_for(entries(count, size_of::<Session<'_>>()))?;
         for theirs in self.other.sessions()? {
             let ours = match self.sessions.get(&theirs.id) {
                 Some(&known) => Some(known),
@@ -28,6 +33,7 @@ impl Merging<'_, '_> {
             if let Some(ours) = ours {
                 self.sessions.insert(theirs.id, ours);
                 self.close(ours, &theirs)?;
+                self.room()?;
             }
         }
         Ok(())

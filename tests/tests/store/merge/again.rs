@@ -345,10 +345,30 @@ fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisone
         .skip(1)
         .collect();
     run(&mut world.brains[1], ingest(events)).unwrap();
-    let mut other = world.other(1);
-    other.bytes_max = 10_000;
-    let refused = run(&mut world.brains[0], Mutation::Merge(other)).unwrap_err();
-    assert!(refused.to_string().contains("a merge (bytes)"), "{refused}");
+    let limit = |bytes_max, commit_bytes_max| {
+        let other = Other {
+            bytes_max,
+            commit_bytes_max,
+            ..world.other(1)
+        };
+        Mutation::Merge(other)
+    };
+    let small = [0, 1_000, 10_000, 30_000, 60_000];
+    let limits = small.map(|max| ("memory", limit(max, u64::MAX)));
+    let commits = small.map(|max| ("its commit", limit(u64::MAX, max / 2)));
+    let before = world.brains[0].view().lsn();
+    for (of, merge) in limits.into_iter().chain(commits) {
+        let refused = run(&mut world.brains[0], merge).unwrap_err();
+        assert!(
+            matches!(refused, Error::MergeTooLarge { of: what, .. } if what == of),
+            "{refused}"
+        );
+        assert!(
+            refused.to_string().contains("merge the smaller"),
+            "{refused}"
+        );
+    }
+    assert_eq!(world.brains[0].view().lsn(), before);
     assert_eq!(world.merge(0, 1).events, 99);
 }
 
