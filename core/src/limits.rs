@@ -24,7 +24,7 @@ pub const DIMENSION_MAX: u32 = 4096;
 /// Bytes of a frame: header, payload and padding.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Bytes of a transaction in the journal; larger imports become a new generation.
-pub const TRANSACTION_BYTES_MAX: usize = 64 << 20;
+pub const TRANSACTION_BYTES_MAX: usize = 2 << 30;
 /// Bytes of a session's key, of an agent's name, of a principal.
 pub const NAME_BYTES_MAX: usize = 256;
 /// Bytes of a session's outcome.

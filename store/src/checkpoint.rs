@@ -18,7 +18,6 @@ use amem_core::journal::frame::{self, Header, Kind};
 use amem_core::journal::head::PAGE;
 use amem_core::journal::live;
 use amem_core::journal::scan::Position;
-use amem_core::limits::TRANSACTION_BYTES_MAX;
 use amem_core::view::View;
 use amem_core::{ActorId, Lsn, Micros};
 
@@ -151,22 +150,14 @@ impl Checkpoint {
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
     }
 
-    /// Adds transactions of its own behind what was carried: they are there, all of them, when the file takes the brain's
-    /// name. Nothing may be committed to the old generation any more.
+    /// Adds one transaction behind what was carried: it is there when the file takes the brain's name. Nothing may be
+    /// committed to the old generation any more.
     pub(crate) fn add(&mut self, kind: Kind, payloads: &Payloads<'_>) -> Result<()> {
         let (mut bytes, mut position) = (Vec::new(), self.position);
-        let mut in_transaction = 0;
         for (at, payload) in payloads.list.iter().enumerate() {
-            let next = payloads.list.get(at + 1).map_or(0, Vec::len);
-            let room = TRANSACTION_BYTES_MAX - frame::HEADER - 8;
-            in_transaction += payload.len() + frame::HEADER + 8;
-            let more = next > 0 && in_transaction + next < room;
-            if !more {
-                in_transaction = 0;
-            }
             let header = Header {
                 kind,
-                more,
+                more: at + 1 < payloads.list.len(),
                 lsn: Lsn(position.lsn.0 + 1),
                 time: payloads.time,
                 actor: payloads.actor,

@@ -12,6 +12,9 @@ use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
 use crate::store::Store;
 
+/// Bytes of a transaction that is written behind the others: it is in memory, and all commits wait for it.
+const WRITTEN_BYTES_MAX: usize = 64 << 20;
+
 impl Store {
     /// What the frames of a request say; completes its answer.
     pub(crate) fn payloads(
@@ -77,7 +80,7 @@ impl Store {
         amem_core::Error::check_limit(
             "a transaction (bytes)",
             total as u64,
-            TRANSACTION_BYTES_MAX as u64,
+            WRITTEN_BYTES_MAX as u64,
         )?;
         let before = self.group.len();
         self.group
@@ -110,13 +113,25 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new generation that has a merge, too large for one transaction, as it takes the brain's name.
+    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's name. An
+    /// error before that leaves nothing of it.
     pub(crate) fn write_generation(
         &mut self,
         plan: &Plan,
         payloads: &[Vec<u8>],
         actor: ActorId,
     ) -> Result<()> {
+        let (bytes, max) = (
+            payloads.iter().map(Vec::len).sum::<usize>(),
+            TRANSACTION_BYTES_MAX,
+        );
+        if bytes > max {
+            return Err(Error::MergeTooLarge {
+                of: "its commit",
+                bytes: bytes as u64,
+                max: max as u64,
+            });
+        }
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         checkpoint.carry(&self.brain.clone())?;

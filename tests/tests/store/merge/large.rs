@@ -1,13 +1,28 @@
-//! Merges that a disk stops: all of one is there, or nothing.
+//! Merges that are large, and merges that a disk stops: all of one is there, or nothing.
 
 use std::sync::Arc;
 
+use amem_core::Lsn;
+use amem_core::journal::frame::Kind as Commit;
+use amem_core::view::View;
 use amem_store::disk::Disk;
 use amem_store::{Error, Folder, Mutation, Other, Request, Store};
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
-use super::World;
+use super::{World, check};
 use crate::{fact, ingest, run};
+
+/// LSNs of the commits that merges made after an LSN.
+fn merges(view: &View, mut lsn: Lsn) -> Vec<Lsn> {
+    let mut found = Vec::new();
+    while let Some(next) = view.commit_after(lsn).unwrap() {
+        lsn = next.commit.lsn;
+        if next.commit.kind == Commit::Merge {
+            found.push(lsn);
+        }
+    }
+    found
+}
 
 /// The brain that a world's first is after a restart.
 fn restarted(world: World) -> (World, Store) {
@@ -25,6 +40,35 @@ fn restarted(world: World) -> (World, Store) {
         brains: Vec::new(),
     };
     (world, store)
+}
+
+#[test]
+fn a_merge_is_one_commit_however_large_it_is() {
+    let mut world = World::of(2, 60);
+    let text = |at: u64| format!("{at} {}", "large ".repeat(100_000));
+    for from in (0..120).step_by(20) {
+        let events = (from..from + 20).map(|at| fact(&text(at))).collect();
+        run(&mut world.brains[1], ingest(events)).unwrap();
+    }
+    let before = world.brains[0].view();
+    let request = Request::new(Mutation::Merge(world.other(1))).with_id(world.request_id());
+    let first = world.brains[0].execute(request.clone()).unwrap();
+    let view = world.brains[0].view();
+    assert_eq!(merges(&view, before.lsn()), [first.lsn]);
+    assert_eq!((before.nodes(), view.nodes()), (14, 14 + 120));
+    assert!(world.brains[0].journal_bytes() > 64 << 20);
+    check(&*world.disk.open("b.amem").unwrap());
+    // A retry is answered, now and after a restart; and there is nothing more to merge.
+    assert!(world.brains[0].execute(request.clone()).unwrap().replayed);
+    assert_eq!(world.merge(0, 1).events, 0);
+    let (_world, mut store) = restarted(world);
+    assert_eq!(store.view().nodes(), 14 + 120);
+    assert_eq!(store.view().lsn(), first.lsn);
+    assert!(store.execute(request).unwrap().replayed);
+    store.checkpoint().unwrap();
+    let last = store.view();
+    let last = last.node(amem_core::NodeId(133)).unwrap();
+    assert_eq!(last.text().unwrap(), text(119));
 }
 
 /// A merge, some of whose operations on the disk fail; none if it is over before that many.
