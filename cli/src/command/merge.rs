@@ -39,11 +39,15 @@ pub(crate) struct Merge {
     writing: Writing,
 }
 
+/// What the other has that the brain has not, if that is so.
+const NOTHING: &str = "nothing";
+
 /// What a merge did, or would do, for programs.
 #[derive(Serialize)]
 pub(super) struct Merged {
     dry_run: bool,
     same_lineage: bool,
+    same_instance: bool,
     matched: u64,
     events: u64,
     edges: u64,
@@ -129,6 +133,7 @@ impl Merged {
         Ok(Self {
             dry_run,
             same_lineage: lineage.is_some_and(|lineage| lineage.to_string() == answer.from_lineage),
+            same_instance: answer.same_instance,
             matched: answer.matched,
             events: answer.events,
             edges: answer.edges,
@@ -156,21 +161,24 @@ impl Merged {
             (self.events, "event"),
             (self.edges, "edge"),
             (changes, "change"),
+            (self.sessions, "session"),
             (self.dropped_edges, "impossible edge"),
         ];
         let more = more.iter().filter(|(count, _)| *count > 0);
         let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
         match more.is_empty() {
-            true => "nothing".to_owned(),
+            true => NOTHING.to_owned(),
             false => more.join(", "),
         }
     }
 
     /// For people.
     pub(super) fn write(&self, page: &mut Page) {
-        page.line(match self.same_lineage {
-            true => "two descendants of one brain",
-            false => "a brain of other descent",
+        page.line(match (self.same_instance, self.same_lineage) {
+            (true, _) if self.more() == NOTHING => "a copy of this brain, which has nothing more",
+            (true, _) => "two copies of one brain under one instance id, which both went on, as where a disk was cloned",
+            (_, true) => "two descendants of one brain",
+            _ => "a brain of other descent",
         });
         let known = plural(self.matched, "event");
         page.field("known", format!("{known} of the other"));
@@ -218,6 +226,9 @@ impl Merged {
             if count > 0 {
                 page.field(name, format!("{}, {why}", plural(count, what)));
             }
+        }
+        if self.same_instance && self.more() != NOTHING {
+            page.aside("if both go on, export one and import it anew: that gives it an instance of its own");
         }
         match &self.commit {
             Some(commit) => commit.write(page),

@@ -70,6 +70,7 @@ pub(super) async fn merge(
         }
         None => return Err(Refusal::invalid("from", "say which brain or file is merged").into()),
     };
+    let same_instance = from.instance() == brain.view().instance();
     let mut request = request(
         Mutation::Merge(Other::new(from.clone())),
         options.options,
@@ -90,6 +91,7 @@ pub(super) async fn merge(
     });
     Ok(v1::MergeBrainResponse {
         dropped_edges,
+        same_instance,
         ..done.await?
     })
 }
@@ -151,6 +153,7 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         other_vectors: merged.other_vectors,
         erased_there: merged.erased_there,
         dropped_edges: 0,
+        same_instance: false,
     }
 }
 

@@ -79,15 +79,17 @@ pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>
 
 impl PartialEq for Other {
     fn eq(&self, other: &Self) -> bool {
-        let moment = |view: &View| (view.instance(), view.lsn());
+        let moment = |view: &View| (view.instance(), view.lsn(), view.time());
         moment(&self.view) == moment(&other.view)
     }
 }
 
 impl Serialize for Other {
-    /// What makes a request for it the same request: instance and LSN.
+    /// What makes a request for it the same request: instance, LSN, and its time, as a brain whose disk was cloned has
+    /// another commit under the same number.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.view.instance(), self.view.lsn().0).serialize(serializer)
+        let view = &self.view;
+        (view.instance(), view.lsn().0, view.time().0).serialize(serializer)
     }
 }
 

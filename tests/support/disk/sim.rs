@@ -81,6 +81,14 @@ impl SimDisk {
         })))
     }
 
+    /// Another machine whose disk is a copy of this one, byte by byte: files have the inodes that they had.
+    #[must_use]
+    pub fn cloned(&self) -> Self {
+        let log = self.log();
+        let boot = log.boot + 1;
+        Self::resume(self.image(), Log { boot, ..log })
+    }
+
     /// The same on a file system that cannot exchange names.
     #[must_use]
     pub fn without_exchange(self) -> Self {

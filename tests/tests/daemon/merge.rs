@@ -133,6 +133,51 @@ async fn two_descendants_are_merged_by_name_or_by_file_and_only_once() {
     );
 }
 
+/// Puts other bytes into the very file, as a disk that is set back does.
+fn set_back(path: &Path, bytes: &[u8]) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o600);
+    fs::write(path, bytes).unwrap();
+    mode(0o400);
+}
+
+#[tokio::test]
+async fn a_clone_that_is_the_same_instance_is_merged_and_told_as_one() {
+    let folder = folder();
+    let path = at(folder.path(), "ours");
+    let (daemon, client) = diverged(folder.path()).await;
+    daemon.stop();
+    drop(client);
+    let parted = fs::read(&path).unwrap();
+    let daemon = Daemon::start(folder.path());
+    ingest(&daemon.client().await, "ours", &["by the first"]).await;
+    daemon.stop();
+    let first = fs::read(&path).unwrap();
+    set_back(&path, &parted);
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    ingest(&client, "ours", &["by the second", "by it, too"]).await;
+    let merged = async |file: &[u8]| {
+        let bytes = From::FromFileBytes(file.len() as u64);
+        merge(&client, "ours", bytes, false, file).await.unwrap()
+    };
+    let done = merged(&first).await;
+    let own = brain(&client, "ours").await.unwrap().moment.unwrap();
+    assert_eq!(done.from.as_ref().unwrap().instance, own.instance);
+    assert_eq!(
+        (done.same_instance, done.matched, done.events),
+        (true, 2, 1)
+    );
+    let again = merged(&first).await;
+    assert_eq!(
+        (again.same_instance, again.matched, again.events),
+        (true, 3, 0)
+    );
+    let theirs = merge(&client, "ours", From::FromBrain("theirs".into()), true, &[]).await;
+    assert!(!theirs.unwrap().same_instance);
+}
+
 #[tokio::test]
 async fn merges_that_make_no_sense_are_refused_and_change_nothing() {
     let folder = folder();

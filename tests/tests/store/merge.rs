@@ -1,10 +1,12 @@
 //! Brains that went their own ways and are made one again.
 //!
 //! What two brains must agree on is compared by where events were first recorded, not by their ids (`agents`); `again` has
-//! what a second merge must find, `large` what becomes of merges that are large, and of those that a disk stops.
+//! what a second merge must find, `cloned` brains that
+//! are one instance twice, `large` what becomes of merges that are large, and of those that a disk stops.
 
 mod again;
 mod agents;
+mod cloned;
 mod large;
 
 use std::sync::Arc;

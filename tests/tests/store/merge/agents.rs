@@ -23,7 +23,7 @@ const RATES: [f32; 6] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
 const LATER: Micros = Micros(4_000_000_000_000_000);
 
 /// All that is seen of a brain, under names that do not depend on it.
-fn picture(view: &View) -> BTreeMap<String, String> {
+pub(super) fn picture(view: &View) -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
     for id in (0..view.nodes()).map(NodeId) {
         let node = view.node(id).unwrap();
