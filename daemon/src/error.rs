@@ -66,6 +66,9 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// The socket for metrics says nothing of where it listens.
+    #[error("the socket for metrics is of no use: {0}")]
+    Metrics(#[source] io::Error),
     /// The service manager lent something of no use.
     #[error("the service manager lent {what}: {why}")]
     Lent {

@@ -41,7 +41,7 @@ use crate::watch;
 pub async fn run(
     config: Config,
     folder: Folder,
-    listeners: Listeners,
+    mut listeners: Listeners,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let control = Control::new(&config)?;
@@ -68,7 +68,7 @@ pub async fn run(
         figures.clone(),
     );
     // It tells from the first moment that the daemon is not ready, and to the last how it ends.
-    let telling = Metrics::start(&config, &brains, &latencies).await?;
+    let telling = Metrics::start(listeners.metrics.take(), &brains, &latencies)?;
     tokio::pin!(shutdown);
     if !recover(&brains, shutdown.as_mut()).await {
         return Ok(());

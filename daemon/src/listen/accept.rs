@@ -42,7 +42,7 @@ pub(crate) async fn accept(
         incoming,
         told: Mutex::default(),
     });
-    let Listeners { unix, tcp } = listeners;
+    let Listeners { unix, tcp, .. } = listeners;
     let by_unix = async {
         loop {
             match unix.accept().await {

@@ -1,7 +1,11 @@
 //! Sockets that a service manager made, and lends to the daemon that it starts (sd_listen_fds).
 //!
-//! Promises: what is lent is used or refused by name, never overlooked; a socket that is lent belongs to the manager, and
-//! keeps its path when the daemon ends. Not here: who may come in by it (`accept`, by the kernel's word as ever).
+//! What a socket is for says its name (FileDescriptorName=): "metrics" is for those who scrape; those of
+//! amemd.socket, and those of a manager that gives no names, are for callers, by the Unix socket and by TCP.
+//!
+//! Promises: what is lent is used or refused by name, never overlooked; a socket that is lent belongs to the
+//! manager, and keeps its path when the daemon ends. Not here: who may come in by it (`accept`, by the kernel's word
+//! as ever), and whether its address is the one in the settings (`listeners`).
 
 use std::net::TcpListener;
 use std::os::fd::AsFd;
@@ -16,6 +20,13 @@ use crate::error::{Error, Result};
 /// The number of the first descriptor.
 const FIRST: usize = 3;
 
+/// What systemd calls the sockets of amemd.socket, if that does not name them.
+const CALLS: &str = "amemd.socket";
+/// What sockets are called of which the manager says no names.
+const UNNAMED: &str = "unknown";
+/// What the socket for metrics is called.
+const METRICS: &str = "metrics";
+
 /// Sockets that are lent, at most one of each kind.
 #[derive(Debug, Default)]
 pub struct Lent {
@@ -23,6 +34,8 @@ pub struct Lent {
     pub(crate) unix: Option<(UnixListener, PathBuf)>,
     /// A socket of TCP.
     pub(crate) tcp: Option<TcpListener>,
+    /// A socket of TCP for metrics.
+    pub(crate) metrics: Option<TcpListener>,
 }
 
 impl Lent {
@@ -34,14 +47,47 @@ impl Lent {
             why,
         };
         // Tells whether it is for us: the variables may be those of who started us.
-        let count = sd_notify::listen_fds().map_err(|e| wrong(e.to_string()))?;
-        let count = count.len();
+        let names = sd_notify::listen_fds_with_names().map_err(|e| wrong(e.to_string()))?;
+        let names: Vec<_> = names.map(|(_, name)| name).collect();
         let mut given = ListenFd::from_env();
         let mut lent = Self::default();
-        for index in 0..count {
-            lent.add(&mut given, index)?;
+        for (index, name) in names.iter().enumerate() {
+            match name.as_str() {
+                METRICS => lent.add_metrics(&mut given, index)?,
+                CALLS | UNNAMED => lent.add(&mut given, index)?,
+                other => {
+                    return Err(Error::Lent {
+                        what: format!("descriptor {} as {other:?}", FIRST + index),
+                        why: format!(
+                            "no such name is known: give FileDescriptorName={METRICS} to a socket for metrics, and \
+                             FileDescriptorName={CALLS} to one for callers"
+                        ),
+                    });
+                }
+            }
         }
         Ok(lent)
+    }
+
+    fn add_metrics(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
+        let wrong = |why: String| Error::Lent {
+            what: format!("descriptor {} as {METRICS:?}", FIRST + index),
+            why,
+        };
+        let tcp = match given.take_tcp_listener(index) {
+            Ok(Some(tcp)) => tcp,
+            Ok(None) => return Err(wrong("it is not there".into())),
+            Err(_) => {
+                return Err(wrong(
+                    "no TCP socket: metrics need ListenStream= an address with a port".into(),
+                ));
+            }
+        };
+        check_listens(&tcp).map_err(wrong)?;
+        match self.metrics.replace(tcp) {
+            None => Ok(()),
+            Some(_) => Err(wrong("a second socket for metrics: one is enough".into())),
+        }
     }
 
     fn add(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {

@@ -16,6 +16,8 @@ pub struct Listeners {
     pub unix: Socket,
     /// TCP, if it is on.
     pub tcp: Option<TcpListener>,
+    /// Metrics by HTTP, if they are on.
+    pub metrics: Option<TcpListener>,
 }
 
 impl Listeners {
@@ -25,15 +27,12 @@ impl Listeners {
             Some((listener, path)) => Socket::lent(listener, &path)?,
             None => Socket::bind(&config.socket, config.socket_group)?,
         };
-        let tcp = match (&config.tcp, lent.tcp) {
-            (None, None) => None,
-            (Some(tcp), None) => Some(bind_tcp(tcp.listen).await?),
-            (configured, Some(listener)) => Some(take_tcp(
-                listener,
-                configured.as_ref().map(|tcp| tcp.listen),
-            )?),
-        };
-        Ok(Self { unix, tcp })
+        let tcp = config.tcp.as_ref().map(|tcp| tcp.listen);
+        Ok(Self {
+            unix,
+            tcp: TCP.bind(tcp, lent.tcp).await?,
+            metrics: METRICS.bind(config.metrics, lent.metrics).await?,
+        })
     }
 
     /// The address of TCP, with the port that the system chose if port 0 was asked for.
@@ -42,37 +41,81 @@ impl Listeners {
     }
 }
 
-async fn bind_tcp(address: SocketAddr) -> Result<TcpListener> {
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| {
-        let remedy = format!(
-            "have the service manager make it (ListenStream={address} in a drop-in of amemd.socket), or allow them \
-             (RestrictAddressFamilies=, PrivateNetwork=)"
-        );
-        Error::bound(address, source, &remedy)
-    })
+/// What a socket of TCP is for.
+struct Use {
+    /// In a message.
+    what: &'static str,
+    /// If no address is set.
+    off: &'static str,
+    /// The setting that names its address.
+    key: &'static str,
+    /// How the service manager makes it where the daemon may not.
+    made: &'static str,
 }
 
-/// Takes a socket of TCP that is lent. Whether an address is safe was judged by the configuration: no other will do.
-fn take_tcp(
-    listener: std::net::TcpListener,
-    configured: Option<SocketAddr>,
-) -> Result<TcpListener> {
-    let unusable = |e: std::io::Error| Error::Lent {
-        what: "a TCP socket".into(),
-        why: e.to_string(),
-    };
-    let address = listener.local_addr().map_err(unusable)?;
-    if configured != Some(address) {
-        let said = match configured {
-            None => "TCP is off".to_owned(),
-            Some(other) => format!("tcp.listen is {other}"),
-        };
-        return Err(Error::Lent {
-            what: format!("TCP on {address}"),
-            why: format!("{said}: set tcp.listen = \"{address}\", or take its ListenStream= away"),
-        });
+const TCP: Use = Use {
+    what: "TCP",
+    off: "TCP is off",
+    key: "tcp.listen",
+    made: "in a drop-in of amemd.socket",
+};
+
+const METRICS: Use = Use {
+    what: "metrics",
+    off: "metrics are off",
+    key: "metrics.listen",
+    made: "and FileDescriptorName=metrics in amemd-metrics.socket",
+};
+
+impl Use {
+    /// The socket that is lent, else one of our own where the configuration says; none if it says nothing.
+    async fn bind(
+        &self,
+        configured: Option<SocketAddr>,
+        lent: Option<std::net::TcpListener>,
+    ) -> Result<Option<TcpListener>> {
+        Ok(match (configured, lent) {
+            (None, None) => None,
+            (Some(address), None) => Some(self.make(address).await?),
+            (configured, Some(listener)) => Some(self.take(listener, configured)?),
+        })
     }
-    listener.set_nonblocking(true).map_err(unusable)?;
-    TcpListener::from_std(listener).map_err(unusable)
+
+    async fn make(&self, address: SocketAddr) -> Result<TcpListener> {
+        let bound = TcpListener::bind(address).await;
+        bound.map_err(|source| {
+            let remedy = format!(
+                "have the service manager make it (ListenStream={address} {}), or allow them \
+                 (RestrictAddressFamilies=, PrivateNetwork=)",
+                self.made
+            );
+            Error::bound(address, source, &remedy)
+        })
+    }
+
+    /// Takes a socket that is lent. Whether an address is safe was judged by the configuration: no other will do.
+    fn take(
+        &self,
+        listener: std::net::TcpListener,
+        configured: Option<SocketAddr>,
+    ) -> Result<TcpListener> {
+        let Self { what, key, .. } = self;
+        let unusable = |e: std::io::Error| Error::Lent {
+            what: format!("a socket for {what}"),
+            why: e.to_string(),
+        };
+        let address = listener.local_addr().map_err(unusable)?;
+        if configured != Some(address) {
+            let said = match configured {
+                None => self.off.to_owned(),
+                Some(other) => format!("{key} is {other}"),
+            };
+            return Err(Error::Lent {
+                what: format!("{what} on {address}"),
+                why: format!("{said}: set {key} = \"{address}\", or take its ListenStream= away"),
+            });
+        }
+        listener.set_nonblocking(true).map_err(unusable)?;
+        TcpListener::from_std(listener).map_err(unusable)
+    }
 }

@@ -20,7 +20,6 @@ use tokio::time::{sleep, timeout};
 
 use super::page::{self, Told};
 use crate::brains::Brains;
-use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::latency::Latencies;
 use crate::limits::{
@@ -32,10 +31,6 @@ use crate::limits::{
 const FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 /// What the other pages are.
 const WORDS: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-
-/// What to do where the service manager does not let us listen: it lends no socket for metrics.
-const FENCED: &str = "for metrics.listen, allow them in a drop-in of amemd.service \
-                      (RestrictAddressFamilies=AF_INET AF_INET6, and PrivateNetwork=no for the machine's)";
 
 /// How long nobody is let in after that failed.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -52,24 +47,22 @@ struct Pages {
 }
 
 impl Metrics {
-    /// Listens, if that is configured, and answers from now on.
-    pub(crate) async fn start(
-        config: &Config,
+    /// Answers from now on who comes in by a listener, if there is one.
+    pub(crate) fn start(
+        listener: Option<TcpListener>,
         brains: &Brains,
         latencies: &Latencies,
     ) -> Result<Self> {
-        let Some(address) = config.metrics else {
+        let Some(listener) = listener else {
             return Ok(Self(None));
         };
-        let failed = |source| Error::bound(address, source, FENCED);
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
+        let bound = listener.local_addr().map_err(Error::Metrics)?;
         let pages = Arc::new(Pages {
             told: Told {
                 brains: brains.clone(),
                 latencies: latencies.clone(),
             },
-            is_local: address.ip().is_loopback(),
+            is_local: bound.ip().is_loopback(),
         });
         let serving = tokio::spawn(serve(listener, pages));
         Ok(Self(Some((bound, serving))))

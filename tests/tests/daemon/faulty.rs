@@ -44,6 +44,7 @@ impl Served {
         let listening = Listeners {
             unix: Socket::bind(&socket, None).unwrap(),
             tcp: None,
+            metrics: None,
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let ended = tokio::spawn(amemd::run(config, brains, listening, async {

@@ -28,6 +28,7 @@ fn serve(
     let listeners = Listeners {
         unix: Socket::bind(&socket, None).unwrap(),
         tcp: None,
+        metrics: None,
     };
     let brains = Folder::open(disk, "a test").unwrap();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -70,6 +70,8 @@ fn the_package_has_all_that_the_service_needs_and_keeps_its_settings() {
         "/usr/bin/amemctl",
         "/usr/lib/systemd/system/amemd.service",
         "/usr/lib/systemd/system/amemd.socket",
+        "/usr/lib/systemd/system/amemd-metrics.socket",
+        "/usr/lib/systemd/user/amemd-metrics.socket",
         "/usr/lib/systemd/user/amemd.service",
         "/usr/lib/systemd/user/amemd.socket",
         "/usr/lib/sysusers.d/amemd.conf",
@@ -283,7 +285,7 @@ fn the_settings_of_the_service_are_those_of_its_units() {
     let group = settings["access"]["socket_group"].as_str().unwrap();
     assert!(socket.contains(&format!("\nSocketGroup={group}\n")));
     assert!(unit.contains(" --config /etc/amemd/config.toml\n"));
-    // The daemon reads them, with a group that this machine has, and with TCP switched on.
+    // The daemon reads them, with a group that this machine has, and with TCP and metrics switched on.
     let text = text_of("deploy/systemd/config.toml")
         .replace("amem\"", "root\"")
         .replace("amem =", "root =");
@@ -303,4 +305,7 @@ fn the_settings_of_the_service_are_those_of_its_units() {
     let tcp = text_of("deploy/systemd/drop-ins/tcp.conf");
     let listen = config.tcp.unwrap().listen;
     assert!(tcp.contains(&format!("\nListenStream={listen}\n")));
+    let metrics = text_of("deploy/systemd/amemd-metrics.socket");
+    let listen = config.metrics.unwrap();
+    assert!(metrics.contains(&format!("\nListenStream={listen}\n")));
 }

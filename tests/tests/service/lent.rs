@@ -1,7 +1,8 @@
 //! Sockets that the service manager made and lends (LISTEN_FDS), as systemd does.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
@@ -18,6 +19,11 @@ use crate::tools::{has, refuses, said, skipped, status};
 /// A daemon about to start with one or two sockets as its descriptors 3 and 4. A shell puts them there, and becomes the
 /// daemon, so that LISTEN_PID is its own number.
 fn lending(place: &Place, sockets: Vec<OwnedFd>) -> Command {
+    lending_by(&[], place, sockets)
+}
+
+/// The same, by way of a program that becomes the daemon, too.
+fn lending_by(way: &[&str], place: &Place, sockets: Vec<OwnedFd>) -> Command {
     let real = place.command();
     let mut command = Command::new("sh");
     command
@@ -33,7 +39,8 @@ fn lending(place: &Place, sockets: Vec<OwnedFd>) -> Command {
             "exec 3<&0 4>&1 </dev/null >/dev/null; LISTEN_PID=$$ exec \"$@\""
         }
     };
-    command.args(["-c", script, "sh"]).arg(real.get_program());
+    command.args(["-c", script, "sh"]).args(way);
+    command.arg(real.get_program());
     command.args(real.get_args()).stderr(Stdio::piped());
     command
 }
@@ -144,6 +151,94 @@ async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let channel = endpoint.connect().await.unwrap();
     ask(channel, &[("authorization", &token)]).await.unwrap();
+}
+
+/// What the manager calls the Unix socket and that of the metrics.
+const NAMES: [&str; 2] = ["LISTEN_FDNAMES", "amemd.socket:metrics"];
+
+/// Settings with metrics on an address.
+fn with_metrics(address: &str) -> String {
+    format!("[metrics]\nlisten = \"{address}\"\n")
+}
+
+#[test]
+fn metrics_that_are_lent_are_told_by_a_daemon_that_has_no_network() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = tcp.local_addr().unwrap();
+    let place = Place::new(&with_metrics(&address.to_string()));
+    let (made, _path) = unix(&place);
+    let can_part = Command::new("unshare").args(["--net", "true"]).output();
+    let way: &[&str] = match can_part.is_ok_and(|of| of.status.success()) {
+        true => &["unshare", "--net"],
+        false => {
+            skipped("no namespace can be made here: the daemon that is lent metrics has a network");
+            &[]
+        }
+    };
+    let mut command = lending_by(way, &place, vec![made.into(), tcp.into()]);
+    command.env(NAMES[0], NAMES[1]);
+    let daemon = Daemon::start(place, command);
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).unwrap();
+    assert!(told.contains("amemd_ready 1\n"), "{told}");
+    assert!(daemon.stop().success());
+}
+
+#[test]
+fn metrics_are_lent_by_name_and_on_the_address_that_is_set() {
+    let tcp = || TcpListener::bind("127.0.0.1:0").unwrap();
+    // What is lent beside the Unix socket, its name, what is set, and what is said.
+    let rows: [(OwnedFd, &str, String, &str); 6] = [
+        (tcp().into(), "metrics", String::new(), "metrics are off"),
+        (
+            tcp().into(),
+            "metrics",
+            with_metrics("127.0.0.1:1"),
+            "metrics.listen is 127.0.0.1:1",
+        ),
+        (tcp().into(), "amemd.socket", String::new(), "TCP is off"),
+        (
+            tcp().into(),
+            "metric",
+            String::new(),
+            "descriptor 4 as \"metric\": no such name is known: give FileDescriptorName=metrics",
+        ),
+        (
+            UnixStream::pair().unwrap().0.into(),
+            "metrics",
+            String::new(),
+            "no TCP socket",
+        ),
+        (
+            tcp().into(),
+            "metrics:metrics",
+            String::new(),
+            "LISTEN_FDNAMES",
+        ),
+    ];
+    for (lent, name, settings, words) in rows {
+        let place = Place::new(&settings);
+        let (made, _path) = unix(&place);
+        let mut command = lending(&place, vec![made.into(), lent]);
+        command.env(NAMES[0], format!("amemd.socket:{name}"));
+        let (code, told) = refuses(command);
+        assert_eq!(code, Some(1), "{name}: {told}");
+        assert!(told.contains(words), "{name}: {words}: {told}");
+    }
+    // Two for metrics: which one is meant?
+    let place = Place::new("");
+    let mut command = lending(&place, vec![tcp().into(), tcp().into()]);
+    command.env(NAMES[0], "metrics:metrics");
+    let (_, told) = refuses(command);
+    assert!(told.contains("descriptor 4"), "{told}");
+    assert!(told.contains("a second socket for metrics"), "{told}");
 }
 
 #[test]

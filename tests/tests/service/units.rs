@@ -9,6 +9,9 @@ use tempfile::TempDir;
 
 use crate::tools::{has, ran, said, skipped, text_of};
 
+/// The unit that lends the socket of the metrics.
+const METRICS: &str = "amemd-metrics.socket";
+
 /// What a manager before 253 says of the unit, which is written for it, too.
 const BEFORE_253: &str = "Failed to parse service type, ignoring: notify-reload";
 
@@ -16,7 +19,8 @@ const BEFORE_253: &str = "Failed to parse service type, ignoring: notify-reload"
 struct Units(TempDir);
 
 impl Units {
-    /// Service and socket of a folder of `deploy`, with drop-ins for the service; the program is one that is there.
+    /// Service and socket of a folder of `deploy`, with drop-ins for them, and with that of the metrics if it is among
+    /// these; the program is one that is there.
     fn of(folder: &str, drop_ins: &[&str]) -> Self {
         let units = Self(tempfile::tempdir().unwrap());
         let service = text_of(&format!("{folder}/amemd.service"));
@@ -28,7 +32,11 @@ impl Units {
             &service.replace(start, &format!("ExecStart={program}")),
         );
         units.put("amemd.socket", &text_of(&format!("{folder}/amemd.socket")));
-        for name in drop_ins {
+        for &name in drop_ins {
+            if name == METRICS {
+                units.put(name, &text_of(&format!("deploy/systemd/{name}")));
+                continue;
+            }
             let text = text_of(&format!("deploy/systemd/drop-ins/{name}"));
             let unit = if text.contains("\n[Socket]\n") {
                 "socket"
@@ -52,13 +60,15 @@ impl Units {
 }
 
 /// Each folder of units with every set of drop-ins that makes a difference.
-const ROWS: [(&str, &[&str]); 6] = [
+const ROWS: [(&str, &[&str]); 8] = [
     ("deploy/systemd", &[]),
     ("deploy/systemd", &["before-253.conf", "tcp.conf"]),
     ("deploy/systemd", &["models.conf"]),
+    ("deploy/systemd", &[METRICS]),
     ("deploy/systemd/user", &[]),
     ("deploy/systemd/user", &["before-253.conf", "tcp.conf"]),
     ("deploy/systemd/user", &["models.conf"]),
+    ("deploy/systemd/user", &[METRICS]),
 ];
 
 #[test]
@@ -75,6 +85,9 @@ fn systemd_finds_no_fault_in_the_units() {
             command.arg("--user").env("XDG_RUNTIME_DIR", units.0.path());
         }
         command.args([units.path("amemd.service"), units.path("amemd.socket")]);
+        if drop_ins.contains(&METRICS) {
+            command.arg(units.path(METRICS));
+        }
         let output = command.output().unwrap();
         let told = said(&output);
         let faults: Vec<_> = told
@@ -125,7 +138,7 @@ struct Exposed {
 const PAGE: &str = "deploy/README.md";
 const MODELS: &str = "deploy/systemd/drop-ins/models.conf";
 
-const EXPOSED: [Exposed; 7] = [
+const EXPOSED: [Exposed; 9] = [
     Exposed {
         folder: "deploy/systemd",
         drop_ins: &[],
@@ -152,6 +165,26 @@ const EXPOSED: [Exposed; 7] = [
             ),
             (PAGE, "tcp.conf) | EXPOSURE |"),
         ],
+    },
+    Exposed {
+        folder: "deploy/systemd",
+        drop_ins: &[METRICS],
+        more: "",
+        tenths_max: 10,
+        told: &[
+            (
+                "deploy/systemd/amemd-metrics.socket",
+                "with it: EXPOSURE of 10, as without",
+            ),
+            (PAGE, "amemd-metrics.socket) | EXPOSURE |"),
+        ],
+    },
+    Exposed {
+        folder: "deploy/systemd/user",
+        drop_ins: &[METRICS],
+        more: "",
+        tenths_max: 65,
+        told: &[(PAGE, "| user/amemd.service | EXPOSURE |")],
     },
     Exposed {
         folder: "deploy/systemd",

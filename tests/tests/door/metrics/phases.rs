@@ -26,13 +26,15 @@ fn serve(
     let flags = Flags {
         folder: Some(folder.to_owned()),
         socket: Some(socket.clone()),
-        set: vec![format!("metrics.listen={metrics}")],
         ..Flags::default()
     };
     let config = Config::load(flags, Arc::new(|_| None)).unwrap();
+    let telling = std::net::TcpListener::bind(metrics).unwrap();
+    telling.set_nonblocking(true).unwrap();
     let listeners = Listeners {
         unix: Socket::bind(&socket, None).unwrap(),
         tcp: None,
+        metrics: Some(tokio::net::TcpListener::from_std(telling).unwrap()),
     };
     let brains = Folder::open(disk, "a test").unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
