@@ -73,7 +73,8 @@ struct Create {
   amemctl brain ls --rejected
   amemctl brain ls --json | jq -r '.data.brains[].brain'
 
-Siblings, copies of one brain that went their own ways, have the same lineage.")]
+Siblings, copies of one brain that went their own ways, have the same lineage. It ends with 1 if a brain can't be
+opened; files that are no brains are counted below the list, and hurt nobody.")]
 struct Ls {
     /// Only files that are not served, and why.
     #[arg(long)]
@@ -105,6 +106,9 @@ struct Created {
 #[derive(Serialize)]
 struct Listed {
     brains: Vec<Row>,
+    /// Files in the folder that are no brains, and those that may become some.
+    rejected_files: u64,
+    files_waiting: u64,
 }
 
 #[derive(Serialize)]
@@ -237,7 +241,7 @@ impl Ls {
         let remote = cx.daemon()?;
         let mut brains = Vec::new();
         let mut page_token = String::new();
-        loop {
+        let last = loop {
             let request = v1::ListBrainsRequest {
                 page_size: PAGE,
                 page_token,
@@ -246,12 +250,16 @@ impl Ls {
             for brain in &answer.brains {
                 brains.push(row(remote, brain)?);
             }
-            page_token = answer.next_page_token;
-            if page_token.is_empty() {
-                break;
+            if answer.next_page_token.is_empty() {
+                break answer;
             }
-        }
-        let told = Listed { brains };
+            page_token = answer.next_page_token;
+        };
+        let told = Listed {
+            brains,
+            rejected_files: last.rejected_files,
+            files_waiting: last.files_waiting,
+        };
         cx.answer(None, &told, |page| write_list(&told, page))?;
         let has_problem = told.brains.iter().any(|brain| brain.problem.is_some());
         Ok(if has_problem {
@@ -358,6 +366,22 @@ fn write_list(told: &Listed, page: &mut Page) {
         0 => "no brains: `amemctl brain create NAME` makes one".to_owned(),
         n => plural(n as u64, "brain"),
     });
+    if told.files_waiting > 0 {
+        let are = if told.files_waiting == 1 { "is" } else { "are" };
+        let files = plural(told.files_waiting, "file");
+        page.aside(format!("{files} {are} arriving"));
+    }
+    if told.rejected_files > 0 {
+        let were = if told.rejected_files == 1 {
+            "was"
+        } else {
+            "were"
+        };
+        let files = plural(told.rejected_files, "file");
+        page.aside(format!(
+            "{files} {were} not adopted: `amemctl brain ls --rejected`"
+        ));
+    }
 }
 
 impl Rm {

@@ -1,7 +1,7 @@
-//! The brains whose files are ours, as far as this process has had them open: which file each is, and, of those that
-//! are closed, a descriptor that outlives the file's name.
+//! The brains whose files are ours, as far as this process has had them open or has made them of files that were put
+//! there: which brain each is, and, of those that are closed, a descriptor that outlives the file's name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -44,7 +44,8 @@ pub(crate) struct Which {
 
 #[derive(Debug)]
 struct Entry {
-    which: Which,
+    /// None if the file could not be read when it was adopted.
+    which: Option<Which>,
     /// Its writer holds the file.
     is_open: bool,
     held: Option<Held>,
@@ -56,12 +57,27 @@ impl Known {
     /// A brain is open: its writer holds its file.
     pub(super) fn opened(&self, name: &str, which: Which) {
         let entry = Entry {
-            which,
+            which: Some(which),
             is_open: true,
             held: None,
             missing: None,
         };
         self.list().put(name, Some(entry));
+    }
+
+    /// A file became a brain, which nobody has opened yet.
+    pub(super) fn adopted(&self, name: &str, which: Option<Which>) {
+        let mut list = self.list();
+        if list.entries.contains_key(name) {
+            return;
+        }
+        let entry = Entry {
+            which,
+            is_open: false,
+            held: None,
+            missing: None,
+        };
+        list.put(name, Some(entry));
     }
 
     /// A brain is closed; its file is held open, if there is room for one more.
@@ -95,8 +111,13 @@ impl Known {
         let list = self.list();
         list.entries
             .iter()
-            .map(|(name, entry)| (name.clone(), entry.which))
+            .filter_map(|(name, entry)| Some((name.clone(), entry.which?)))
             .collect()
+    }
+
+    /// The names.
+    pub(super) fn names(&self) -> HashSet<String> {
+        self.list().entries.keys().cloned().collect()
     }
 
     /// True if there is a brain of this name whose file is held.
@@ -169,6 +190,14 @@ mod tests {
         assert_eq!(held(), 2);
         known.opened("a", which);
         assert_eq!(held(), 1);
+        // What was open here is not known less for being adopted once more.
+        known.adopted("a", None);
+        known.adopted("c", Some(which));
+        assert!(known.has("a") && !known.has("c"));
+        assert_eq!(
+            (held(), known.which().len(), known.names().len()),
+            (1, 3, 3)
+        );
         known.forget("a");
         known.forget("b");
         known.forget("b");

@@ -231,8 +231,8 @@ impl Brains {
         }
     }
 
-    /// The names of all brains of the folder, open or not, in order.
-    pub(crate) async fn names(&self) -> Result<Vec<String>> {
+    /// The names of all files of the folder that are brains or may be, in order.
+    async fn names(&self) -> Result<Vec<String>> {
         let folder = self.0.folder.clone();
         let mut names = blocking(move || folder.names()).await??;
         names.retain(|name| folder::file_name(name).is_ok());
@@ -251,17 +251,27 @@ impl Brains {
         brains
     }
 
-    /// Which brains those are that were open here, by name.
+    /// Which brains those are that were open here, or adopted, by name.
     pub(crate) fn which(&self) -> HashMap<String, Which> {
         self.0.known.which()
     }
 
-    /// How many brains the folder has, open or not: files that were not adopted are none.
-    pub(crate) async fn count(&self) -> Result<u64> {
-        let names = self.names().await?;
+    /// The names of all brains of the folder, open or not, in order, and how many files may become brains: what was
+    /// not adopted is neither.
+    pub(crate) async fn listed(&self) -> Result<(Vec<String>, u64)> {
+        let mut names = self.names().await?;
+        let known = self.0.known.names();
         let problems = self.problem_list();
-        let is_brain = |name: &&String| problems.get(name).is_none_or(|of| !of.is_rejected);
-        Ok(names.iter().filter(is_brain).count() as u64)
+        let mut waiting = 0;
+        names.retain(|name| match problems.get(name) {
+            Some(problem) => !problem.is_rejected,
+            None => {
+                let is_known = known.contains(name);
+                waiting += u64::from(!is_known);
+                is_known
+            }
+        });
+        Ok((names, waiting))
     }
 
     /// What is the matter with a name, if anything is.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use amem_core::reader::Reader;
 use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
@@ -13,7 +14,7 @@ use amem_store::folder::SUFFIX;
 use amem_store::{Error, Store};
 use tonic::Code;
 
-use super::{Brains, Taken, blocking, to_its_end};
+use super::{Brains, Taken, Which, blocking, to_its_end};
 use crate::limits::{LATE_AFTER, ORIGINALS_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -60,6 +61,10 @@ impl Brains {
         match standing {
             Ok(Standing::Ours) => {
                 self.0.known.present(name);
+                if self.problem(name).is_some_and(|told| told.is_rejected) {
+                    // Its adoption was not known to be done.
+                    self.note_adopted(name).await;
+                }
                 Found::Nothing
             }
             Err(Error::NotFound { .. }) => match self.0.known.missing(name) {
@@ -172,14 +177,35 @@ impl Brains {
                 imported.layout
             ),
         });
-        self.problem_list().remove(name);
-        self.0.health.brain(name, true).await;
+        self.note_adopted(name).await;
         if let Some(original) = original {
             let due = Instant::now() + LATE_AFTER;
             self.originals().insert(name.to_owned(), (due, original));
             self.settle_oldest().await;
         }
         Ok(Outcome::Done)
+    }
+
+    /// A file is a brain now: it is listed, with what it is, before anybody opens it.
+    async fn note_adopted(&self, name: &str) {
+        let path = self.0.path.join(format!("{name}{SUFFIX}"));
+        let read = blocking(move || {
+            let view = Reader::open(path)?.view()?;
+            let (instance, lineage) = (view.identity().instance, view.identity().lineage);
+            Ok::<_, amem_core::Error>(Which { instance, lineage })
+        });
+        let which = match read.await {
+            Ok(Ok(which)) => Some(which),
+            Ok(Err(why)) => {
+                tracing::warn!(brain = name, %why, "which brain was adopted can't be read");
+                None
+            }
+            // A defect, which is in the log.
+            Err(_) => None,
+        };
+        self.0.known.adopted(name, which);
+        self.problem_list().remove(name);
+        self.0.health.brain(name, true).await;
     }
 
     /// Saves a brain whose file somebody took away, or gets its name back from a file that somebody put there.

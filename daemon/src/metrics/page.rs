@@ -81,7 +81,7 @@ const CPU: Family = counter(
 
 /// The figures.
 pub(super) async fn metrics(told: &Told) -> Result<String> {
-    let brain_count = told.brains.count().await?;
+    let brain_count = told.brains.listed().await?.0.len() as u64;
     let process = blocking(Process::now).await?;
     let mut text = Text::default();
     daemon(told, brain_count, &mut text);

@@ -32,7 +32,7 @@ impl AdminService for Service {
             socket: self.0.socket.display().to_string(),
             brains: brains.open().iter().map(|b| status::brain(b)).collect(),
             problems: problems.into_iter().map(status::problem).collect(),
-            brain_count: brains.count().await?,
+            brain_count: brains.listed().await?.0.len() as u64,
             failed_brains,
             rejected_files,
             process: Some(status::process(&process)),

@@ -63,7 +63,7 @@ impl BrainService for Service {
             let why = format!("{:?} is none: take one of an answer", request.page_token);
             return Err(Refusal::invalid("page_token", why).into());
         }
-        let names = self.0.brains.names().await?;
+        let (names, files_waiting) = self.0.brains.listed().await?;
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
         let page = &names[from..until];
@@ -92,6 +92,8 @@ impl BrainService for Service {
                 Some(last) if until < names.len() => last.clone(),
                 _ => String::new(),
             },
+            rejected_files: self.0.brains.problem_counts().1,
+            files_waiting,
         }))
     }
 

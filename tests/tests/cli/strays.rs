@@ -55,6 +55,22 @@ fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    // A list of brains has brains, and a word on what is none.
+    let listed = tool.data("brain ls", 0);
+    let names = |of: &serde_json::Value| -> Vec<String> {
+        let rows = of["brains"].as_array().unwrap().iter();
+        rows.map(|row| row["brain"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&listed), ["work"]);
+    assert_eq!(listed["rejected_files"], 25);
+    assert_eq!(listed["files_waiting"], 0);
+    let text = tool.told("brain ls");
+    assert!(
+        text.contains("1 brain\n25 files were not adopted: `amemctl brain ls --rejected`\n"),
+        "{text}"
+    );
+    assert!(!text.contains("stray"), "{text}");
     assert_eq!(tool.data("status --alive", 0)["alive"], true);
     let top = tool.told("top --once --interval 0.1");
     assert!(top.contains("20 more: `amemctl brain ls"), "{top}");
@@ -79,6 +95,31 @@ fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
     );
     assert_eq!(status["problems"][0]["brain"], "work");
     assert_eq!(tool.data("status --alive", 0)["alive"], true);
+    tool.text("-q shutdown");
+}
+
+#[test]
+fn a_copy_is_listed_as_a_sibling_before_anybody_opens_it() {
+    let tool = Tool::new();
+    tool.text("-q brain create work");
+    let folder = folder(&tool);
+    fs::copy(folder.join("work.amem"), folder.join("twin.amem")).unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    let brains = loop {
+        let listed = tool.data("brain ls", 0)["brains"].clone();
+        if listed.as_array().unwrap().len() == 2 {
+            break listed;
+        }
+        assert!(Instant::now() < until, "{listed}");
+    };
+    let (twin, work) = (&brains[0], &brains[1]);
+    assert_eq!(
+        (&twin["brain"], &twin["open"]),
+        (&"twin".into(), &false.into())
+    );
+    assert!(twin["lineage"].is_string(), "{twin}");
+    assert_eq!(twin["lineage"], work["lineage"]);
+    assert_ne!(twin["instance"], work["instance"]);
     tool.text("-q shutdown");
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
@@ -48,6 +49,37 @@ fn damage(path: &Path) {
     file.write_all_at(&[9], 4).unwrap();
 }
 
+/// What a list of brains tells: names, files that were not adopted, files that may become brains.
+async fn brains(client: &Client) -> (Vec<String>, u64, u64) {
+    let request = v1::ListBrainsRequest::default();
+    let page = client.brains().list_brains(request).await;
+    let page = page.unwrap().into_inner();
+    let names = page.brains.into_iter().map(|of| of.brain).collect();
+    (names, page.rejected_files, page.files_waiting)
+}
+
+#[tokio::test]
+async fn a_file_that_is_being_written_is_no_brain_of_the_list_yet() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "good").await;
+    let slow = fs::File::create(folder.path().join("slow.amem")).unwrap();
+    let told = until("the file is not waited for", || async {
+        (&slow).write_all(b"no brain").unwrap();
+        let told = brains(&client).await;
+        (told.2 > 0).then_some(told)
+    });
+    assert_eq!(told.await, (vec!["good".to_owned()], 0, 1));
+    drop(slow);
+    let told = until("the file is not rejected", || async {
+        let told = brains(&client).await;
+        (told.1 > 0).then_some(told)
+    });
+    assert_eq!(told.await, (vec!["good".to_owned()], 1, 0));
+    assert!(daemon.stop().success());
+}
+
 #[tokio::test]
 async fn ten_thousand_files_that_are_no_brains_are_told_in_parts_and_hide_no_damage() {
     const FILES: usize = 10_000;
@@ -75,6 +107,8 @@ async fn ten_thousand_files_that_are_no_brains_are_told_in_parts_and_hide_no_dam
     let first: Vec<_> = told.problems.iter().map(|of| of.rejected).collect();
     assert_eq!(first.len(), 20);
     assert_eq!(told.problems[0].brain, "zz-bad");
+    let names = vec!["good".to_owned(), "zz-bad".to_owned()];
+    assert_eq!(brains(&client).await, (names, FILES as u64, 0));
     assert!(!first[0] && first[1..].iter().all(|rejected| *rejected));
     let (all, pages) = listed(&client).await;
     assert!(pages > FILES / 1000, "{pages} pages");
