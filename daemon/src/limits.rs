@@ -190,13 +190,13 @@ pub const PORTION: usize = 64;
 /// How often what is known of schedules is written down, if it has changed, at most.
 pub const KEEP_EVERY: Duration = Duration::from_secs(10);
 /// Jobs of brains whose last runs are written down: of more, those whose brains were there last.
-pub const KEPT_MAX: usize = 32_768;
+pub const LAST_RUNS_MAX: usize = 32_768;
 /// Bytes of the file of last runs.
-pub const KEPT_BYTES_MAX: u64 = 32 << 20;
+pub const LAST_RUNS_BYTES_MAX: u64 = 32 << 20;
 /// Bytes of what a job says that are written down.
 pub const JOB_MESSAGE_BYTES_MAX: usize = 512;
 /// How long the last runs of a brain that is gone are kept: it may come back.
-pub const KEPT_FOR: Duration = Duration::from_secs(90 * 86_400);
+pub const LAST_RUNS_FOR: Duration = Duration::from_secs(90 * 86_400);
 /// A clock that goes on by so much more than time has passed was set.
 pub const CLOCK_JUMP: Duration = Duration::from_secs(60);
 /// How long a clock that was set forward goes on evenly until how old things are is judged by it.

@@ -11,7 +11,7 @@ use amem_core::base::schedule::Schedule;
 use amem_proto::v1::JobKind;
 use uuid::Uuid;
 
-use super::kept::Kept;
+use super::last_runs::LastRun;
 use crate::limits::JITTER_MAX;
 
 /// How a job of a brain stands.
@@ -73,18 +73,18 @@ impl Entry {
     }
 
     /// A job that an earlier daemon knew; `None` if this one knows no such job.
-    pub(super) fn of_kept(brain: &str, kept: &Kept) -> Option<Self> {
-        let kind = JobKind::from_str_name(&kept.job)?;
-        let message = kept.message.clone();
+    pub(super) fn of_last_run(brain: &str, run: &LastRun) -> Option<Self> {
+        let kind = JobKind::from_str_name(&run.job)?;
+        let message = run.message.clone();
         Some(Self {
             kind,
             brain: brain.to_owned(),
-            instance: kept.instance,
-            schedule: kept.schedule.parse().ok()?,
-            since: Micros(kept.since),
-            last: kept.last.map(Micros),
+            instance: run.instance,
+            schedule: run.schedule.parse().ok()?,
+            since: Micros(run.since),
+            last: run.last.map(Micros),
             before: None,
-            outcome: message.map(|what| if kept.failed { Err(what) } else { Ok(what) }),
+            outcome: message.map(|what| if run.failed { Err(what) } else { Ok(what) }),
             next: None,
             running: false,
             runs: 0,
@@ -211,8 +211,8 @@ mod tests {
         for day in 0..4 {
             let morning = START + day * DAY + 9 * HOUR;
             // What is kept of it from one day to the next.
-            let kept = Kept::of(&job, Micros(morning));
-            job = Entry::of_kept("b", &kept).unwrap();
+            let run = LastRun::of(&job, Micros(morning));
+            job = Entry::of_last_run("b", &run).unwrap();
             let ran = follow(&mut job, morning, 8 * HOUR);
             assert_eq!(ran.len(), usize::from(day > 0), "day {day}: {ran:?}");
             assert!(ran.iter().all(|at| *at < morning + HOUR));

@@ -14,7 +14,7 @@
 
 mod clock;
 mod entry;
-mod kept;
+mod last_runs;
 mod summaries;
 mod table;
 #[cfg(test)]
@@ -34,7 +34,7 @@ use tracing::Instrument;
 
 use self::clock::Clock;
 pub(crate) use self::entry::Entry;
-use self::kept::KeptFile;
+use self::last_runs::LastRunsFile;
 use self::table::Table;
 use crate::brains::{Brains, blocking, defect, to_its_end};
 use crate::heavy::Heavy;
@@ -65,7 +65,7 @@ struct Inner {
     scans: Heavy,
     clock: Clock,
     known: Mutex<Table>,
-    kept: Mutex<KeptFile>,
+    last_runs: Mutex<LastRunsFile>,
     turns: Arc<Semaphore>,
     /// The turn of opening a closed brain for its jobs.
     waking: Arc<Semaphore>,
@@ -80,13 +80,13 @@ impl Schedules {
 
     /// By any clock.
     fn by(clock: Clock, brains: Brains, scans: Heavy) -> Self {
-        let (file, left) = KeptFile::open(brains.path());
+        let (file, left) = LastRunsFile::open(brains.path());
         Self(Arc::new(Inner {
             brains,
             scans,
             clock,
-            known: Mutex::new(Table::of_kept(left)),
-            kept: Mutex::new(file),
+            known: Mutex::new(Table::of_last_runs(left)),
+            last_runs: Mutex::new(file),
             turns: Arc::new(Semaphore::new(SCHEDULED_MAX)),
             waking: Arc::new(Semaphore::new(1)),
             woken: Mutex::default(),
@@ -161,12 +161,12 @@ impl Schedules {
     pub(crate) fn keep(&self) {
         let now = self.0.clock.now();
         let here = self.0.brains.which();
-        let kept = {
+        let runs = {
             let mut known = self.known();
             known.meet(&here, now);
             known.keep(now)
         };
-        lock(&self.0.kept).write_or_tell(kept, now);
+        lock(&self.0.last_runs).write_or_tell(runs, now);
     }
 
     /// The jobs of a brain, or of all that were open here.

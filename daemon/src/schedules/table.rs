@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::KINDS;
 use super::entry::{Entry, Look};
-use super::kept::{Kept, Key};
+use super::last_runs::{Key, LastRun};
 use crate::brains::Which;
 
 /// The jobs, by brain and kind.
@@ -21,12 +21,12 @@ use crate::brains::Which;
 pub(super) struct Table {
     entries: BTreeMap<(String, i32), Entry>,
     /// Of brains that were not met yet, or are gone.
-    left: HashMap<Key, Kept>,
+    left: HashMap<Key, LastRun>,
 }
 
 impl Table {
-    /// With what an earlier daemon has kept.
-    pub(super) fn of_kept(left: HashMap<Key, Kept>) -> Self {
+    /// With what an earlier daemon has written down.
+    pub(super) fn of_last_runs(left: HashMap<Key, LastRun>) -> Self {
         Self {
             entries: BTreeMap::new(),
             left,
@@ -52,8 +52,8 @@ impl Table {
             };
             let left = &mut self.left;
             let mut met = || {
-                let kept = left.remove(&(instance, kind.as_str_name().to_owned()));
-                let known = kept.and_then(|kept| Entry::of_kept(brain, &kept));
+                let run = left.remove(&(instance, kind.as_str_name().to_owned()));
+                let known = run.and_then(|run| Entry::of_last_run(brain, &run));
                 known.unwrap_or_else(|| Entry::new(kind, brain, instance, schedule, look))
             };
             let entry = self.entries.entry(key(brain, kind));
@@ -129,8 +129,8 @@ impl Table {
             // One that runs comes to its end first.
             let stays = is_here(entry) || entry.running;
             if !stays {
-                let kept = Kept::of(entry, now);
-                left.insert(kept.key(), kept);
+                let run = LastRun::of(entry, now);
+                left.insert(run.key(), run);
             }
             stays
         });
@@ -139,12 +139,12 @@ impl Table {
         }
         for (name, which) in here {
             for kind in KINDS {
-                let kept = (which.instance, kind.as_str_name().to_owned());
+                let run = (which.instance, kind.as_str_name().to_owned());
                 if self.entries.contains_key(&key(name, kind)) {
                     continue;
                 }
-                let kept = self.left.remove(&kept);
-                if let Some(entry) = kept.and_then(|kept| Entry::of_kept(name, &kept)) {
+                let run = self.left.remove(&run);
+                if let Some(entry) = run.and_then(|run| Entry::of_last_run(name, &run)) {
                     self.entries.insert(key(name, kind), entry);
                 }
             }
@@ -152,8 +152,8 @@ impl Table {
     }
 
     /// What is to be kept.
-    pub(super) fn keep(&self, now: Micros) -> Vec<Kept> {
-        let known = self.entries.values().map(|entry| Kept::of(entry, now));
+    pub(super) fn keep(&self, now: Micros) -> Vec<LastRun> {
+        let known = self.entries.values().map(|entry| LastRun::of(entry, now));
         known.chain(self.left.values().cloned()).collect()
     }
 

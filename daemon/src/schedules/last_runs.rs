@@ -1,4 +1,5 @@
-//! What is kept of schedules from one run of the daemon to the next: the file `.amemd/jobs.json`.
+//! When the jobs of brains ran last and what came of it, kept from one run of the daemon to the next: the file
+//! `.amemd/jobs.json`.
 //!
 //! So a machine that is off each night knows in the morning what it has missed, of brains that are closed, too.
 //! Promises: the file is whole, of now or of before; one that is lost or can't be read costs no more than that jobs
@@ -16,16 +17,16 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::entry::Entry;
-use crate::limits::{JOB_MESSAGE_BYTES_MAX, KEPT_BYTES_MAX, KEPT_FOR, KEPT_MAX};
+use crate::limits::{JOB_MESSAGE_BYTES_MAX, LAST_RUNS_BYTES_MAX, LAST_RUNS_FOR, LAST_RUNS_MAX};
 
 /// Its name among our own files.
 const NAME: &str = "jobs.json";
 /// The version that this daemon writes, and the newest that it reads.
 const VERSION: u32 = 1;
 
-/// What is kept of a job of a brain.
+/// The last run of a job of a brain, or since when it is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct LastRun {
     pub(super) instance: Uuid,
     pub(super) job: String,
     pub(super) schedule: String,
@@ -43,7 +44,7 @@ pub(super) struct Kept {
 #[derive(Debug, Serialize, Deserialize)]
 struct Whole {
     version: u32,
-    jobs: Vec<Kept>,
+    jobs: Vec<LastRun>,
 }
 
 /// A file's version, whatever else is in it.
@@ -55,7 +56,7 @@ struct Version {
 /// Of which job it is.
 pub(super) type Key = (Uuid, String);
 
-impl Kept {
+impl LastRun {
     pub(super) fn of(entry: &Entry, seen: Micros) -> Self {
         let message = match &entry.outcome {
             None => None,
@@ -93,26 +94,26 @@ fn short(text: &str) -> &str {
 
 /// The file.
 #[derive(Debug)]
-pub(super) struct KeptFile {
+pub(super) struct LastRunsFile {
     path: PathBuf,
     tmp: PathBuf,
     /// What it has, but for when brains were there.
-    written: Vec<Kept>,
+    written: Vec<LastRun>,
     /// Why it could not be written when that was tried last, which is told once.
     trouble: Option<String>,
 }
 
-impl KeptFile {
+impl LastRunsFile {
     /// The one in a folder of brains, and what it has.
-    pub(super) fn open(folder: &Path) -> (Self, HashMap<Key, Kept>) {
+    pub(super) fn open(folder: &Path) -> (Self, HashMap<Key, LastRun>) {
         let mut file = Self {
             path: folder.join(OWN).join(NAME),
             tmp: folder.join(TMP).join(NAME),
             written: Vec::new(),
             trouble: None,
         };
-        let kept = match read(&file.path) {
-            Ok(kept) => kept,
+        let runs = match read(&file.path) {
+            Ok(runs) => runs,
             Err(why) => {
                 let aside = file.path.with_extension("json.aside");
                 let moved = fs::rename(&file.path, &aside).err();
@@ -126,14 +127,14 @@ impl KeptFile {
                 Vec::new()
             }
         };
-        file.written = sorted(kept.clone());
-        let kept = kept.into_iter().map(|kept| (kept.key(), kept)).collect();
-        (file, kept)
+        file.written = sorted(runs.clone());
+        let runs = runs.into_iter().map(|run| (run.key(), run)).collect();
+        (file, runs)
     }
 
     /// The same as `write`; trouble is told in the log, and no reason to stop.
-    pub(super) fn write_or_tell(&mut self, kept: Vec<Kept>, now: Micros) {
-        let trouble = self.write(kept, now).err().map(|e| e.to_string());
+    pub(super) fn write_or_tell(&mut self, runs: Vec<LastRun>, now: Micros) {
+        let trouble = self.write(runs, now).err().map(|e| e.to_string());
         if trouble.is_some() && trouble != self.trouble {
             tracing::warn!(
                 file = %self.path.display(),
@@ -144,20 +145,20 @@ impl KeptFile {
         self.trouble = trouble;
     }
 
-    /// Writes what is kept, if it is not what the file has; of too many, those that were there last.
-    pub(super) fn write(&mut self, kept: Vec<Kept>, now: Micros) -> io::Result<bool> {
-        let kept = bounded(kept, now);
-        let comparable = sorted(kept.clone());
+    /// Writes the runs, if it is not what the file has; of too many, those that were there last.
+    pub(super) fn write(&mut self, runs: Vec<LastRun>, now: Micros) -> io::Result<bool> {
+        let runs = bounded(runs, now);
+        let comparable = sorted(runs.clone());
         if comparable == self.written {
             return Ok(false);
         }
         let mut whole = Whole {
             version: VERSION,
-            jobs: kept,
+            jobs: runs,
         };
         let mut bytes = serde_json::to_vec(&whole)?;
         // Words that take many bytes in JSON: then there is room for fewer.
-        while bytes.len() as u64 > KEPT_BYTES_MAX {
+        while bytes.len() as u64 > LAST_RUNS_BYTES_MAX {
             whole.jobs.truncate(whole.jobs.len() / 2);
             bytes = serde_json::to_vec(&whole)?;
         }
@@ -176,40 +177,40 @@ impl KeptFile {
 }
 
 /// What is compared: that a brain is still there is no change.
-fn sorted(mut kept: Vec<Kept>) -> Vec<Kept> {
-    for kept in &mut kept {
-        kept.seen = 0;
+fn sorted(mut runs: Vec<LastRun>) -> Vec<LastRun> {
+    for run in &mut runs {
+        run.seen = 0;
     }
-    kept.sort_unstable_by(|a, b| (a.instance, &a.job).cmp(&(b.instance, &b.job)));
-    kept
+    runs.sort_unstable_by(|a, b| (a.instance, &a.job).cmp(&(b.instance, &b.job)));
+    runs
 }
 
-fn bounded(mut kept: Vec<Kept>, now: Micros) -> Vec<Kept> {
-    let oldest = now.0.saturating_sub(KEPT_FOR.as_micros() as i64);
+fn bounded(mut runs: Vec<LastRun>, now: Micros) -> Vec<LastRun> {
+    let oldest = now.0.saturating_sub(LAST_RUNS_FOR.as_micros() as i64);
     // What was seen in the future was seen by a clock that was wrong: it is seen now.
-    for kept in &mut kept {
-        kept.seen = kept.seen.min(now.0);
+    for run in &mut runs {
+        run.seen = run.seen.min(now.0);
     }
-    kept.retain(|kept| kept.seen >= oldest);
-    kept.sort_unstable_by(|a, b| {
-        let of = |kept: &Kept| (-kept.seen, kept.instance);
+    runs.retain(|run| run.seen >= oldest);
+    runs.sort_unstable_by(|a, b| {
+        let of = |run: &LastRun| (-run.seen, run.instance);
         of(a).cmp(&of(b)).then_with(|| a.job.cmp(&b.job))
     });
-    kept.truncate(KEPT_MAX);
-    kept
+    runs.truncate(LAST_RUNS_MAX);
+    runs
 }
 
-fn read(path: &Path) -> Result<Vec<Kept>, String> {
+fn read(path: &Path) -> Result<Vec<LastRun>, String> {
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(e.to_string()),
     };
     let mut bytes = Vec::new();
-    let mut limited = file.take(KEPT_BYTES_MAX + 1);
+    let mut limited = file.take(LAST_RUNS_BYTES_MAX + 1);
     limited.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-    if bytes.len() as u64 > KEPT_BYTES_MAX {
-        return Err(format!("it has more than {KEPT_BYTES_MAX} bytes"));
+    if bytes.len() as u64 > LAST_RUNS_BYTES_MAX {
+        return Err(format!("it has more than {LAST_RUNS_BYTES_MAX} bytes"));
     }
     let Version { version } = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
     if version > VERSION {
@@ -219,7 +220,7 @@ fn read(path: &Path) -> Result<Vec<Kept>, String> {
     }
     let whole: Whole = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
     let mut jobs = whole.jobs;
-    jobs.truncate(KEPT_MAX);
+    jobs.truncate(LAST_RUNS_MAX);
     Ok(jobs)
 }
 
@@ -235,8 +236,8 @@ mod tests {
         folder
     }
 
-    fn kept(instance: u128, seen: i64) -> Kept {
-        Kept {
+    fn run(instance: u128, seen: i64) -> LastRun {
+        LastRun {
             instance: Uuid::from_u128(instance),
             job: "JOB_KIND_DECAY".into(),
             schedule: "daily 03:00".into(),
@@ -249,18 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_reads_back_and_is_written_when_it_has_changed() {
+    fn what_was_written_reads_back_and_is_written_when_it_has_changed() {
         let folder = folder();
-        let (mut file, read) = KeptFile::open(folder.path());
+        let (mut file, read) = LastRunsFile::open(folder.path());
         assert!(read.is_empty());
-        assert!(file.write(vec![kept(1, NOW.0)], NOW).unwrap());
-        assert!(!file.write(vec![kept(1, NOW.0 - 1)], NOW).unwrap());
-        let (mut file, read) = KeptFile::open(folder.path());
-        assert_eq!(read.into_values().collect::<Vec<_>>(), [kept(1, NOW.0)]);
-        assert!(!file.write(vec![kept(1, NOW.0)], NOW).unwrap());
-        let changed = Kept {
+        assert!(file.write(vec![run(1, NOW.0)], NOW).unwrap());
+        assert!(!file.write(vec![run(1, NOW.0 - 1)], NOW).unwrap());
+        let (mut file, read) = LastRunsFile::open(folder.path());
+        assert_eq!(read.into_values().collect::<Vec<_>>(), [run(1, NOW.0)]);
+        assert!(!file.write(vec![run(1, NOW.0)], NOW).unwrap());
+        let changed = LastRun {
             last: Some(8),
-            ..kept(1, NOW.0)
+            ..run(1, NOW.0)
         };
         assert!(file.write(vec![changed], NOW).unwrap());
         assert!(
@@ -275,7 +276,7 @@ mod tests {
     fn files_that_cannot_be_read_are_set_aside_and_jobs_count_from_now() {
         let many = format!(
             "{{\"version\":1,\"jobs\":[]}}{}",
-            " ".repeat(KEPT_BYTES_MAX as usize)
+            " ".repeat(LAST_RUNS_BYTES_MAX as usize)
         );
         for bytes in [
             "",
@@ -290,50 +291,50 @@ mod tests {
             let folder = folder();
             let path = folder.path().join(OWN).join(NAME);
             fs::write(&path, bytes).unwrap();
-            let (mut file, read) = KeptFile::open(folder.path());
+            let (mut file, read) = LastRunsFile::open(folder.path());
             let told = &bytes[..bytes.len().min(40)];
             assert!(read.is_empty() && !path.exists(), "{told}");
             let aside = path.with_extension("json.aside");
             assert_eq!(fs::read(aside).unwrap(), bytes.as_bytes(), "{told}");
-            assert!(file.write(vec![kept(1, NOW.0)], NOW).unwrap(), "{told}");
+            assert!(file.write(vec![run(1, NOW.0)], NOW).unwrap(), "{told}");
         }
         // A folder that can't be written to is an error, and no more.
         let folder = tempfile::tempdir().unwrap();
-        let (mut file, _) = KeptFile::open(folder.path());
-        assert!(file.write(vec![kept(1, NOW.0)], NOW).is_err());
+        let (mut file, _) = LastRunsFile::open(folder.path());
+        assert!(file.write(vec![run(1, NOW.0)], NOW).is_err());
     }
 
     #[test]
     fn brains_that_are_gone_for_long_are_dropped_and_the_file_is_bounded() {
-        let long_ago = NOW.0 - KEPT_FOR.as_micros() as i64 - 1;
+        let long_ago = NOW.0 - LAST_RUNS_FOR.as_micros() as i64 - 1;
         let years_ahead = NOW.0 * 2;
         let left = bounded(
-            vec![kept(1, long_ago), kept(2, NOW.0), kept(3, years_ahead)],
+            vec![run(1, long_ago), run(2, NOW.0), run(3, years_ahead)],
             NOW,
         );
-        let ids: Vec<_> = left.iter().map(|kept| kept.instance.as_u128()).collect();
+        let ids: Vec<_> = left.iter().map(|run| run.instance.as_u128()).collect();
         assert_eq!(ids, [2, 3]);
         assert_eq!(left[1].seen, NOW.0);
-        let longest = Kept {
+        let longest = LastRun {
             message: Some("ä".repeat(JOB_MESSAGE_BYTES_MAX)),
-            ..kept(1, NOW.0)
+            ..run(1, NOW.0)
         };
-        let entry = Entry::of_kept("b", &longest).unwrap();
-        let longest = Kept::of(&entry, NOW);
+        let entry = Entry::of_last_run("b", &longest).unwrap();
+        let longest = LastRun::of(&entry, NOW);
         assert!(longest.message.as_ref().unwrap().len() <= JOB_MESSAGE_BYTES_MAX);
         let each = serde_json::to_vec(&longest).unwrap().len() as u64 + 64;
         assert!(
-            each * KEPT_MAX as u64 <= KEPT_BYTES_MAX,
+            each * LAST_RUNS_MAX as u64 <= LAST_RUNS_BYTES_MAX,
             "{each} bytes each"
         );
-        let many = (0..KEPT_MAX as i64 + 10)
-            .map(|n| kept(n as u128, NOW.0 - n))
+        let many = (0..LAST_RUNS_MAX as i64 + 10)
+            .map(|n| run(n as u128, NOW.0 - n))
             .collect();
         let left = bounded(many, NOW);
-        assert_eq!(left.len(), KEPT_MAX);
+        assert_eq!(left.len(), LAST_RUNS_MAX);
         assert!(
             left.iter()
-                .all(|kept| kept.instance.as_u128() < KEPT_MAX as u128)
+                .all(|run| run.instance.as_u128() < LAST_RUNS_MAX as u128)
         );
     }
 }
