@@ -45,6 +45,7 @@ mod services;
 mod touches;
 mod traces;
 mod watch;
+mod words;
 
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};

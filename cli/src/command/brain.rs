@@ -12,7 +12,7 @@ use crate::event::Time;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::remote::Remote;
-use crate::render::{Align, Page, Table, count, plural, printable};
+use crate::render::{Align, Page, Table, agree, count, plural, printable};
 use crate::source::Named;
 use crate::vitals;
 use crate::when;
@@ -367,16 +367,12 @@ fn write_list(told: &Listed, page: &mut Page) {
         n => plural(n as u64, "brain"),
     });
     if told.files_waiting > 0 {
-        let are = if told.files_waiting == 1 { "is" } else { "are" };
+        let are = agree(told.files_waiting, "is", "are");
         let files = plural(told.files_waiting, "file");
         page.aside(format!("{files} {are} arriving"));
     }
     if told.rejected_files > 0 {
-        let were = if told.rejected_files == 1 {
-            "was"
-        } else {
-            "were"
-        };
+        let were = agree(told.rejected_files, "was", "were");
         let files = plural(told.rejected_files, "file");
         page.aside(format!(
             "{files} {were} not adopted: `amemctl brain ls --rejected`"

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::parts::Outgoing;
-use crate::render::{bytes, count, plural, printable};
+use crate::render::{agree, bytes, plural, printable};
 use crate::source::Named;
 
 #[derive(Serialize)]
@@ -64,16 +64,20 @@ impl Send<'_> {
             let holds = [plural(told.events, "event"), plural(told.edges, "edge")].join(", ");
             page.field("holds", format!("{holds}, of {}", bytes(told.bytes)));
             if told.renumbered > 0 {
-                let n = count(told.renumbered);
+                let events = plural(told.renumbered, "event");
                 page.field(
                     "renumbered",
-                    format!("{n} events; amem.origin_id has the id before"),
+                    format!("{events}; amem.origin_id has the id before"),
                 );
             }
             if told.dropped_edges > 0 {
-                let n = count(told.dropped_edges);
-                let why = "that repeat another, or end at themselves or at nothing";
-                page.field("left out", format!("{n} edges {why}"));
+                let edges = plural(told.dropped_edges, "edge");
+                let ends = agree(
+                    told.dropped_edges,
+                    "that repeats another, or ends at itself or at nothing",
+                    "that repeat another, or end at themselves or at nothing",
+                );
+                page.field("left out", format!("{edges} {ends}"));
             }
         })?;
         Ok(Exit::Ok)

@@ -8,7 +8,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::remote::Remote;
-use crate::render::{Align, Page, Table, bytes, count, micros, printable, span, spark};
+use crate::render::{
+    Align, Page, Table, agree, bytes, count, micros, plural, printable, span, spark,
+};
 use crate::vitals::{BrainJson, JobJson, Latency, Vitals};
 use crate::when;
 
@@ -91,8 +93,9 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
         page.field(
             "files",
             format!(
-                "{} rejected, which are no brains",
-                count(told.rejected_files)
+                "{} rejected, which {}",
+                count(told.rejected_files),
+                agree(told.rejected_files, "is no brain", "are no brains")
             ),
         );
     }
@@ -100,11 +103,11 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
     page.field(
         "memory",
         format!(
-            "{}, and {} of mapped files; {} descriptors, {} threads",
+            "{}, and {} of mapped files; {}, {}",
             bytes(process.memory_bytes),
             bytes(process.mapped_bytes),
-            count(process.descriptors),
-            count(process.threads)
+            plural(process.descriptors, "descriptor"),
+            plural(process.threads, "thread")
         ),
     );
     page.field("connections", count(told.connections));
@@ -114,7 +117,7 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
         page.field("refused", refused.collect::<Vec<_>>().join(", "));
     }
     if told.files_waiting > 0 {
-        page.field("arriving", format!("{} files", count(told.files_waiting)));
+        page.field("arriving", plural(told.files_waiting, "file"));
     }
     for problem in &told.problems {
         let (what, line) = problem.line();

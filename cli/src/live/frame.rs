@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::rates::{Rates, text};
-use crate::render::{Align, Page, Table, bytes, count, micros, printable, span};
+use crate::render::{Align, Page, Table, bytes, count, micros, plural, printable, span};
 use crate::vitals::{JobJson, Problem, Process, Vitals};
 
 /// Rows of brains, of calls and of reasons that are shown; the data has all.
@@ -114,20 +114,20 @@ impl Frame {
         ));
         let calls: f64 = self.calls.iter().map(|call| call.per_sec).sum();
         page.line(format!(
-            "{} calls/s, {} connections, {} brains ({} open), {} files arriving",
+            "{} calls/s, {}, {} ({} open), {} arriving",
             text(calls),
-            count(self.connections),
-            count(self.brain_count),
+            plural(self.connections, "connection"),
+            plural(self.brain_count, "brain"),
             count(self.brains.len() as u64),
-            count(self.files_waiting)
+            plural(self.files_waiting, "file")
         ));
         page.line(format!(
-            "{:.2} processors, {} of memory, {} of mapped files, {} descriptors, {} threads",
+            "{:.2} processors, {} of memory, {} of mapped files, {}, {}",
             self.cpus,
             bytes(self.process.memory_bytes),
             bytes(self.process.mapped_bytes),
-            count(self.process.descriptors),
-            count(self.process.threads)
+            plural(self.process.descriptors, "descriptor"),
+            plural(self.process.threads, "thread")
         ));
         self.write_problems(page);
         self.write_brains(page);

@@ -82,8 +82,12 @@ pub(crate) fn count(value: u64) -> String {
 
 /// "1 event", "2 events".
 pub(crate) fn plural(value: u64, one: &str) -> String {
-    let s = if value == 1 { "" } else { "s" };
-    format!("{} {one}{s}", count(value))
+    format!("{} {one}{}", count(value), agree(value, "", "s"))
+}
+
+/// The word that goes with a count: "1 event is", "2 events are".
+pub(crate) fn agree<'a>(value: u64, one: &'a str, more: &'a str) -> &'a str {
+    if value == 1 { one } else { more }
 }
 
 /// A size.
@@ -135,6 +139,10 @@ mod tests {
         assert_eq!(
             (plural(1, "edge"), plural(2, "edge")),
             ("1 edge".into(), "2 edges".into())
+        );
+        assert_eq!(
+            [0, 1, 2].map(|n| agree(n, "is", "are")),
+            ["are", "is", "are"]
         );
     }
 }

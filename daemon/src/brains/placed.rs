@@ -17,6 +17,7 @@ use tonic::Code;
 use super::{Brains, Taken, Which, blocking, to_its_end};
 use crate::limits::{LATE_AFTER, ORIGINALS_MAX};
 use crate::refusal::{Refusal, Result};
+use crate::words::plural;
 
 /// What stands under a name.
 #[derive(Debug)]
@@ -173,8 +174,9 @@ impl Brains {
         job.done(match dropped {
             0 => format!("{:?}", imported.layout),
             _ => format!(
-                "{:?}; {dropped} edges could not be kept, the original is {kept}",
-                imported.layout
+                "{:?}; {} could not be kept, the original is {kept}",
+                imported.layout,
+                plural(dropped, "edge")
             ),
         });
         self.note_adopted(name).await;

@@ -19,6 +19,7 @@ mod summaries;
 mod table;
 #[cfg(test)]
 mod tests;
+mod told;
 mod work;
 
 use std::collections::HashSet;

@@ -11,6 +11,7 @@ use amem_core::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::Mutation;
 use amem_store::mutation::{Episode, Part};
 
+use super::told;
 use super::work::{request, write};
 use crate::heavy::Heavy;
 use crate::limits::{COMPRESSED_MIN, SUMMARY_PORTION};
@@ -50,7 +51,7 @@ pub(super) async fn compress(
         sessions += u64::from(covered > 0);
         events += covered;
     }
-    Ok((sessions > 0).then(|| format!("{sessions} sessions of {events} events have summaries")))
+    Ok(told::summarised(sessions, events))
 }
 
 /// Has events be part of an episode, in portions: between two of them others have their turn.

@@ -102,7 +102,7 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     );
     assert_eq!(jobs.len(), 2);
     let ran = schedules.run(&brain, JobKind::Decay).await.unwrap();
-    assert!(ran.starts_with("1 strengths in "), "{ran}");
+    assert!(ran.starts_with("1 strength in "), "{ran}");
     let done = entry(&schedules, "b", JobKind::Decay);
     assert_eq!((done.outcome, done.runs), (Some(Ok(ran)), 3));
 }
@@ -302,7 +302,7 @@ async fn a_long_session_is_summarised_in_portions_and_one_that_was_cut_short_is_
     write(&brain, Mutation::Restore(NodeId(30))).await;
     hands.pass(8 * DAY);
     let ran = schedules.run(&brain, JobKind::Compression).await.unwrap();
-    assert_eq!(ran, "1 sessions of 136 events have summaries");
+    assert_eq!(ran, "1 session of 136 events has a summary");
     // What was restored afterwards is none of it, and too little for a summary of its own.
     assert_eq!(episodes_and_open(&brain), (vec![201], vec![30]));
     let again = schedules.run(&brain, JobKind::Compression).await.unwrap();

@@ -19,7 +19,7 @@ use amem_proto::v1::JobKind;
 use amem_store::Mutation;
 use amem_store::mutation::Request;
 
-use super::summaries;
+use super::{summaries, told};
 use crate::brains::defect;
 use crate::heavy::Heavy;
 use crate::limits::{EVENTS_PER_THREAD_MIN, PORTION};
@@ -86,15 +86,8 @@ async fn decay(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> 
         ))
     });
     let ((were, are), threads, took) = counted.await?;
-    let more = are.saturating_sub(were);
-    let threads = match threads {
-        1 => "1 thread".to_owned(),
-        threads => format!("{threads} threads"),
-    };
-    Ok(Some(format!(
-        "{count} strengths in {} ms on {threads}; {are} events are fading, {more} more than before",
-        took.as_millis()
-    )))
+    let told = told::decayed(count, took, threads as u64, are, were);
+    Ok(Some(told))
 }
 
 /// How many events are below the mark of their brain: before, and now.
@@ -182,7 +175,7 @@ async fn expire(brain: &Arc<OpenBrain>, scans: &Heavy, now: Micros) -> Result<Op
             forgotten += 1;
         }
     }
-    Ok((forgotten > 0).then(|| format!("{forgotten} events had expired and are forgotten")))
+    Ok(told::forgotten(forgotten))
 }
 
 fn expired(view: &View, ids: Range<u64>, now: Micros) -> Result<Vec<NodeId>> {
@@ -251,7 +244,7 @@ async fn close_sessions(
             closed += u64::from(has_closed(answer)?);
         }
     }
-    Ok((closed > 0).then(|| format!("{closed} sessions were idle and are closed")))
+    Ok(told::closed(closed))
 }
 
 /// True if a session was closed, false if somebody else had closed it: its agent, in this very moment.

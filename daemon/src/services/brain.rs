@@ -17,6 +17,7 @@ use super::{Service, caller, merge, page_size, status, transfer};
 use crate::access::Role;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
+use crate::words::plural;
 
 #[tonic::async_trait]
 impl BrainService for Service {
@@ -211,7 +212,7 @@ impl BrainService for Service {
         };
         match report.findings.len() as u64 + report.more {
             0 => job.done("whole"),
-            count => job.done(format_args!("{count} findings")),
+            count => job.done(plural(count, "finding")),
         }
         Ok(Response::new(v1::VerifyBrainResponse {
             moment: Some(moment(&view)),

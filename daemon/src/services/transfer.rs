@@ -28,6 +28,7 @@ use crate::heavy::Heavy;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+use crate::words::plural;
 
 type Sending = Outgoing<v1::ExportBrainResponse>;
 
@@ -83,7 +84,7 @@ pub(super) async fn import(
             Err(refusal) => Err(refusal),
         };
         match &done {
-            Ok((brain, _)) => job.done(format_args!("{} events", brain.view().nodes())),
+            Ok((brain, _)) => job.done(plural(brain.view().nodes(), "event")),
             Err(refusal) => job.failed(&refusal.message),
         }
         done

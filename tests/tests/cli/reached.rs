@@ -110,7 +110,7 @@ fn what_the_daemon_does_is_shown_with_rates_between_two_looks() {
     for words in [
         &format!("process {pid}, up "),
         " calls/s, ",
-        "1 brains (1 open)",
+        "1 brain (1 open)",
         " processors, ",
         "brain commits/s events/s waiting",
         "work 0 0 0 ",

@@ -85,7 +85,7 @@ async fn jobs_run_when_their_schedule_says_and_followers_see_what_they_did() {
     set(&client, r#"{"jobs":{"decay":"every 1s"}}"#).await;
     let ran = has_run(&client, v1::JobKind::Decay).await;
     assert!(
-        ran.message.contains("1 strengths") && !ran.failed,
+        ran.message.contains("1 strength in") && !ran.failed,
         "{ran:?}"
     );
     let decay = loop {
