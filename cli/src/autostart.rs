@@ -30,8 +30,8 @@ use crate::remote::Remote;
 pub(crate) const START: &str = "start-daemon";
 /// Names the daemon's program where it is not beside this one.
 const PROGRAM: &str = "AMEMD";
-/// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another one
-/// that had the folder.
+/// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another
+/// one that had the folder.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often it is asked meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
@@ -50,8 +50,8 @@ pub(crate) struct Started {
     pub(crate) log: PathBuf,
 }
 
-/// Starts a daemon that listens on a socket, and waits until it answers. Where another one has the folder, that one may be
-/// about to listen, or about to end: both are waited for.
+/// Starts a daemon that listens on a socket, and waits until it answers. Where another one has the folder, that one may
+/// be about to listen, or about to end: both are waited for.
 pub(crate) fn start(socket: &Path) -> Result<Started, Failure> {
     // The daemon's folder is another one than ours.
     let socket = &absolute(socket)?;
@@ -204,8 +204,8 @@ struct Log {
 }
 
 impl Log {
-    /// Opens it: a file of our own in a folder of our own, whatever stood there before, as it is written into by whoever
-    /// runs this.
+    /// Opens it: a file of our own in a folder of our own, whatever stood there before, as it is written into by
+    /// whoever runs this.
     fn open() -> Result<Self, Failure> {
         let folder = state_folder()?;
         fs::DirBuilder::new()

@@ -1,7 +1,7 @@
 //! Which daemon a command talks to, and as whom: the flags and variables that every command takes.
 //!
-//! A daemon of the user's own is started if none runs (`autostart`), unless that is forbidden, or the machine has one for
-//! all of its users.
+//! A daemon of the user's own is started if none runs (`autostart`), unless that is forbidden, or the machine has one
+//! for all of its users.
 //! Promises: a token is read from a file, never from an argument or a variable, where others could see it.
 
 use std::env;
@@ -173,8 +173,8 @@ impl Reach {
         })
     }
 
-    /// Where a daemon may listen: the socket that is named, or the user's, with that of a session that this process is not
-    /// part of, as for cron, and the machine's.
+    /// Where a daemon may listen: the socket that is named, or the user's, with that of a session that this process is
+    /// not part of, as for cron, and the machine's.
     fn sockets(&self) -> Vec<PathBuf> {
         if let Some(socket) = &self.socket {
             return vec![socket.clone()];

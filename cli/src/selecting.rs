@@ -45,7 +45,8 @@ impl Looking {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
 pub(crate) struct Kinds {
-    /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of them.
+    /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of
+    /// them.
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
     types: Vec<EventType>,
     /// Only events of this session, by number or key (key:7 for a key of digits); more than once for any of them.

@@ -163,13 +163,13 @@ pub const WATCH_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long a file that was put into the folder has not changed when it is at rest, if nobody has seen its writer close
 /// it.
 pub const SETTLE_AFTER: Duration = Duration::from_secs(2);
-/// How long ago a file was written when the time of that tells of the next write: file systems keep it in ticks, of up to
-/// 10 ms, and a second write in the same tick would not be seen.
+/// How long ago a file was written when the time of that tells of the next write: file systems keep it in ticks, of up
+/// to 10 ms, and a second write in the same tick would not be seen.
 pub const STAMP_TELLS_AFTER: Duration = Duration::from_millis(20);
 /// How long after its adoption a file is looked at for the last time: a writer that was not done by then is not seen.
 pub const LATE_AFTER: Duration = Duration::from_secs(30);
-/// How long a brain's file has been gone when it is saved from the open descriptor: whoever writes it anew has taken its
-/// place by then.
+/// How long a brain's file has been gone when it is saved from the open descriptor: whoever writes it anew has taken
+/// its place by then.
 pub const GONE_AFTER: Duration = Duration::from_millis(500);
 /// How long a call waits for a file to be adopted.
 pub const ADOPT_WAIT: Duration = Duration::from_secs(10);

@@ -1,4 +1,5 @@
-//! What the service manager is told (sd_notify): more time is needed, ready, reloading, stopping, alive. Without one, nothing is said.
+//! What the service manager is told (sd_notify): more time is needed, ready, reloading, stopping, alive. Without one,
+//! nothing is said.
 
 use std::fmt::Display;
 use std::future::pending;

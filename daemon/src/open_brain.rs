@@ -311,8 +311,8 @@ impl OpenBrain {
         self.end(Ending::Remove).await.map(drop)
     }
 
-    /// Keeps what is committed aside, after what waits, takes the brain's file away and closes it. Gives the name of what
-    /// is kept.
+    /// Keeps what is committed aside, after what waits, takes the brain's file away and closes it. Gives the name of
+    /// what is kept.
     pub(crate) async fn retire(&self) -> Result<String> {
         Ok(self.end(Ending::Retire).await?.unwrap_or_default())
     }

@@ -1,5 +1,5 @@
-//! A call that panics is answered INTERNAL, and nobody else notices. Work that goes on for the daemon's life is cut into
-//! turns, one of which may panic.
+//! A call that panics is answered INTERNAL, and nobody else notices. Work that goes on for the daemon's life is cut
+//! into turns, one of which may panic.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

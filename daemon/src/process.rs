@@ -25,8 +25,8 @@ const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() 
 /// service manager lends (LISTEN_FDS) are used instead of making them.
 ///
 /// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
-/// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in a
-/// moment). The log goes to standard error.
+/// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in
+/// a moment). The log goes to standard error.
 pub fn main() -> ExitCode {
     let flags = Flags::parse();
     let check_only = flags.check_config;

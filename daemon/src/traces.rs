@@ -1,5 +1,5 @@
-//! Calls as spans for an OpenTelemetry collector on this machine, by OTLP over gRPC: only in builds with the feature `otlp`,
-//! and only if `traces.otlp` says where.
+//! Calls as spans for an OpenTelemetry collector on this machine, by OTLP over gRPC: only in builds with the feature
+//! `otlp`, and only if `traces.otlp` says where.
 //!
 //! Promises: a collector that is slow or gone holds up no call; what it does not take is dropped, which the log says. A
 //! span has the call's name, its request id, its caller and how long it took, and nothing that is in a brain.

@@ -12,8 +12,8 @@ pub const SYSTEM_SOCKET: &str = "/run/amemd/amemd.sock";
 /// may be gone in a moment.
 pub const IN_USE: u8 = 75;
 
-/// A user's folder of brains: `$XDG_DATA_HOME/amem/brains`, else `~/.local/share/amem/brains`. `None` if neither variable
-/// is an absolute path.
+/// A user's folder of brains: `$XDG_DATA_HOME/amem/brains`, else `~/.local/share/amem/brains`. `None` if neither
+/// variable is an absolute path.
 pub fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data(&variable)?.join("brains"))
 }

@@ -1,5 +1,5 @@
-//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways; without a brain, files
-//! that were kept aside (`kept`).
+//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways; without a brain,
+//! files that were kept aside (`kept`).
 
 use amem_client::v1;
 use amem_client::v1::conflict::Conflict as Of;

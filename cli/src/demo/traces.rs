@@ -1,4 +1,5 @@
-//! What is left of something: in the files below a folder, byte by byte, and in removed files that a process still holds.
+//! What is left of something: in the files below a folder, byte by byte, and in removed files that a process still
+//! holds.
 
 use std::fs;
 use std::io::ErrorKind;

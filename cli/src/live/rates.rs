@@ -18,8 +18,8 @@ impl<'a> Rates<'a> {
         }
     }
 
-    /// How much a count has grown a second. What was not there before began at nothing; a count that is less than before
-    /// is that of another daemon, and has grown by all it is.
+    /// How much a count has grown a second. What was not there before began at nothing; a count that is less than
+    /// before is that of another daemon, and has grown by all it is.
     pub(super) fn of(&self, name: &str, now: u64) -> f64 {
         let before = self.before.get(name).copied().unwrap_or(0);
         let grown = now.checked_sub(before).unwrap_or(now);

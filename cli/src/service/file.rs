@@ -1,7 +1,7 @@
 //! A file that is installed, and what is there already.
 //!
-//! One line of it says who wrote it, with a checksum of all the others: so a file that was changed since is told from one
-//! of an older version. Files of settings have no such line: they belong to whoever runs the machine, and stay.
+//! One line of it says who wrote it, with a checksum of all the others: so a file that was changed since is told from
+//! one of an older version. Files of settings have no such line: they belong to whoever runs the machine, and stay.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -79,8 +79,8 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     ids.binary_search(&id).ok()
 }
 
-/// Writes the section: the objects of an older base, and events (ascending) with others, or with none. Returns the number
-/// of events that have one.
+/// Writes the section: the objects of an older base, and events (ascending) with others, or with none. Returns the
+/// number of events that have one.
 pub fn write(
     body: &mut Body<'_>,
     older: Option<Attributes<'_>>,

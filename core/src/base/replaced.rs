@@ -4,8 +4,8 @@
 //! neighbourhood come there again. What was found holds until an edge that replaces is added or taken back, or an event
 //! is hidden or shown: each answer says how many such changes it knows of, and is nobody's who knows of more or fewer.
 //!
-//! Promises: readers and writers need no lock, as all who know of the same changes find the same. Sixteen bytes an event,
-//! in pages that are made when something of them is first kept.
+//! Promises: readers and writers need no lock, as all who know of the same changes find the same. Sixteen bytes an
+//! event, in pages that are made when something of them is first kept.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,8 +25,8 @@ pub(super) struct Replaced {
 
 type Page = Box<[Entry; PAGE]>;
 
-/// The two heads of an event. In each, the upper half is the number of changes plus one, the lower the head's id plus one;
-/// 0 while nothing is known.
+/// The two heads of an event. In each, the upper half is the number of changes plus one, the lower the head's id plus
+/// one; 0 while nothing is known.
 #[derive(Debug, Default)]
 struct Entry {
     head: AtomicU64,

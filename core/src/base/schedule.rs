@@ -35,8 +35,8 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// When it is due next, if it was done last at a moment; `None`: never. What was never done is due an interval, or a
-    /// moment of the calendar, after `since`.
+    /// When it is due next, if it was done last at a moment; `None`: never. What was never done is due an interval, or
+    /// a moment of the calendar, after `since`.
     pub fn next(&self, last: Option<Micros>, since: Micros) -> Option<Micros> {
         let from = last.unwrap_or(since).0;
         let next = match *self {

@@ -1,7 +1,7 @@
 //! Applying what a commit says about edges: each gets a version, and the first of one a slot.
 //!
-//! What an edge was before is looked up once, in the journal, else in the base: the new version says it, so that history
-//! needs no search. Not here: all other operations (`apply`).
+//! What an edge was before is looked up once, in the journal, else in the base: the new version says it, so that
+//! history needs no search. Not here: all other operations (`apply`).
 
 use super::append::Link;
 use super::apply::Context;

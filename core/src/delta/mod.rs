@@ -29,7 +29,8 @@ pub struct Delta {
     pub events: entry::Events,
     /// Edges and their versions.
     pub edges: graph::Edges,
-    /// Commits after which something else may be what replaces an event: edges that replace, and events hidden or shown.
+    /// Commits after which something else may be what replaces an event: edges that replace, and events hidden or
+    /// shown.
     pub replacements: AppendVec<crate::types::Lsn>,
     /// Sessions.
     pub sessions: log::Sessions,

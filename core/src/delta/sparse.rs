@@ -1,8 +1,8 @@
 //! A map from the ids of a base to `u32` that only grows, for one writer and any number of readers, without locks.
 //!
-//! Two tables of pointers above leaves of 64 values, by the digits of the id. The tables of a brain of 100,000 events are
-//! 25 KiB, so of a lookup's loads only the leaf's misses the near caches. A leaf of few ids is wasted in part: 256 bytes
-//! for one that stands alone.
+//! Two tables of pointers above leaves of 64 values, by the digits of the id. The tables of a brain of 100,000 events
+//! are 25 KiB, so of a lookup's loads only the leaf's misses the near caches. A leaf of few ids is wasted in part: 256
+//! bytes for one that stands alone.
 //!
 //! Promises: inserting costs the same in a map of ten as in one of ten million; a reader that finds an id finds the
 //! value that was inserted. Not here: keys that are anything but ids (`append::Trie`).

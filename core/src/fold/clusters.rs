@@ -1,8 +1,8 @@
 //! Clusters of vectors: k-means on a sample, whom each vector is nearest to, and what looking into a few finds.
 //!
-//! Lloyd's algorithm on directions (spherical k-means): each vector goes to the cluster of the greatest dot product, and
-//! a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is approximate;
-//! the recall is measured on what came of it, with vectors of the brain as questions.
+//! Lloyd's algorithm on directions (spherical k-means): each vector goes to the cluster of the greatest dot product,
+//! and a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is
+//! approximate; the recall is measured on what came of it, with vectors of the brain as questions.
 
 use super::closest::{Directions, Groups, Nearest, Rows, to_length_1};
 use super::workers::{Inline, Workers, both};

@@ -54,8 +54,8 @@ pub(super) fn make(kept: &Kept<'_>, workers: &dyn Workers) -> Result<Option<Made
     made.map(Maker::finish).transpose()
 }
 
-/// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True if
-/// there are any.
+/// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True
+/// if there are any.
 pub fn of(view: &View, workers: &dyn Workers) -> Result<bool> {
     let vectors = Vectors::new(view)?;
     let made = Maker::anew(view, &vectors, workers)?

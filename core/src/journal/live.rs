@@ -19,8 +19,8 @@ pub const MUST_DROP: u64 = 192;
 /// Up to where the file was synced when it was last closed in order; no reader looks at it.
 pub const CLEAN: u64 = 256;
 
-/// Which folder's file it is: a hash of the folder's id and the file's inode and birth, written by whoever owns the file
-/// in that folder. A copy, whatever inode it was given, is not the owned file; no reader looks at it.
+/// Which folder's file it is: a hash of the folder's id and the file's inode and birth, written by whoever owns the
+/// file in that folder. A copy, whatever inode it was given, is not the owned file; no reader looks at it.
 pub const HOME: u64 = 320;
 
 /// The top bit of `committed`.

@@ -135,8 +135,8 @@ fn give_way(row: usize) {
     }
 }
 
-/// Bytes of codes that are summed at a time, and how far ahead of them the next are asked for: the processor itself looks
-/// ahead within a page only, and waits at the next where the codes are not in a cache.
+/// Bytes of codes that are summed at a time, and how far ahead of them the next are asked for: the processor itself
+/// looks ahead within a page only, and waits at the next where the codes are not in a cache.
 const STRIP: usize = 4096;
 const AHEAD: usize = 8192;
 

@@ -3,9 +3,9 @@
 use super::{Query, ROWS, Work, give_way};
 use crate::base::codes::Codes;
 
-/// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of which
-/// the codes say nothing are among them. `changed` events, ascending, have other vectors than their codes: they are left
-/// out, with a bound that is not a number.
+/// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of
+/// which the codes say nothing are among them. `changed` events, ascending, have other vectors than their codes: they
+/// are left out, with a bound that is not a number.
 pub(crate) fn bound(
     codes: &Codes<'_>,
     query: &Query,

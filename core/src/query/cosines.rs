@@ -1,13 +1,13 @@
-//! The cosines between a question and every event of a view, scaled: the greatest is 1, the mean `ORDINARY`, with a straight
-//! line between; below the mean they fall towards 0, as `ORDINARY` over 1 and how many times further below it they are than
-//! the greatest is above.
+//! The cosines between a question and every event of a view, scaled: the greatest is 1, the mean `ORDINARY`, with a
+//! straight line between; below the mean they fall towards 0, as `ORDINARY` over 1 and how many times further below it
+//! they are than the greatest is above.
 //!
-//! Most vectors of a brain have nothing to do with the question, and their cosines are about the mean. Where the least and
-//! the greatest alone made the scale, each of those had a half, and lent it to its neighbours. The mean is that of
+//! Most vectors of a brain have nothing to do with the question, and their cosines are about the mean. Where the least
+//! and the greatest alone made the scale, each of those had a half, and lent it to its neighbours. The mean is that of
 //! `SAMPLE` events at most, spread evenly over all: so it is the same before and after a checkpoint, and costs little.
 //!
-//! Codes bound them all; the greatest is found exactly among those whose bounds may be it, and any other is told when it is
-//! asked for.
+//! Codes bound them all; the greatest is found exactly among those whose bounds may be it, and any other is told when
+//! it is asked for.
 
 use super::vectors::{self, Direction, Vectors};
 use crate::error::Result;
@@ -91,8 +91,8 @@ impl<'v> Cosines<'v> {
         }))
     }
 
-    /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only vector
-    /// is found, and so are those that all are the same.
+    /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only
+    /// vector is found, and so are those that all are the same.
     pub(super) fn all_alike(view: &'v View, uppers: &mut Vec<f32>) -> Result<Self> {
         let vectors = Vectors::new(view)?;
         uppers.clear();

@@ -1,7 +1,7 @@
 //! A walk over all events that leaves out, mostly without working out their strength, those that are too weak.
 //!
-//! Strength at a time is a share of confidence, which in a block of events is no greater than what the formula gives for
-//! the least rate and the newest access among them (`learnt`). So a block is passed over if not even the greatest
+//! Strength at a time is a share of confidence, which in a block of events is no greater than what the formula gives
+//! for the least rate and the newest access among them (`learnt`). So a block is passed over if not even the greatest
 //! confidence of it is enough at that share, and of another all events but those whose confidence is. The walk begins
 //! with the newest: those are the strongest more often.
 //!

@@ -22,13 +22,14 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 
 /// The last step of a search: gives its hits, the best first.
 ///
-/// Events are taken up by bounds of what they have of their own, the greatest first, each with those that it lends to, its
-/// neighbours one and two steps away. One that was not taken up has at most as much as the next, and none of the
-/// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are left
-/// (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
+/// Events are taken up by bounds of what they have of their own, the greatest first, each with those that it lends to,
+/// its neighbours one and two steps away. One that was not taken up has at most as much as the next, and none of the
+/// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are
+/// left (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
 ///
-/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do. Where
-/// that comes to a good part of the brain, bounds of all scores are made in one go, and events are rated by those.
+/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do.
+/// Where that comes to a good part of the brain, bounds of all scores are made in one go, and events are rated by
+/// those.
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
@@ -46,8 +47,8 @@ pub(super) struct Fusion<'s, 'v> {
     is_of_all: bool,
 }
 
-/// Events to follow one after the other before all are looked at, and the share of all that may be as well. The first is
-/// small so that a small brain takes either way.
+/// Events to follow one after the other before all are looked at, and the share of all that may be as well. The first
+/// is small so that a small brain takes either way.
 const FOLLOWED: u64 = 64;
 const FOLLOWED_ONE_IN: u64 = 32;
 
@@ -92,7 +93,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
         self.take(limit, &mut Heads::new(self.view, &sight))
     }
 
-    /// Hits come in their order, so heads are looked up only of those at the top, however many have the score of the last.
+    /// Hits come in their order, so heads are looked up only of those at the top, however many have the score of the
+    /// last.
     fn take(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
         let mut told = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();

@@ -115,8 +115,8 @@ impl<'v> Heads<'v> {
     /// Goes up from an event as long as one newer event is all that replaces another; gives what is above it, and keeps
     /// that, if it comes to a head so.
     ///
-    /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes no
-    /// answer, neither its own nor one below.
+    /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes
+    /// no answer, neither its own nor one below.
     fn follow(&mut self, event: NodeId) -> Result<Option<Above>> {
         let web = self.web()?;
         let (mut at, mut steps) = (event, 0usize);

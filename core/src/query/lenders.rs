@@ -1,8 +1,8 @@
 //! What the neighbours and the session of an event lend to its score, and bounds of it.
 //!
 //! Neighbours are told by temporal-next edges, one step and two steps away, each way on its own. Who lends must be
-//! wanted, and so must what stands between; bounds ask nobody whether he is. What was looked up of an event or a session
-//! is kept, so that an event with a million neighbours is read once, not once for each of them.
+//! wanted, and so must what stands between; bounds ask nobody whether he is. What was looked up of an event or a
+//! session is kept, so that an event with a million neighbours is read once, not once for each of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -65,7 +65,8 @@ enum Standing {
 }
 
 impl Standing {
-    /// What stands for one that is not known: no place of a session is as great, as there are fewer sessions than events.
+    /// What stands for one that is not known: no place of a session is as great, as there are fewer sessions than
+    /// events.
     const UNKNOWN: u32 = u32::MAX;
 
     fn packed(self) -> u32 {
@@ -209,8 +210,8 @@ impl<'s, 'v> Lenders<'s, 'v> {
         Ok(known.sum)
     }
 
-    /// Takes note that none of the wanted events that were not told before has more than this one may have; gives whether
-    /// it is wanted.
+    /// Takes note that none of the wanted events that were not told before has more than this one may have; gives
+    /// whether it is wanted.
     pub(super) fn tell(&mut self, Scored { score, id }: Scored) -> Result<bool> {
         let place = self.place(id);
         let standing = self.standing(place)?;
@@ -278,8 +279,8 @@ impl<'s, 'v> Lenders<'s, 'v> {
         Ok(found.most)
     }
 
-    /// Has loaded what `around` will read of the events that come, each thing in time for the next that it leads to: a step
-    /// read at once is a line from memory that is waited for.
+    /// Has loaded what `around` will read of the events that come, each thing in time for the next that it leads to: a
+    /// step read at once is a line from memory that is waited for.
     pub(super) fn expect(&mut self, coming: impl Fn(usize) -> Option<u32>) -> Result<()> {
         let named = |after: usize| coming(after).map(|id| NodeId(id.into()));
         for way in WAYS {

@@ -1,7 +1,7 @@
 //! What events have of their own for a search: what their words and their vector add to a score.
 //!
-//! Of most events only a bound is known, from the codes of their vectors. What `sum` and `parts` say is exact, and looks at
-//! a vector.
+//! Of most events only a bound is known, from the codes of their vectors. What `sum` and `parts` say is exact, and
+//! looks at a vector.
 
 use std::collections::HashSet;
 
@@ -28,8 +28,8 @@ pub(super) struct Own<'v> {
 }
 
 impl<'v> Own<'v> {
-    /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell events
-    /// apart, the other has all of it.
+    /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell
+    /// events apart, the other has all of it.
     pub(super) fn new(
         view: &'v View,
         question: &str,

@@ -27,8 +27,9 @@ pub use rank::{Parts, RankBy, Weights};
 /// Asks for what comes out of stages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pipeline {
-    /// Where rows come from, each bound by scope and forgetting before it is limited; 1 to `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first,
-    /// and the best of what they say it is worth.
+    /// Where rows come from, each bound by scope and forgetting before it is limited; 1 to
+    /// `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first, and the best of what they
+    /// say it is worth.
     pub sources: Vec<Source>,
     /// What is done with the rows, at most `limits::PIPELINE_STAGES_MAX`, in this order.
     pub stages: Vec<Stage>,

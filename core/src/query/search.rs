@@ -2,8 +2,9 @@
 //!
 //! The score of an event is the sum of four parts:
 //! - `text`: its BM25 score over the greatest of any event, times the weight of text;
-//! - `vector`: the cosine between its vector and the question's, scaled so that the greatest of any event is 1, the mean of
-//!   256 events spread evenly over all 0.1, and what is below that falls towards 0, times the weight of vectors;
+//! - `vector`: the cosine between its vector and the question's, scaled so that the greatest of any event is 1, the
+//!   mean of 256 events spread evenly over all 0.1, and what is below that falls towards 0, times the weight of
+//!   vectors;
 //! - `neighbours`: a share of what the best event before it and the best event after it have of the two parts
 //!   above, and half that share of what the best ones two steps before and after it have. Before and after are
 //!   told by temporal-next edges;

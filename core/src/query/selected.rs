@@ -15,8 +15,8 @@ use crate::text::TextQuery;
 use crate::types::{EventType, NodeId, SessionId};
 use crate::view::{Node, View};
 
-/// A list of who may meet the filter is walked if it leaves out all but one in so many events. Where it has more, walks in
-/// the wanted order meet them soon, and pass over those that are not in it.
+/// A list of who may meet the filter is walked if it leaves out all but one in so many events. Where it has more, walks
+/// in the wanted order meet them soon, and pass over those that are not in it.
 const FILTERED_SHARE: u64 = 4;
 
 /// A selection on a view.

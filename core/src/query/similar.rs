@@ -1,7 +1,8 @@
 //! Similar: the events whose vectors point the same way.
 //!
 //! The answer is that of comparing every vector, to the bit, though few are looked at (`nearest`); only where an
-//! approximate answer will do, and the brain's clusters keep their recall, some may be missed. Events without a vector, and with one of zeros, are like nothing.
+//! approximate answer will do, and the brain's clusters keep their recall, some may be missed. Events without a vector,
+//! and with one of zeros, are like nothing.
 
 use super::answer::{Answered, check_limit};
 use super::scope::Sight;

@@ -1,14 +1,14 @@
 //! What a session comes to, in sentences of its own: an extractive summary, without a model.
 //!
 //! The method is that of LexRank (Erkan and Radev, 2004): sentences are likened to each other by the cosine of their
-//! terms, weighted by how rare these are in the session, and, where both events have vectors, by the cosine of those; the
-//! most central sentences are what a random walk over likeness visits most. They are taken greedily, each less
-//! the more it is like one that was taken (maximal marginal relevance, Carbonell and Goldstein, 1998); first one of each
-//! decision and correction that stands, as far as these have room in three fifths of the length. What was taken is given
-//! in the order of the session.
+//! terms, weighted by how rare these are in the session, and, where both events have vectors, by the cosine of those;
+//! the most central sentences are what a random walk over likeness visits most. They are taken greedily, each less
+//! the more it is like one that was taken (maximal marginal relevance, Carbonell and Goldstein, 1998); first one of
+//! each decision and correction that stands, as far as these have room in three fifths of the length. What was taken is
+//! given in the order of the session.
 //!
-//! Promises: the same session gives the same text; forgotten and erased events and beliefs that were replaced are not in
-//! it; the work is bounded (`SENTENCES_MAX`), and so is the text.
+//! Promises: the same session gives the same text; forgotten and erased events and beliefs that were replaced are not
+//! in it; the work is bounded (`SENTENCES_MAX`), and so is the text.
 
 mod sentences;
 

@@ -1,5 +1,6 @@
-//! From a text to its sentences: cut behind `.`, `!` and `?` where white space follows, behind their wide forms, and at ends
-//! of lines. An abbreviation cuts a sentence in two; that costs a summary a little, and needs no list for every language.
+//! From a text to its sentences: cut behind `.`, `!` and `?` where white space follows, behind their wide forms, and at
+//! ends of lines. An abbreviation cuts a sentence in two; that costs a summary a little, and needs no list for every
+//! language.
 
 /// The sentences, trimmed, none empty.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {

@@ -1,5 +1,5 @@
-//! Terms as numbers, for whoever reads many texts at once: a word that was seen before is not stemmed again, and its term
-//! is not looked for by its letters.
+//! Terms as numbers, for whoever reads many texts at once: a word that was seen before is not stemmed again, and its
+//! term is not looked for by its letters.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;

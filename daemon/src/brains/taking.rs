@@ -1,7 +1,7 @@
 //! A file that was kept aside in the place of the brain whose name it had.
 //!
-//! Promises: what the brain was is kept aside before, durably; from the first moment to the last there is a brain of that
-//! name, and nobody can make another meanwhile; whatever fails, what was kept aside stays.
+//! Promises: what the brain was is kept aside before, durably; from the first moment to the last there is a brain of
+//! that name, and nobody can make another meanwhile; whatever fails, what was kept aside stays.
 
 use std::sync::Arc;
 

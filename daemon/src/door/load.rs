@@ -1,7 +1,7 @@
 //! How much is under way: calls, and bytes of their requests. What is too much is refused before it is read.
 //!
-//! Promises: what was taken comes back, however a call ends. A request's bytes are held until its answer has been sent; a
-//! stream holds those of the message that is on its way, as the queues count those that have come.
+//! Promises: what was taken comes back, however a call ends. A request's bytes are held until its answer has been sent;
+//! a stream holds those of the message that is on its way, as the queues count those that have come.
 
 use std::pin::Pin;
 use std::sync::Arc;

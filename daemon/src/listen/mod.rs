@@ -1,8 +1,8 @@
 //! How callers come in: the listeners, who is let in, and connections.
 //!
 //! Promises: a connection that says nothing is closed in time, and so is one of which no
-//! call is let in; nobody takes all the places, and strangers by TCP leave some for the Unix socket; whose a connection is
-//! says the kernel or a certificate, never the caller. Not here: what a caller may do (`door`).
+//! call is let in; nobody takes all the places, and strangers by TCP leave some for the Unix socket; whose a connection
+//! is says the kernel or a certificate, never the caller. Not here: what a caller may do (`door`).
 
 mod lent;
 mod listeners;

@@ -1,7 +1,7 @@
 //! What time it is, and whether that can be relied upon.
 //!
-//! The clock on the wall says when something is due; it can be set, by hand or from the network, by years and either way.
-//! A clock that only goes on, also while the machine sleeps, shows when that was done.
+//! The clock on the wall says when something is due; it can be set, by hand or from the network, by years and either
+//! way. A clock that only goes on, also while the machine sleeps, shows when that was done.
 //!
 //! Promises: after a jump forward, what judges by the clock how old things are rests until the clock has gone on evenly
 //! for a while: a clock that was set wrong and is set right again has done no harm.

@@ -1,10 +1,10 @@
-//! What the daemon does by itself for its brains, and when: decay, expiry, closing of idle sessions, summaries, a scrub,
-//! checkpoints.
+//! What the daemon does by itself for its brains, and when: decay, expiry, closing of idle sessions, summaries, a
+//! scrub, checkpoints.
 //!
 //! Each brain's settings say when. A start is put off by a share of the interval that depends on the brain and the job,
-//! so that many brains do not begin at once. What became due while the machine slept or was off, or the brain was closed,
-//! is done once: where somebody named an hour (`daily`, `weekly`), a closed brain is opened for it, one at a time, and
-//! closed again; what is done at intervals waits until somebody opens the brain.
+//! so that many brains do not begin at once. What became due while the machine slept or was off, or the brain was
+//! closed, is done once: where somebody named an hour (`daily`, `weekly`), a closed brain is opened for it, one at a
+//! time, and closed again; what is done at intervals waits until somebody opens the brain.
 //!
 //! Promises: a job never overlaps itself, whoever asked for it and whoever gave up waiting; few run at a time; what it
 //! writes goes through the brain's queue in small portions, so that no other write waits for a job; what came of it is

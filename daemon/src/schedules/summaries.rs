@@ -131,8 +131,8 @@ fn look(view: &View, session: SessionId) -> Result<Open> {
             new: open,
         });
     };
-    // Portions come in order: what lies between the last event that is covered and the episode was meant by it. What lies
-    // before was hidden when the episode was made, and was shown again since.
+    // Portions come in order: what lies between the last event that is covered and the episode was meant by it. What
+    // lies before was hidden when the episode was made, and was shown again since.
     let (left, new): (Vec<_>, Vec<_>) = open
         .into_iter()
         .partition(|&id| id > covered && id < episode);

@@ -68,7 +68,8 @@ impl Table {
         due
     }
 
-    /// The closed brain that is worth opening now and has been for the longest time, as somebody named an hour for a job.
+    /// The closed brain that is worth opening now and has been for the longest time, as somebody named an hour for a
+    /// job.
     pub(super) fn due_closed(
         &mut self,
         is_open: impl Fn(&str) -> bool,

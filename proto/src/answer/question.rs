@@ -18,8 +18,8 @@ use crate::v1;
 pub struct Answered<A> {
     /// The answer.
     pub answer: A,
-    /// The events to touch, each once, ascending: those that the answer shows and that are not forgotten, if the question
-    /// touches.
+    /// The events to touch, each once, ascending: those that the answer shows and that are not forgotten, if the
+    /// question touches.
     pub touched: Vec<NodeId>,
 }
 

@@ -18,6 +18,10 @@ const LONG: [(&str, &str); 2] = [
 ];
 const LINES_MAX: usize = 500;
 
+/// Crates whose comments are no wider than `COLUMNS_MAX`. Code is for rustfmt, and texts are what they are.
+const NARROW: [&str; 4] = ["cli/", "core/", "daemon/", "proto/"];
+const COLUMNS_MAX: usize = 120;
+
 fn sources() -> Vec<File> {
     files().into_iter().filter(File::is_rust).collect()
 }
@@ -144,6 +148,27 @@ fn a_file_is_one_noun() {
         .filter(|(path, _)| !paths.iter().any(|p| p == path))
     {
         out.push(format!("{path}: it is gone, and its reason with it"));
+    }
+    none(out);
+}
+
+#[test]
+fn comments_fit_a_line() {
+    let mut out = Vec::new();
+    for file in files() {
+        let is_code = file.is_rust() || file.path.ends_with(".proto");
+        if !is_code || !NARROW.iter().any(|of| file.path.starts_with(of)) {
+            continue;
+        }
+        for (line, text) in file.lines() {
+            let columns = text.chars().count();
+            if text.trim_start().starts_with("//") && columns > COLUMNS_MAX {
+                let path = &file.path;
+                out.push(format!(
+                    "{path}:{line}: {columns} columns, {COLUMNS_MAX} fit"
+                ));
+            }
+        }
     }
     none(out);
 }

@@ -1,7 +1,7 @@
 //! Text without case: what `icontains` compares.
 //!
-//! Each character is lower-cased, upper-cased and lower-cased again, in full: so `ß`, `ẞ` and `SS` are one, as are the three
-//! sigmas. A dot above that follows an `i` is dropped: without it, `İ` would match neither `i` nor `I`.
+//! Each character is lower-cased, upper-cased and lower-cased again, in full: so `ß`, `ẞ` and `SS` are one, as are the
+//! three sigmas. A dot above that follows an `i` is dropped: without it, `İ` would match neither `i` nor `I`.
 //! This depends on no language and no neighbour, so that a part of a text folds to a part of its folding.
 //! Not here: accents, widths and normal forms; `é` written as one character or as two is two texts.
 
