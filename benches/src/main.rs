@@ -70,7 +70,8 @@ enum Command {
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
-    /// Hold GetEvents and Ingest over the daemon's Unix socket beside an echo of tonic, with `amemd` beside this program.
+    /// Hold GetEvents and Ingest over the daemon's Unix socket beside an echo of tonic, with `amemd` beside this
+    /// program.
     Latency {
         /// How often each row is measured, in turn with the others.
         #[arg(long, default_value_t = 10)]

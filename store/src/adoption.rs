@@ -147,8 +147,8 @@ pub(crate) fn told(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u6
     Ok(whole.then(|| (Uuid::from_bytes(lineage), get_u64(&header, 16))))
 }
 
-/// Where the bytes of a section of the native layout begin, and how many it says there are. Every step is bounded by the
-/// file, and by how many sections one may have.
+/// Where the bytes of a section of the native layout begin, and how many it says there are. Every step is bounded by
+/// the file, and by how many sections one may have.
 fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
     let mut header = [0; 64];
     if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {

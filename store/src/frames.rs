@@ -113,8 +113,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's name. An
-    /// error before that leaves nothing of it.
+    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's
+    /// name. An error before that leaves nothing of it.
     pub(crate) fn write_generation(
         &mut self,
         plan: &Plan,

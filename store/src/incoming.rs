@@ -300,8 +300,8 @@ impl Incoming {
     }
 }
 
-/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it is
-/// read.
+/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
+/// is read.
 fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8]) -> Result<(View, u64)> {
     room::of_graph(graph, edges, MERGE_BYTES_MAX)?;
     let (graph, report) = to_dense(graph)?;

@@ -1,8 +1,8 @@
 //! Files that were kept aside: what took a brain's name, what was saved of brains whose file was taken away, originals
 //! that a brain has not all of.
 //!
-//! Promises: a file is named as it is listed, and no other can be reached by a name; none is taken away before what is made
-//! of it is durable.
+//! Promises: a file is named as it is listed, and no other can be reached by a name; none is taken away before what is
+//! made of it is durable.
 
 use std::io;
 
@@ -160,8 +160,8 @@ pub fn restore(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<I
     become_brain(folder, file, (source, bytes), incoming, embed)
 }
 
-/// The same in the place of the file that has the name, if there is one, in one step: there is always a brain of that name.
-/// What that file had was kept aside before (`Store::retire`).
+/// The same in the place of the file that has the name, if there is one, in one step: there is always a brain of that
+/// name. What that file had was kept aside before (`Store::retire`).
 pub fn take(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
     let (source, bytes) = open(folder, file)?;
     let placed = adoption::place(folder, name)?;

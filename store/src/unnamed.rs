@@ -1,9 +1,9 @@
 //! New files of ours before they have a brain's name, and what comes out when one takes the name of another file.
 //!
-//! Promises: a file of somebody's that comes out is never lost, whatever crashes or fails: in `.amemd/tmp` it stands under
-//! a name that says what it is, and a run that ended is cleared up by looking at each. What was never ours is given
-//! back, or kept aside, unless a brain was made of it and nobody wrote to it since.
-//! Not here: whose name is taken, and when (`checkpoint`, `adoption`).
+//! Promises: a file of somebody's that comes out is never lost, whatever crashes or fails: in `.amemd/tmp` it stands
+//! under a name that says what it is, and a run that ended is cleared up by looking at each. What was never ours is
+//! given back, or kept aside, unless a brain was made of it and nobody wrote to it since. Not here: whose name is
+//! taken, and when (`checkpoint`, `adoption`).
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::folder::{Folder, SUFFIX, TMP, file_name};
 use crate::kept::{self, Reason};
 
-/// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in hexadecimal
-/// of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
+/// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in
+/// hexadecimal of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
 const SWAP: &str = ".swap";
 /// The same of what came out where names can't be exchanged.
 const OUT: &str = ".out";

@@ -2,8 +2,8 @@
 //! hold together what all of them did and saw.
 //!
 //! `acts-N` has a line for what agent N is about to write, and one for what it was answered; `seen-N` has each commit
-//! that it was sent by a subscription; `asked-N` has what it was told of conflicts in the end. Agents in other languages
-//! note the same.
+//! that it was sent by a subscription; `asked-N` has what it was told of conflicts in the end. Agents in other
+//! languages note the same.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

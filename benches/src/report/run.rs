@@ -25,8 +25,8 @@ pub(crate) struct Options {
     /// Print JSON: times in seconds.
     #[arg(long)]
     pub(super) json: bool,
-    /// The reference's file: taken if it is there, written if it is not, and kept. Writing it takes it as long as the square
-    /// of the events: ten minutes at 1000000.
+    /// The reference's file: taken if it is there, written if it is not, and kept. Writing it takes it as long as the
+    /// square of the events: ten minutes at 1000000.
     #[arg(long)]
     pub(super) reference: Option<PathBuf>,
     /// The folder, on a disk, in which everything is made and removed again.

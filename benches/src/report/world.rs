@@ -127,8 +127,8 @@ impl World {
         Ok(&self.written_file()?.0)
     }
 
-    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events; none if it was
-    /// there already.
+    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events; none if it
+    /// was there already.
     pub(super) fn file_writing(&self) -> Outcome<Option<f64>> {
         Ok(self.written_file()?.1)
     }

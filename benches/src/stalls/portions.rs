@@ -1,7 +1,7 @@
 //! How long the writer works at one portion of a job: so long a write waits at most for it.
 //!
-//! Told in time that its thread had a processor, which is the same whatever else the machine does, and in time that went by
-//! but for syncs, in which it may have been held up by others.
+//! Told in time that its thread had a processor, which is the same whatever else the machine does, and in time that
+//! went by but for syncs, in which it may have been held up by others.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

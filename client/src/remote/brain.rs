@@ -153,8 +153,8 @@ impl Brain {
     }
 
     /// Makes a change; the brain's name is filled in, and a request id if it has none. It is begun again, with the same
-    /// id, while the daemon says that it may help (`Retry`), and done once. The refusal of a change that was sent has the
-    /// id as "request_id" in its metadata: with it, the change can be begun again later.
+    /// id, while the daemon says that it may help (`Retry`), and done once. The refusal of a change that was sent has
+    /// the id as "request_id" in its metadata: with it, the change can be begun again later.
     pub async fn write<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         self.name_it(change.brain_mut())?;
         let answer = self.shared.client.change(change).await?;

@@ -14,8 +14,8 @@ use super::FileId;
 
 /// Which file stands under a path, following no symbolic link.
 ///
-/// Only what is needed is asked for: a file whose times were asked for takes a new one with its next write, and each sync
-/// after that has an inode to write as well (+ 35 µs a commit).
+/// Only what is needed is asked for: a file whose times were asked for takes a new one with its next write, and each
+/// sync after that has an inode to write as well (+ 35 µs a commit).
 pub(super) fn identity(path: &Path) -> io::Result<FileId> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     match rustix::fs::statx(CWD, path, flags, StatxFlags::INO | StatxFlags::BTIME) {

@@ -13,8 +13,8 @@ use crate::error::Result;
 /// When an event was first recorded, anywhere, and its type. Recorded times of one brain are all different.
 type Key = (Micros, EventType);
 
-/// Bytes of one of our events among those that are not matched yet: its entry and list by moment, type and text, those by
-/// moment and type alone, and its moment.
+/// Bytes of one of our events among those that are not matched yet: its entry and list by moment, type and text, those
+/// by moment and type alone, and its moment.
 const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
     + size_of::<(Key, Moment)>()
     + size_of::<[u64; 8]>()
@@ -49,8 +49,8 @@ fn agree(a: Option<u128>, b: Option<u128>) -> bool {
 }
 
 impl Matching {
-    /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there is
-    /// none, events are found by when they were first recorded.
+    /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there
+    /// is none, events are found by when they were first recorded.
     pub(crate) fn of(ours: &View, theirs: &View, room: &mut Room) -> Result<Self> {
         // Whoever asks goes through the pairs, too.
         room.entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
@@ -127,8 +127,8 @@ fn keys(view: &View, from: u64, room: &mut Room) -> Result<Vec<Key>> {
     Ok(keys)
 }
 
-/// Our events that are not matched yet and are of a moment that the other brain has an event of: of two brains that have
-/// nothing in common none, however large ours is.
+/// Our events that are not matched yet and are of a moment that the other brain has an event of: of two brains that
+/// have nothing in common none, however large ours is.
 struct Rest {
     /// In the order of their ids: the next is the last of a list.
     by_text: HashMap<(Key, Option<u128>), Vec<u64>>,

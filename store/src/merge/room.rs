@@ -1,7 +1,8 @@
 //! How much memory a merge may take: it is counted before it is taken.
 //!
-//! Promises: what grows with either brain is asked for here first, so a merge past its limit ends with an error that says
-//! what to do, and not with the process. Sizes are estimates from above, of entries and of the tables that they stand in.
+//! Promises: what grows with either brain is asked for here first, so a merge past its limit ends with an error that
+//! says what to do, and not with the process. Sizes are estimates from above, of entries and of the tables that they
+//! stand in.
 
 use std::mem::size_of;
 
@@ -74,8 +75,8 @@ pub(crate) fn entries(count: u64, size: usize) -> u64 {
     count.saturating_mul(2 * (size as u64 + AROUND))
 }
 
-/// Refuses a graph that would take too much as a brain that is read: by its counts before anything of it is decoded, then
-/// by its values, of which one event at a time is in memory.
+/// Refuses a graph that would take too much as a brain that is read: by its counts before anything of it is decoded,
+/// then by its values, of which one event at a time is in memory.
 pub(crate) fn of_graph(graph: &dyn Graph, edges: u64, max: u64) -> Result<()> {
     let mut room = Room::new(max);
     room.take(graph.event_count().saturating_mul(DECODED_EVENT))?;

@@ -1,8 +1,9 @@
 //! Somebody's file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
 //!
-//! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3: something
-//! was committed to that brain; or, where somebody goes on to write to the file that was adopted, that is durable, and the
-//! commit is the fourth. Whatever a crash leaves, all of the file is in the brain, or still in the file.
+//! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3:
+//! something was committed to that brain; or, where somebody goes on to write to the file that was adopted, that is
+//! durable, and the commit is the fourth. Whatever a crash leaves, all of the file is in the brain, or still in the
+//! file.
 
 use std::sync::Arc;
 
@@ -316,8 +317,8 @@ impl Scenario for Arrival {
         let found = match standing {
             Ok(Standing::Ours) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
             Ok(Standing::Ours) => shown,
-            // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted anew.
-            // Or a copy that was cut off behind its last frame.
+            // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted
+            // anew. Or a copy that was cut off behind its last frame.
             Ok(Standing::Other(_)) if before.as_ref() != Some(&self.bytes) => {
                 shown.min(answered.may)
             }

@@ -1,7 +1,7 @@
 //! docs/guide.md and README.md, done: what they say that commands print is what they print.
 //!
-//! Blocks marked `console` are run in their order as a user of their own. A command that is shown without output must do
-//! well; of others, every line is compared, but for times.
+//! Blocks marked `console` are run in their order as a user of their own. A command that is shown without output must
+//! do well; of others, every line is compared, but for times.
 
 use std::path::Path;
 

@@ -1,9 +1,10 @@
-//! Sixteen agents share one memory: each a process of its own, eight with the Rust client, eight with the Python package,
-//! all of them writing, correcting each other and following, beside checkpoints. Two are killed and go on later.
+//! Sixteen agents share one memory: each a process of its own, eight with the Rust client, eight with the Python
+//! package, all of them writing, correcting each other and following, beside checkpoints. Two are killed and go on
+//! later.
 //!
-//! Promises: nothing that an agent was answered is lost, nothing is doubled, all see the same commits in the same order,
-//! and who asks is told what is contested. `AMEM_CROWD_RATE` is how much each writes a second (12). Where Python can't be
-//! had, all sixteen are in Rust, and the test says so.
+//! Promises: nothing that an agent was answered is lost, nothing is doubled, all see the same commits in the same
+//! order, and who asks is told what is contested. `AMEM_CROWD_RATE` is how much each writes a second (12). Where Python
+//! can't be had, all sixteen are in Rust, and the test says so.
 
 use std::collections::BTreeSet;
 use std::fs;

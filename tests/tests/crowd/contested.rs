@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Each contested belief with its heads, the newest first, of (what replaces, what is replaced): it was replaced by more
-/// than one event itself, and of what replaced it more than one was not replaced again.
+/// Each contested belief with its heads, the newest first, of (what replaces, what is replaced): it was replaced by
+/// more than one event itself, and of what replaced it more than one was not replaced again.
 pub(crate) fn contested(pairs: &[(u64, u64)]) -> Vec<(u64, Vec<u64>)> {
     let mut by: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for &(source, target) in pairs {

@@ -1,7 +1,7 @@
 //! Many agents, one memory: processes around one brain of a running daemon.
 //!
-//! `agents`: sixteen that write, correct, link and follow, half of them in Python. `gone`: one that is killed. `readers`: readers of the file beside
-//! writers. `AMEM_CROWD_SECS` is how long each goes on (5; 60 is the long form).
+//! `agents`: sixteen that write, correct, link and follow, half of them in Python. `gone`: one that is killed.
+//! `readers`: readers of the file beside writers. `AMEM_CROWD_SECS` is how long each goes on (5; 60 is the long form).
 
 #![forbid(unsafe_code)]
 #![expect(

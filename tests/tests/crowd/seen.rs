@@ -42,8 +42,9 @@ impl Seen {
             .map(|commit| field(commit, 0).parse().unwrap())
     }
 
-    /// Every commit came once, and none was left out: an LSN is that of a frame, and a small commit has one for what it does,
-    /// one for its request, which what the daemon does by itself has not, and one for its agent when that is first heard of.
+    /// Every commit came once, and none was left out: an LSN is that of a frame, and a small commit has one for what it
+    /// does, one for its request, which what the daemon does by itself has not, and one for its agent when that is
+    /// first heard of.
     pub(crate) fn check_order(&self) -> Result<(), String> {
         let (mut before, mut agents) = (0, BTreeSet::new());
         for (commit, lsn) in self.commits.iter().zip(self.lsns()) {

@@ -1,7 +1,8 @@
-//! The packages for agents in `clients/`: installed as a user installs them, checked by their languages' type checkers, and
-//! held against the conformance list beside the real daemon, over the Unix socket and by TLS over TCP.
+//! The packages for agents in `clients/`: installed as a user installs them, checked by their languages' type checkers,
+//! and held against the conformance list beside the real daemon, over the Unix socket and by TLS over TCP.
 //!
-//! Where python3 or node is missing, or the registry can't be reached, a test says so and checks nothing, as `kit` tells.
+//! Where python3 or node is missing, or the registry can't be reached, a test says so and checks nothing, as `kit`
+//! tells.
 
 use std::fs;
 use std::io::Write;

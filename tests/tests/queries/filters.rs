@@ -44,8 +44,8 @@ fn a_filter_on_attributes_finds_what_looking_at_every_event_finds() {
     });
 }
 
-/// A world of some thousand events, in which few have a project. The base is followed by a journal in which events gain,
-/// lose and change attributes, are forgotten and erased, and new ones come.
+/// A world of some thousand events, in which few have a project. The base is followed by a journal in which events
+/// gain, lose and change attributes, are forgotten and erased, and new ones come.
 fn crowded(seed: u64) -> World {
     let mut world = World::new(seed).unwrap();
     world.ingest_many(2_500).unwrap();

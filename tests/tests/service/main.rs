@@ -3,8 +3,8 @@
 //! `notify` and `lent` are the two ends of the protocol with the real daemon, `stop` the end under load; `units` has
 //! systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is in `deploy`.
 //!
-//! What a machine has no tool for is told in a line that begins with SKIPPED. Not here: settings, signals and sockets that
-//! are about no service (`door`).
+//! What a machine has no tool for is told in a line that begins with SKIPPED. Not here: settings, signals and sockets
+//! that are about no service (`door`).
 
 #![forbid(unsafe_code)]
 #![expect(

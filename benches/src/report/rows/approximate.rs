@@ -1,10 +1,10 @@
 //! Similar, approximately: by clusters of ours, beside a graph index of another crate.
 //!
 //! The limit is a sixth of the exact answer's time, or a twentieth from a million events on. Compared: how many of the
-//! ten best by the exact answer are found, which must be 99 of 100; that uniform vectors, where clusters can't keep that,
-//! are answered exactly; and the peer, hnsw_rs, is given the smallest breadth of search at which it finds as many. The
-//! peer is left out from a million events on, where building it takes longer than the rest of the report. The build is
-//! that of codes and clusters from scratch on two threads, and of measuring them.
+//! ten best by the exact answer are found, which must be 99 of 100; that uniform vectors, where clusters can't keep
+//! that, are answered exactly; and the peer, hnsw_rs, is given the smallest breadth of search at which it finds as
+//! many. The peer is left out from a million events on, where building it takes longer than the rest of the report. The
+//! build is that of codes and clusters from scratch on two threads, and of measuring them.
 
 use std::time::Instant;
 

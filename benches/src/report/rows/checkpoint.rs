@@ -2,8 +2,8 @@
 //!
 //! The limit is twice a write and sync of as many bytes as the new file has, and half a microsecond an event. The
 //! reference writes its file once, unsynced. While a checkpoint is built beside it, a writer commits and syncs a raw
-//! file of its own in turn; what it waits for a commit more than for a raw sync, at the 99.9th percentile, is the stall.
-//! Compared: the new base has every event.
+//! file of its own in turn; what it waits for a commit more than for a raw sync, at the 99.9th percentile, is the
+//! stall. Compared: the new base has every event.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! Many callers of one writer: each has one request on its way and waits for its answer; the writer takes what waits,
 //! commits it as one group, and answers all, as the daemon's writer does.
 //!
-//! Each caller is a thread, as are those of the peers, and the writer is one of its own, whatever it writes to; so a raw
-//! log has the same callers as a store, and both pay for waking them.
+//! Each caller is a thread, as are those of the peers, and the writer is one of its own, whatever it writes to; so a
+//! raw log has the same callers as a store, and both pay for waking them.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;

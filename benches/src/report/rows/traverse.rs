@@ -1,6 +1,7 @@
 //! Traverse: everything within five steps of an event, along outgoing edges and along both.
 //!
-//! Sixteen starts, each in every turn, of which no more is reached than one answer may have. Compared: the sets of ids, with the reference and with SQLite.
+//! Sixteen starts, each in every turn, of which no more is reached than one answer may have. Compared: the sets of ids,
+//! with the reference and with SQLite.
 
 use agentic_memory::{MemoryGraph, QueryEngine, TraversalDirection, TraversalParams};
 use amem_core::NodeId;

@@ -16,8 +16,8 @@ struct Seen {
     circle: Option<usize>,
 }
 
-/// The circle of every event that can be reached from some, by a number: two events have one if each leads to the other.
-/// It costs one look at each event and edge (Tarjan's strongly connected components, without recursion).
+/// The circle of every event that can be reached from some, by a number: two events have one if each leads to the
+/// other. It costs one look at each event and edge (Tarjan's strongly connected components, without recursion).
 pub(super) fn circles(
     starts: impl IntoIterator<Item = NodeId>,
     mut next: impl FnMut(NodeId) -> Result<Vec<NodeId>>,

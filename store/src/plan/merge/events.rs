@@ -136,8 +136,8 @@ impl<'v> Merging<'_, 'v> {
         Ok(())
     }
 
-    /// Which side set something later; never is before everything else. What was recorded once for both and never changed
-    /// is the same, and need not be read.
+    /// Which side set something later; never is before everything else. What was recorded once for both and never
+    /// changed is the same, and need not be read.
     fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);

@@ -1,7 +1,8 @@
 //! What another brain has and this one has not: events, edges, changes, uses, sessions.
 //!
 //! The rules, which leave both sides the same once each has taken what the other has:
-//! - an event that is new here keeps its type, text, confidence, attributes, flags and uses; it is recorded now, happened
+//! - an event that is new here keeps its type, text, confidence, attributes, flags and uses; it is recorded now,
+//!   happened
 //!   when it did, and says where it comes from (`ORIGIN`);
 //! - edges are united; one that was retracted after it was last set on the other side is retracted;
 //! - of attributes, vectors, decay rates, being pinned or forgotten, what was set later is kept, and of what was set at

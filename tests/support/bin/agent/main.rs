@@ -1,10 +1,10 @@
-//! One agent of a crowd, as a process: it follows a brain from its first commit, writes, corrects, links, and notes what
-//! it does and sees (`amem_tests::agents`).
+//! One agent of a crowd, as a process: it follows a brain from its first commit, writes, corrects, links, and notes
+//! what it does and sees (`amem_tests::agents`).
 //!
 //! `amem-agent NUMBER SOCKET BRAIN FOLDER RATE` says "ready" once it follows, begins at "go", ends at "stop", so many
 //! writes a second, and says "stopped"; once it has seen the last event it asks for conflicts and says "asked". Started
-//! again on the same notes it goes on: what it was about to write when it was killed, and behind the last commit that it
-//! had seen.
+//! again on the same notes it goes on: what it was about to write when it was killed, and behind the last commit that
+//! it had seen.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,9 @@
 //! Agents that do everything that can be done to their brains, meet in between, and agree in the end.
 //!
-//! What they agree on is all that the promise names: events with text, attributes, vector, flags, confidence, decay rate,
-//! uses and when they happened; their sessions; edges and weights. Not what is each brain's own: its settings, the
-//! strength of its last decay run, and the content of what one of them erased, which stays with those that have not.
+//! What they agree on is all that the promise names: events with text, attributes, vector, flags, confidence, decay
+//! rate, uses and when they happened; their sessions; edges and weights. Not what is each brain's own: its settings,
+//! the strength of its last decay run, and the content of what one of them erased, which stays with those that have
+//! not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
