@@ -60,12 +60,12 @@ pub fn standing(folder: &Folder, name: &str) -> Result<Standing> {
 }
 
 /// Whether a file is, or was, that of a brain of ours, and how it is.
-pub(crate) fn look(folder: &Folder, path: &str, brain: &str) -> io::Result<(bool, Option<Stamp>)> {
+pub(crate) fn look(folder: &Folder, path: &str, brain: &str) -> io::Result<(bool, Stamp)> {
     let source = folder.disk().source(path, false)?;
     let stamp = source.stamp()?;
     let home = home(&*source, stamp.bytes)?;
     let ours = home == Some(folder.home_of(brain, stamp.id));
-    Ok((ours, Some(stamp)))
+    Ok((ours, stamp))
 }
 
 /// Makes a brain of the file under its name, if that is still as it was seen. What it was made of comes back, where the
@@ -228,7 +228,7 @@ impl Placed {
     /// Gives a finished file of ours the name that this one has, in one step.
     pub(crate) fn give_way(&self, new: Unnamed) -> Result<()> {
         self.check()?;
-        let out = new.take_name().map_err(self.failed("exchange"))?;
+        let out = new.take_name(None).map_err(self.failed("exchange"))?;
         let found = out.id().map_err(self.failed("look at"))?;
         if found.is_none_or(|id| id == self.stamp.id) && self.check().is_ok() {
             // It is in its new place before the brain is in its own.

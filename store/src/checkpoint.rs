@@ -356,7 +356,7 @@ impl Store {
         self.store_hint(live::SUPERSEDED_BY, generation)
             .map_err(|e| format!("telling readers: {e}"))?;
         let out = new
-            .take_name()
+            .take_name(Some(self.file.id()))
             .map_err(|e| format!("exchanging files: {e}"))?;
         let old = match out.id() {
             Ok(Some(id)) => Some(id == self.file.id()),

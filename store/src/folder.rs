@@ -163,9 +163,8 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
 fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     let failed = |action| move |e| Error::disk(action, ID, e);
     let id = disk.random();
-    let random = u128::from_le_bytes(disk.random());
-    // An earlier run may have left one.
-    let tmp = format!("{TMP}/id-{random:032x}");
+    // An earlier run may have left another.
+    let tmp = format!("{TMP}/id-{:032x}", u128::from_le_bytes(id));
     let file = disk.create(&tmp).map_err(failed("create"))?;
     file.write_at(0, &id).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;

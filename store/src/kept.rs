@@ -11,7 +11,7 @@ use amem_core::view::View;
 use uuid::Uuid;
 
 use crate::adoption;
-use crate::disk::Source;
+use crate::disk::{FileId, Source};
 use crate::error::{Error, Result};
 use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
 use crate::incoming::{Imported, Incoming};
@@ -121,6 +121,21 @@ pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<S
             Err(e) => return Err(e),
         }
     }
+}
+
+/// Whether a file is kept already, for such a reason.
+pub(crate) fn has(folder: &Folder, reason: Reason, file: FileId) -> io::Result<bool> {
+    let place = match reason {
+        Reason::Conflict => CONFLICTS,
+        Reason::Recovered | Reason::Original => RECOVERED,
+    };
+    let disk = folder.disk();
+    let names = disk.list(place)?;
+    let is_it = |name: &String| {
+        let id = disk.identity(&format!("{place}/{name}"));
+        id.is_ok_and(|id| id == file)
+    };
+    Ok(names.iter().any(is_it))
 }
 
 /// The name of one as it is listed, of that relative to the folder.

@@ -81,15 +81,15 @@ impl Unnamed {
         published
     }
 
-    /// Gives it the brain's name, which another file has, in one step.
+    /// Gives it the brain's name, which another file has, in one step. `own`: the brain's own file.
     ///
     /// Where the file system can't exchange names, the other file gets a second name before: one that takes the brain's
     /// name between the two steps, microseconds apart, is overwritten.
-    pub(crate) fn take_name(mut self) -> io::Result<Out> {
+    pub(crate) fn take_name(mut self, own: Option<FileId>) -> io::Result<Out> {
         let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
         let (path, exchanged) = match disk.exchange(&self.path, &to) {
             Ok(()) => (Some(self.path.clone()), true),
-            Err(e) if e.kind() == io::ErrorKind::Unsupported => (self.replace(&to)?, false),
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => (self.replace(&to, own)?, false),
             Err(e) => return Err(e),
         };
         self.named = true;
@@ -102,20 +102,32 @@ impl Unnamed {
         })
     }
 
-    fn replace(&self, to: &str) -> io::Result<Option<String>> {
+    fn replace(&self, to: &str, own: Option<FileId>) -> io::Result<Option<String>> {
         let disk = self.folder.disk();
         let out = format!("{}{OUT}", self.path.trim_end_matches(SWAP));
-        let linked = match disk.link(to, &out) {
-            Ok(()) => true,
-            Err(e) if is_refused(&e) => false,
-            Err(e) => return Err(e),
-        };
-        let replaced = disk.replace(&self.path, to);
-        if replaced.is_err() && linked {
-            // A file with two names would not be adopted.
-            drop(disk.remove(&out));
+        match disk.link(to, &out) {
+            Ok(()) => {
+                let replaced = disk.replace(&self.path, to);
+                if replaced.is_err() {
+                    // A file with two names would not be adopted.
+                    drop(disk.remove(&out));
+                }
+                replaced.map(|()| Some(out))
+            }
+            Err(e) if is_refused(&e) => {
+                if own.is_some_and(|own| disk.identity(to).is_ok_and(|id| id == own)) {
+                    return disk.replace(&self.path, to).map(|()| None);
+                }
+                // No file has the name for a moment, which is better than that somebody's is lost.
+                disk.publish(to, &out)?;
+                if let Err(e) = disk.publish(&self.path, to) {
+                    disk.publish(&out, to)?;
+                    return Err(e);
+                }
+                Ok(Some(out))
+            }
+            Err(e) => Err(e),
         }
-        replaced.map(|()| linked.then_some(out))
     }
 }
 
@@ -169,14 +181,18 @@ impl Out {
         let Some(path) = &self.path else {
             return Err(io::Error::other("the file that had the name is gone"));
         };
-        if !self.exchanged {
-            return disk.replace(path, &to);
+        if self.exchanged {
+            disk.exchange(path, &to)?;
+            return match self.id()? {
+                Some(id) if id != self.ours => self.keep().map(drop),
+                _ => self.remove(),
+            };
         }
-        disk.exchange(path, &to)?;
-        match self.id()? {
-            Some(id) if id != self.ours => self.keep().map(drop),
-            _ => self.remove(),
+        if disk.identity(&to).is_ok_and(|id| id != self.ours) {
+            let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
+            move_durably(&**disk, &to, &kept)?;
         }
+        disk.replace(path, &to)
     }
 }
 
@@ -198,7 +214,8 @@ pub(crate) fn clear(folder: &Folder) -> Result<()> {
     sync(folder, TMP)
 }
 
-/// The same of what a failed checkpoint of a brain left, that is opened again: nobody else is busy with it.
+/// The same of what a failed checkpoint of a brain left, that is opened again. A checkpoint of before may still build its
+/// file, and take it away.
 pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
     let mut found = false;
     for name in list(folder)? {
@@ -206,7 +223,7 @@ pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
             continue;
         };
         let path = format!("{TMP}/{name}");
-        if swapped.brain == brain && swapped.theirs == 0 && !swapped.is_new(folder, &path)? {
+        if swapped.brain == brain && swapped.theirs == 0 && swapped.is_old(folder, &path)? {
             swapped.clear(folder, &path)?;
             found = true;
         }
@@ -241,10 +258,11 @@ impl<'n> Swapped<'n> {
         })
     }
 
-    /// True if it is the new file still, unfinished.
-    fn is_new(&self, folder: &Folder, path: &str) -> Result<bool> {
+    /// True if it came out of an exchange, and is not the new file, unfinished.
+    fn is_old(&self, folder: &Folder, path: &str) -> Result<bool> {
         match folder.disk().identity(path) {
-            Ok(id) => Ok(mark(id) == self.ours),
+            Ok(id) => Ok(mark(id) != self.ours),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(e) => Err(Error::disk("look at", path, e)),
         }
     }
@@ -265,22 +283,32 @@ impl<'n> Swapped<'n> {
         let is_there = match adoption::standing(folder, self.brain) {
             Ok(standing) => standing == Standing::Ours,
             Err(Error::NotFound { .. } | Error::NotAdopted { .. }) => false,
+            Err(Error::Disk { source, .. }) if is_shut(&source) => false,
             Err(e) => return Err(e),
         };
         let (was_ours, stamp) = match adoption::look(folder, path, self.brain) {
-            Ok(seen) => seen,
-            // A link, or the like, that somebody had put there.
-            Err(e) if e.kind() == io::ErrorKind::InvalidInput => (false, None),
+            Ok((was_ours, stamp)) => (was_ours, Some(stamp)),
+            Err(e) if is_shut(&e) => (false, None),
             Err(e) => return Err(Error::disk("look at", path, e)),
         };
-        let to = match (was_ours, there) {
-            _ if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) => {
-                return remove(folder, path);
-            }
-            (true, _) => kept::name(folder, self.brain, Reason::Recovered).map_err(failed)?,
-            (false, None) => named,
-            (false, Some(_)) => kept::name(folder, self.brain, Reason::Conflict).map_err(failed)?,
+        let reason = match was_ours {
+            true => Reason::Recovered,
+            false => Reason::Conflict,
         };
+        if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) {
+            return remove(folder, path);
+        }
+        if kept::has(folder, reason, here).map_err(failed)? {
+            // It was being moved there when the run ended.
+            return remove(folder, path);
+        }
+        let to = match there {
+            // Somebody took the brain's new file away, and this is its old one.
+            None if was_ours && path.ends_with(SWAP) => kept::name(folder, self.brain, reason),
+            None => Ok(named),
+            Some(_) => kept::name(folder, self.brain, reason),
+        };
+        let to = to.map_err(failed)?;
         move_durably(&**disk, path, &to).map_err(failed)
     }
 }
@@ -300,6 +328,14 @@ pub(crate) fn move_durably(disk: &dyn Disk, from: &str, to: &str) -> io::Result<
         }
         Err(e) => Err(e),
     }
+}
+
+/// True of what is no file that we may read, which is somebody's: a link, or another user's.
+fn is_shut(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// True if a file can't have a second name.

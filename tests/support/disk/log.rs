@@ -153,6 +153,8 @@ pub struct Log {
     pub next_inode: u64,
     /// Whether the file system can exchange names.
     pub exchanges: bool,
+    /// Whether a file can have two names.
+    pub links: bool,
 }
 
 impl Log {

@@ -60,6 +60,7 @@ impl SimDisk {
             clock: Micros(1_700_000_000_000_000),
             next_inode: 100,
             exchanges: true,
+            links: true,
         };
         Self::resume(Image::default(), log)
     }
@@ -93,6 +94,13 @@ impl SimDisk {
     #[must_use]
     pub fn without_exchange(self) -> Self {
         self.state().log.exchanges = false;
+        self
+    }
+
+    /// The same on a file system where a file has one name.
+    #[must_use]
+    pub fn without_links(self) -> Self {
+        self.state().log.links = false;
         self
     }
 
@@ -369,6 +377,9 @@ impl Disk for SimDisk {
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         self.perform(Kind::Link, |state| {
             let inode = state.inode_of(from)?;
+            if !state.log.links {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
             state.free(to)?;
             let name = Arc::<str>::from(to);
             state.image.names.insert(name.clone(), Entry::File(inode));

@@ -76,14 +76,19 @@ fn none() -> Vec<String> {
     Vec::new()
 }
 
+/// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
+fn disks() -> [Arc<SimDisk>; 3] {
+    [
+        SimDisk::new(1),
+        SimDisk::new(1).without_exchange(),
+        SimDisk::new(1).without_exchange().without_links(),
+    ]
+    .map(Arc::new)
+}
+
 #[test]
 fn a_file_of_which_a_brain_was_made_goes_if_nobody_wrote_to_it() {
-    for exchanges in [true, false] {
-        let disk = SimDisk::new(1);
-        let disk = Arc::new(match exchanges {
-            true => disk,
-            false => disk.without_exchange(),
-        });
+    for disk in disks() {
         put(&disk);
         end(&disk, adopt(&folder(&disk)));
         assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
@@ -94,15 +99,72 @@ fn a_file_of_which_a_brain_was_made_goes_if_nobody_wrote_to_it() {
 
 #[test]
 fn a_file_that_was_written_to_after_a_brain_was_made_of_it_is_kept() {
+    for disk in disks() {
+        let file = put(&disk);
+        let original = adopt(&folder(&disk));
+        file.write_at(file.len().unwrap(), b"late").unwrap();
+        end(&disk, original);
+        let [here, kept, recovered] = begun(&disk);
+        assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
+        let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
+        assert!(kept.ends_with(b"late"));
+    }
+}
+
+#[test]
+fn a_file_that_takes_the_name_is_kept_on_every_kind_of_file_system() {
+    for disk in disks() {
+        let mut store = brain(&disk);
+        let file = disk.create("another").unwrap();
+        file.write_at(0, b"somebody's").unwrap();
+        disk.replace("another", FILE).unwrap();
+        run(&mut store, ingest(vec![fact("goes on")])).unwrap();
+        drop(store);
+        let [here, kept, recovered] = begun(&disk);
+        assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
+        let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0]));
+        assert_eq!(kept.as_deref(), Some(&b"somebody's"[..]));
+        assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 3);
+    }
+}
+
+#[test]
+fn a_file_that_gave_way_gets_its_name_back_if_the_folder_can_not_be_synced() {
+    for disk in disks() {
+        let file = put(&disk);
+        let bytes = disk.contents(FILE);
+        let folder = folder(&disk);
+        let Standing::Other(stamp) = adoption::standing(&folder, "b").unwrap() else {
+            panic!("it is not ours")
+        };
+        disk.fail(failing(Among::Only(Kind::SyncFolder), false));
+        adoption::adopt(&folder, "b", stamp, false).unwrap_err();
+        assert_eq!(disk.identity(FILE).unwrap(), file.id());
+        assert_eq!(disk.contents(FILE), bytes);
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_file_that_was_being_kept_when_the_run_ended_is_kept_once() {
     let disk = Arc::new(SimDisk::new(1));
-    let file = put(&disk);
-    let original = adopt(&folder(&disk));
-    file.write_at(file.len().unwrap(), b"late").unwrap();
-    end(&disk, original);
-    let [here, kept, recovered] = begun(&disk);
-    assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
-    let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
-    assert!(kept.ends_with(b"late"));
+    drop(brain(&disk));
+    let left = format!("{TMP}/b-{:016x}-{:016x}.swap", 1, 0);
+    drop(disk.create(&left).unwrap());
+    disk.link(&left, &format!("{CONFLICTS}/b-7.amem")).unwrap();
+    let [_, kept, _] = begun(&disk);
+    assert_eq!(kept, ["b-7.amem"]);
+}
+
+#[test]
+fn a_run_that_ended_between_two_names_gives_the_brain_its_own_back() {
+    // Where neither exchange nor a second name is possible: the old file was moved away, the new one has no name yet.
+    let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
+    drop(brain(&disk));
+    disk.publish(FILE, &format!("{TMP}/b-{:016x}-{:016x}.out", 1, 0))
+        .unwrap();
+    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+    assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
 }
 
 #[test]
