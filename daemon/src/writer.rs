@@ -9,7 +9,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use amem_core::Generation;
 use amem_proto::v1::JobKind;
@@ -356,6 +356,12 @@ impl Writer {
         };
         let started = Instant::now();
         let installed = match built {
+            Built::Whole(checkpoint) if !checkpoint.is_next_of(store) => {
+                // A large merge has made a new generation by itself, of all that was there when this one was begun.
+                let generation = store.brain().base().identity().generation;
+                self.checkpoints.done(generation, Duration::ZERO);
+                return;
+            }
             Built::Whole(checkpoint) => store.install(*checkpoint).map_err(Refusal::from),
             Built::Failed(refusal) => Err(refusal),
         };

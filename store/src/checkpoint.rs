@@ -103,6 +103,11 @@ impl Checkpoint {
         })
     }
 
+    /// False if the store has made another generation since: a large merge does so by itself.
+    pub fn is_next_of(&self, store: &Store) -> bool {
+        Arc::ptr_eq(self.view.brain(), &store.brain)
+    }
+
     /// Writes the new base and syncs it.
     pub fn build(&mut self) -> Result<()> {
         let new = Unnamed::create(&self.folder, &self.name, None)?;
@@ -292,8 +297,7 @@ impl Store {
         if let Some(why) = &self.poison {
             return Err(Error::Poisoned { why: why.clone() });
         }
-        if !Arc::ptr_eq(checkpoint.view.brain(), &self.brain) {
-            // A merge may have made a generation of its own meanwhile.
+        if !checkpoint.is_next_of(self) {
             let generation = |brain: &Brain| brain.base().identity().generation.0.to_string();
             return Err(Error::Aborted {
                 what: "the generation",

@@ -68,7 +68,8 @@ impl Known {
     /// A file became a brain, which nobody has opened yet.
     pub(super) fn adopted(&self, name: &str, which: Option<Which>) {
         let mut list = self.list();
-        if list.entries.contains_key(name) {
+        let is_sure = |entry: &Entry| entry.is_open || entry.held.is_some();
+        if list.entries.get(name).is_some_and(is_sure) {
             return;
         }
         let entry = Entry {
@@ -118,6 +119,11 @@ impl Known {
     /// The names.
     pub(super) fn names(&self) -> HashSet<String> {
         self.list().entries.keys().cloned().collect()
+    }
+
+    /// True if something is known of a brain of this name.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.list().entries.contains_key(name)
     }
 
     /// True if there is a brain of this name whose file is held.
@@ -194,6 +200,13 @@ mod tests {
         known.adopted("a", None);
         known.adopted("c", Some(which));
         assert!(known.has("a") && !known.has("c"));
+        // Of what nobody holds, a file that is adopted later may be another brain.
+        let other = Which {
+            instance: Uuid::max(),
+            ..which
+        };
+        known.adopted("c", Some(other));
+        assert_eq!(known.which()["c"], other);
         assert_eq!(
             (held(), known.which().len(), known.names().len()),
             (1, 3, 3)

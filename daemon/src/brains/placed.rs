@@ -62,8 +62,12 @@ impl Brains {
         match standing {
             Ok(Standing::Ours) => {
                 self.0.known.present(name);
-                if self.problem(name).is_some_and(|told| told.is_rejected) {
-                    // Its adoption was not known to be done.
+                let is_listed = match self.problem(name) {
+                    Some(told) => !told.is_rejected,
+                    None => self.0.known.knows(name),
+                };
+                if !is_listed {
+                    // Its adoption was not known to be done, or its file was taken away and came back.
                     self.note_adopted(name).await;
                 }
                 Found::Nothing

@@ -393,6 +393,33 @@ async fn a_file_that_takes_an_owned_name_is_kept_aside_and_costs_the_brain_nothi
 }
 
 #[tokio::test]
+async fn a_file_that_is_moved_away_and_back_is_the_brain_that_it_was() {
+    let (folder, _daemon, client) = started(&[]).await;
+    let before = brain(&client, "b").await.unwrap();
+    let (here, away) = (at(folder.path(), "b"), folder.path().join("away"));
+    fs::rename(&here, &away).unwrap();
+    until("nothing is saved", || async {
+        (!kept(folder.path(), "recovered").is_empty()).then_some(())
+    })
+    .await;
+    fs::rename(&away, &here).unwrap();
+    until("it is not listed again", || async {
+        let request = v1::ListBrainsRequest::default();
+        let listed = client.brains().list_brains(request).await;
+        let listed = listed.unwrap().into_inner();
+        let names: Vec<_> = listed.brains.iter().map(|listed| &listed.brain).collect();
+        (names == ["b"] && listed.files_waiting == 0).then_some(())
+    })
+    .await;
+    let after = brain(&client, "b").await.unwrap();
+    assert_eq!(
+        after.moment.unwrap().instance,
+        before.moment.unwrap().instance
+    );
+    assert_eq!(texts(&client, "b", 2).await, TEXTS);
+}
+
+#[tokio::test]
 async fn a_brain_whose_file_is_taken_away_is_saved_from_the_open_descriptor() {
     for (row, flags) in IDLE.into_iter().enumerate() {
         let (folder, _daemon, client) = started(flags).await;
