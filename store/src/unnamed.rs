@@ -214,8 +214,8 @@ pub(crate) fn clear(folder: &Folder) -> Result<()> {
     sync(folder, TMP)
 }
 
-/// The same of what a failed checkpoint of a brain left, that is opened again. A checkpoint of before may still build its
-/// file, and take it away.
+/// The same of what a failed checkpoint of a brain left, that is opened again. A checkpoint of before may still build
+/// its file, and take it away.
 pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
     let mut found = false;
     for name in list(folder)? {

@@ -5,6 +5,7 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -16,6 +17,7 @@ pub struct Place {
     folder: PathBuf,
     run: PathBuf,
     variables: Vec<(String, String)>,
+    user: Option<u32>,
 }
 
 impl Place {
@@ -28,12 +30,18 @@ impl Place {
             folder: folder.into(),
             run: env::temp_dir().join(format!("amem-{}", &id[..12])),
             variables: Vec::new(),
+            user: None,
         }
     }
 
     /// Sets a variable of the daemons' environment.
     pub fn set(&mut self, variable: &str, value: impl Into<String>) {
         self.variables.push((variable.to_owned(), value.into()));
+    }
+
+    /// Has the daemons run as another user, who owns the folder of the brains. Only root can.
+    pub fn run_as(&mut self, user: u32) {
+        self.user = Some(user);
     }
 
     /// The folder of the brains.
@@ -61,6 +69,9 @@ impl Place {
         command.arg("--folder").arg(&self.folder);
         command.arg("--socket").arg(self.socket());
         command.stdin(Stdio::null()).stderr(Stdio::piped());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
         match command.spawn() {
             Ok(child) => Running(child),
             Err(why) => panic!("cannot start {}: {why}", self.program.display()),

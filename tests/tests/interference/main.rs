@@ -1,0 +1,114 @@
+//! What the same user can do to the file of a brain with everyday tools, while nothing happens, under load and during
+//! checkpoints: what becomes of the brain, as its daemon, a reader of the file and a plain reader of its bytes see it.
+//!
+//! Promises: each cell of `rows::ROWS` is tried, and the same table stands in docs/RELIABILITY.md. As root, the daemon
+//! and the tools run as an ordinary user, whom modes of files mean something to.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod load;
+mod rows;
+mod world;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use amem_client::core::reader::Reader;
+use amem_client::v1;
+use tonic::Code;
+
+use self::load::{Load, State};
+use self::rows::{Becomes, ROWS, Row};
+use self::world::{World, texts_of};
+
+/// How long anything may take to be noticed.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a reader may show less than was answered.
+const STALE_MAX: Duration = Duration::from_secs(2);
+
+/// Tries a row, and says in a line what was seen.
+async fn try_row(world: &World, row: &Row, state: State) {
+    let name = format!("{}-{state:?}", row.tool.replace([' ', '+'], "-")).to_lowercase();
+    let what = format!("{} while {state:?}", row.tool);
+    world.make(&name).await;
+    let path = world.file(&name);
+    let reader = Reader::open(&path).unwrap();
+    // As whoever copies the file in the middle of it.
+    let mut plain = fs::File::open(&path).unwrap();
+    let load = Load::start(world, &name, state).await;
+
+    let done = world.run(row.script, &name);
+    assert_eq!(done, row.succeeds, "{what}: {} said otherwise", row.script);
+    world.expect(row, &name, &what).await;
+    let answered = load.end().await;
+
+    let seen = match row.becomes {
+        Becomes::Saved => {
+            let request = v1::GetBrainRequest {
+                brain: name.clone(),
+            };
+            let refused = world.client.brains().get_brain(request).await.unwrap_err();
+            assert_eq!(refused.code(), Code::NotFound, "{what}: {refused}");
+            texts_of(&Reader::open_copy(world.kept("recovered", &name)).unwrap())
+        }
+        Becomes::Same | Becomes::Kept | Becomes::Stray => {
+            world.ingest(&name, "afterwards").await.unwrap();
+            let began = Instant::now();
+            while !texts_of(&reader.view().unwrap()).contains("afterwards") {
+                assert!(began.elapsed() < STALE_MAX, "{what}: the reader is stale");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            let seen = texts_of(&Reader::open_copy(&path).unwrap());
+            assert!(seen.contains("afterwards"), "{what}");
+            seen
+        }
+    };
+    let lost: Vec<_> = answered.difference(&seen).collect();
+    assert!(lost.is_empty(), "{what}: {lost:?}");
+
+    // Whatever file the reader follows now, it shows what was there before the tool came, and no nonsense.
+    let followed = texts_of(&reader.view().unwrap());
+    for text in ["in the base", "in the journal"] {
+        assert!(followed.contains(text), "{what}: {followed:?}");
+    }
+    let held = texts_of(&world.brain_of(&mut plain));
+    assert!(held.contains("in the journal"), "{what}: {held:?}");
+    println!("{what}: {} answered, 0 lost", answered.len());
+}
+
+async fn try_all(state: State) {
+    let world = World::start().await;
+    for row in &ROWS {
+        try_row(&world, row, state).await;
+    }
+    world.is_whole().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_on_the_file_of_an_idle_brain() {
+    try_all(State::Idle).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_on_the_file_of_a_brain_that_is_written_to() {
+    try_all(State::Loaded).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tools_on_the_file_of_a_brain_whose_checkpoints_run() {
+    try_all(State::Checkpointed).await;
+}
+
+#[test]
+fn the_table_is_in_the_documentation() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/RELIABILITY.md");
+    let text = fs::read_to_string(path).unwrap();
+    for row in &ROWS {
+        let line = row.line();
+        assert!(text.contains(&line), "docs/RELIABILITY.md lacks: {line}");
+    }
+}
