@@ -23,6 +23,7 @@ use crate::brains::{blocking, to_its_end};
 use crate::convert::{commit, moment, request, timestamp};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+use crate::words::plural;
 
 impl Parts for v1::MergeBrainRequest {
     type Options = v1::MergeOptions;
@@ -130,8 +131,9 @@ async fn write(
     };
     let merged = written.answer.merged.unwrap_or_default();
     job.done(format_args!(
-        "{} events and {} edges are new",
-        merged.events, merged.edges
+        "new: {}, {}",
+        plural(merged.events, "event"),
+        plural(merged.edges, "edge")
     ));
     let commit = commit(brain.view().instance(), &written.answer);
     Ok(answer(Some(commit), from, &merged))
