@@ -56,6 +56,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "top",
             "jobs",
             "service",
+            "token",
             "reload",
             "shutdown",
             "completions",

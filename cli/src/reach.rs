@@ -204,7 +204,7 @@ impl Reach {
             Some(path) => Some(String::from_utf8(bytes(path)?).map_err(|_| {
                 Failure::argument(
                     format!("{} is no text", path.display()),
-                    "name the token file of the daemon",
+                    "name a file with what `amemctl token create` printed",
                 )
             })?),
         };

@@ -47,6 +47,30 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "`amemctl watch BRAIN` without --after begins now; `amemctl query BRAIN --as-of LSN` shows what was before",
     ),
     (
+        "UNKNOWN_TOKEN",
+        "unknown_token",
+        Exit::NotFound,
+        "`amemctl token list` lists the tokens",
+    ),
+    (
+        "TOKEN_EXISTS",
+        "already_exists",
+        Exit::Refused,
+        "take another name, or `amemctl token revoke NAME` first",
+    ),
+    (
+        "NO_TOKENS",
+        "no_tokens",
+        Exit::Refused,
+        "set tcp.listen in amemd's settings and start it again; deploy/amemd.toml explains it",
+    ),
+    (
+        "TOKENS_FILE",
+        "tokens_file",
+        Exit::Refused,
+        "put the file right, then `amemctl reload`",
+    ),
+    (
         "FORGOTTEN",
         "forgotten",
         Exit::NotFound,
@@ -192,7 +216,7 @@ fn by_code(code: Code) -> (&'static str, Exit, &'static str) {
         Code::PermissionDenied | Code::Unauthenticated => (
             "permission_denied",
             Exit::Refused,
-            "ask as the user who runs amemd, or with the token of its token file (--token-file)",
+            "ask as the user who runs amemd, or with a token that may (--token-file; `amemctl token create` makes one)",
         ),
         Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded => {
             ("unavailable", Exit::Unavailable, "try again in a moment")

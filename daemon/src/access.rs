@@ -49,7 +49,7 @@ impl FromStr for Role {
 /// Who calls. Every request carries it among its extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// As commits name it: `uid:1000`, `token`, `certificate:4f2a…`.
+    /// As commits name it: `uid:1000`, `token:laptop`, `certificate:4f2a…`.
     pub(crate) principal: String,
     /// What it may do.
     pub(crate) role: Role,
@@ -223,7 +223,7 @@ pub(crate) struct Needs {
 const MEMORY: &str = "amem.v1.MemoryService";
 
 /// Service, method (`*`: every other one), role, pace.
-const TABLE: [(&str, &str, Role, Pace); 30] = {
+const TABLE: [(&str, &str, Role, Pace); 33] = {
     use Pace::{Call, Long, Stream};
     use Role::{Admin, Read, Write};
     const BRAIN: &str = "amem.v1.BrainService";
@@ -254,6 +254,9 @@ const TABLE: [(&str, &str, Role, Pace); 30] = {
         (ADMIN, "ListKeptFiles", Read, Call),
         (ADMIN, "ResolveKeptFile", Admin, Long),
         (ADMIN, "Reload", Admin, Call),
+        (ADMIN, "CreateToken", Admin, Call),
+        (ADMIN, "ListTokens", Admin, Call),
+        (ADMIN, "RevokeToken", Admin, Call),
         (ADMIN, "Shutdown", Admin, Call),
         ("grpc.health.v1.Health", "Watch", Read, Stream),
         ("grpc.health.v1.Health", "*", Read, Call),

@@ -39,15 +39,7 @@ pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
     if let Some(folder) = config.socket.parent().filter(|folder| folder.exists()) {
         check_socket_folder(folder)?;
     }
-    let secrets = Secrets::load(config, false)?;
-    if let Some(path) = config.tcp.as_ref().and_then(|tcp| tcp.token_file.as_ref())
-        && secrets.token.is_none()
-    {
-        let path = path.display();
-        warnings.push(format!(
-            "there is no token in {path} yet: the start makes one"
-        ));
-    }
+    warnings.extend(Secrets::load(config)?.warning().map(str::to_owned));
     Ok(warnings)
 }
 
@@ -87,7 +79,7 @@ mod tests {
         assert!(
             warnings
                 .iter()
-                .any(|words| words.contains("the start makes one"))
+                .any(|words| words.contains("amemctl token create"))
         );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -1,28 +1,31 @@
 //! Steering a running daemon: its configuration read again, and its end.
 //!
 //! Promises: a configuration that does not do changes nothing; what it changes it changes as a whole; what it can't
-//! change is told.
+//! change is told; whoever waits for a change is woken after it is in force.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
+use tonic::Code;
 
 use crate::access::{Access, Role};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
 use crate::folder::check_readers;
+use crate::refusal::{self, Refusal};
 use crate::secrets::Secrets;
+use crate::tokens::Tokens;
 use crate::{log, notify};
 
 /// What may change while the daemon runs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Live {
     pub(crate) access: Access,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
-    /// What callers by TCP may do.
+    /// What callers by TCP may do who show a certificate and no token.
     pub(crate) tcp_role: Role,
 }
 
@@ -43,6 +46,8 @@ pub(crate) struct Control(Arc<Inner>);
 struct Inner {
     live: ArcSwap<Live>,
     running: Mutex<Running>,
+    /// How often `live` was exchanged.
+    changes: watch::Sender<u64>,
     stop: watch::Sender<bool>,
 }
 
@@ -66,16 +71,35 @@ fn live(config: &Config, secrets: Secrets) -> Live {
     }
 }
 
+/// Reads the secrets that a configuration names, and tells what is odd about them.
+fn load(config: &Config) -> Result<Secrets> {
+    let secrets = Secrets::load(config)?;
+    if let Some(warning) = secrets.warning() {
+        tracing::warn!("{warning}");
+    }
+    Ok(secrets)
+}
+
+/// The tokens that are in force, if callers show any.
+pub(crate) fn tokens(live: &Live) -> refusal::Result<&Tokens> {
+    live.secrets.tokens.as_ref().ok_or_else(|| {
+        let message = "nobody is asked for a token: tokens are for TCP (tcp.listen), and where certificates say who calls \
+                       (tcp.tls_client_ca) only if tcp.tokens_file is set; that needs a restart or a reload";
+        Refusal::new(Code::FailedPrecondition, "NO_TOKENS", message)
+    })
+}
+
 impl Control {
-    /// Puts a configuration into force; reads the secrets that it names, and makes a token that is missing.
+    /// Puts a configuration into force; reads the secrets that it names.
     pub(crate) fn new(config: &Config) -> Result<Self> {
-        let secrets = Secrets::load(config, true)?;
+        let secrets = load(config)?;
         Ok(Self(Arc::new(Inner {
             live: ArcSwap::from_pointee(live(config, secrets)),
             running: Mutex::new(Running {
                 config: config.clone(),
                 values: values(&config.settings),
             }),
+            changes: watch::Sender::new(0),
             stop: watch::Sender::new(false),
         })))
     }
@@ -83,6 +107,44 @@ impl Control {
     /// What is in force now.
     pub(crate) fn live(&self) -> Arc<Live> {
         self.0.live.load_full()
+    }
+
+    /// Told of every change of what is in force.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    fn put(&self, live: Live) {
+        self.0.live.store(Arc::new(live));
+        self.0.changes.send_modify(|count| *count += 1);
+    }
+
+    /// One change after the other: the later one sees what the earlier did.
+    fn running(&self) -> MutexGuard<'_, Running> {
+        let running = self.0.running.lock();
+        running.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a token, and says what its callers show. It is in force when this is answered.
+    pub(crate) fn create_token(&self, name: &str, role: Role) -> refusal::Result<String> {
+        self.change_tokens(|tokens| tokens.create(name, role))
+    }
+
+    /// Takes a token away: who shows it is let in no more, and what goes on in its name ends.
+    pub(crate) fn revoke_token(&self, name: &str) -> refusal::Result<()> {
+        self.change_tokens(|tokens| Ok((tokens.revoke(name)?, ())))
+    }
+
+    fn change_tokens<T>(
+        &self,
+        change: impl FnOnce(&Tokens) -> refusal::Result<(Tokens, T)>,
+    ) -> refusal::Result<T> {
+        let _one = self.running();
+        let mut next = Live::clone(&self.live());
+        let (tokens, done) = change(tokens(&next)?)?;
+        next.secrets.tokens = Some(tokens);
+        self.put(next);
+        Ok(done)
     }
 
     /// Reads the configuration again and applies what can change. If it does not do, nothing changes.
@@ -101,15 +163,10 @@ impl Control {
     }
 
     fn try_reload(&self) -> Result<Reloaded> {
-        // One after the other: the later one sees what the earlier did.
-        let mut running = self
-            .0
-            .running
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running();
         let config = running.config.again()?;
         check_readers(&config)?;
-        let secrets = Secrets::load(&config, true)?;
+        let secrets = load(&config)?;
         let before = self.live();
         let mut next = live(&config, secrets);
         // Whether keys and tokens suffice depends on the address: they change together or not at all.
@@ -139,7 +196,7 @@ impl Control {
         done.changed.sort_unstable();
         done.changed.dedup();
         running.config = config;
-        self.0.live.store(Arc::new(next));
+        self.put(next);
         Ok(done)
     }
 

@@ -136,10 +136,12 @@ pub const METRICS_AFTER: Duration = Duration::from_secs(10);
 pub const REASONS_MAX: usize = 256;
 /// Bytes of a file of settings.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// Bytes of a file with a token.
-pub const TOKEN_BYTES_MAX: u64 = 1 << 10;
-/// Bytes of a token, at least: what is shorter can be guessed.
-pub const TOKEN_BYTES_MIN: usize = 16;
+/// Bytes of the file of tokens.
+pub const TOKENS_BYTES_MAX: u64 = 1 << 20;
+/// Tokens: every call by TCP is held against all of them.
+pub const TOKENS_MAX: usize = 256;
+/// Bytes of a token's name.
+pub const TOKEN_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a file with certificates or a key.
 pub const PEM_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the name that a caller gives a request.

@@ -1,39 +1,24 @@
-//! What makes TCP safe: the token, and the keys of TLS.
+//! What makes TCP safe: the tokens, and the keys of TLS.
 //!
-//! Promises: a secret that others can read is refused; a token is compared in the same time however wrong it is; no
-//! secret is ever shown.
+//! Promises: a secret that others can read is refused; no secret is ever shown. Not here: what a token is (`tokens`).
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use subtle::ConstantTimeEq;
-use tokio_rustls::rustls::crypto::{CryptoProvider, hash, ring};
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::config::{Config, Tls};
+use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::folder::make_private;
-use crate::limits::{PEM_BYTES_MAX, TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
-
-/// Random bytes of a token that we make.
-const TOKEN_RANDOM_BYTES: usize = 32;
-
-/// A token; equal ones are the same.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token(Vec<u8>);
-
-impl Token {
-    /// True if this is what the caller shows.
-    pub(crate) fn is(&self, shown: &[u8]) -> bool {
-        bool::from(self.0.ct_eq(shown))
-    }
-}
+use crate::limits::PEM_BYTES_MAX;
+use crate::tokens::Tokens;
 
 /// The authority of callers' certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,36 +44,42 @@ pub(crate) struct Keys {
 /// What callers by TCP must show, and what is shown to them.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    pub(crate) token: Option<Token>,
+    /// Those of which callers must show one, if they must.
+    pub(crate) tokens: Option<Tokens>,
     pub(crate) keys: Option<Keys>,
 }
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (token, tls) = (self.token.is_some(), self.keys.is_some());
-        write!(out, "Secrets {{ token: {token}, tls: {tls} }}")
+        let (tokens, tls) = (self.tokens.is_some(), self.keys.is_some());
+        write!(out, "Secrets {{ tokens: {tokens}, tls: {tls} }}")
     }
 }
 
 impl Secrets {
-    /// Reads what the configuration names. A token that is missing is made if `make` says so.
-    pub(crate) fn load(config: &Config, make: bool) -> Result<Self> {
+    /// Reads what the configuration names.
+    pub(crate) fn load(config: &Config) -> Result<Self> {
         let Some(tcp) = &config.tcp else {
             return Ok(Self::default());
         };
         let keys = tcp.tls.as_ref().map(|tls| keys(config, tls)).transpose()?;
-        let token = match &tcp.token_file {
-            Some(path) => token(config, path, make)?,
-            None => None,
-        };
-        Ok(Self { token, keys })
+        let tokens = tcp.tokens_file.as_deref().map(Tokens::load).transpose()?;
+        Ok(Self { tokens, keys })
+    }
+
+    /// What is to be told if nobody can come in by TCP: there is no token yet.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
+        nobody.then_some(
+            "TCP is on, and nobody can come in by it: there is no token yet; `amemctl token create NAME` makes one",
+        )
     }
 
     /// The settings behind which others stand than before.
     pub(crate) fn changes(&self, before: &Self) -> Vec<&'static str> {
         let mut out = Vec::new();
-        if self.token != before.token {
-            out.push("tcp.token_file");
+        if self.tokens != before.tokens {
+            out.push("tcp.tokens_file");
         }
         let pem = |secrets: &Self| secrets.keys.as_ref().map(|keys| keys.pem.clone());
         if pem(self) != pem(before) {
@@ -96,80 +87,6 @@ impl Secrets {
         }
         out
     }
-}
-
-/// Reads a token; `None` if there is none and none is to be made.
-fn token(config: &Config, path: &Path, make: bool) -> Result<Option<Token>> {
-    let wrong = |why: String| config.wrong("tcp.token_file", why);
-    let failed = |e| Error::io("read the token in", path, e);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound && make => return make_token(path).map(Some),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(failed(e)),
-    };
-    let meta = file.metadata().map_err(failed)?;
-    let shown = path.display();
-    if !meta.is_file() {
-        return Err(wrong(format!("{shown} is not a file")));
-    }
-    let mode = meta.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(wrong(format!(
-            "others may read {shown} (its mode is {mode:04o}): take that right away (chmod 600), and make a new \
-             token by removing the file"
-        )));
-    }
-    let ours = rustix::process::geteuid().as_raw();
-    if meta.uid() != ours && meta.uid() != 0 {
-        let owner = meta.uid();
-        return Err(wrong(format!("{shown} belongs to user {owner}, not to us")));
-    }
-    let mut bytes = Vec::new();
-    file.take(TOKEN_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    let text = bytes.trim_ascii();
-    if !(TOKEN_BYTES_MIN..=TOKEN_BYTES_MAX as usize).contains(&text.len()) {
-        return Err(wrong(format!(
-            "{shown} has a token of {} bytes; it must have {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX}: remove it, and \
-             one is made",
-            text.len()
-        )));
-    }
-    if !text.iter().all(u8::is_ascii_graphic) {
-        let why = "has a token that no header can carry: it must be visible ASCII, one word";
-        return Err(wrong(format!("{shown} {why}")));
-    }
-    Ok(Some(Token(text.to_vec())))
-}
-
-fn make_token(path: &Path) -> Result<Token> {
-    let failed = |e| Error::io("make the token in", path, e);
-    if let Some(folder) = path.parent() {
-        make_private(folder)?;
-    }
-    let mut random = [0; TOKEN_RANDOM_BYTES];
-    ring::default_provider()
-        .secure_random
-        .fill(&mut random)
-        .map_err(|_| failed(io::Error::other("the system gives no random bytes")))?;
-    let text = hex(&random);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(failed)?;
-    file.write_all(format!("{text}\n").as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(failed)?;
-    tracing::info!(path = %path.display(), "made a token for TCP");
-    Ok(Token(text.into_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
@@ -255,13 +172,7 @@ fn read_pem(
 
 /// The name of a caller that showed a certificate: the first half of its SHA-256.
 pub(crate) fn certificate_name(certificate: &[u8]) -> Option<String> {
-    let provider: CryptoProvider = ring::default_provider();
-    let sha256 = provider.cipher_suites.iter().find_map(|suite| {
-        let hash = suite.tls13()?.common.hash_provider;
-        (hash.algorithm() == hash::HashAlgorithm::SHA256).then_some(hash)
-    })?;
-    let digest = sha256.hash(certificate);
-    Some(format!("certificate:{}", hex(&digest.as_ref()[..16])))
+    Some(format!("certificate:{}", Digest::of(certificate)?.half()))
 }
 
 #[cfg(test)]

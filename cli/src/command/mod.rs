@@ -41,6 +41,7 @@ mod similar;
 mod start_daemon;
 mod status;
 mod timeline;
+mod token;
 mod top;
 mod traverse;
 mod upkeep;
@@ -138,6 +139,8 @@ pub(crate) enum Command {
     Jobs(jobs::Jobs),
     /// Shows what amemd is doing, once a second.
     Top(top::Top),
+    /// Tokens for callers by TCP: create, list, revoke.
+    Token(token::Token),
     /// Has amemd read its settings again.
     Reload(daemon::Reload),
     /// Ends amemd.
@@ -200,6 +203,7 @@ impl Command {
             Self::Status(_) => "status",
             Self::Jobs(_) => "jobs",
             Self::Top(_) => "top",
+            Self::Token(_) => "token",
             Self::Reload(_) => "reload",
             Self::Shutdown(_) => "shutdown",
             Self::Service(_) => "service",
@@ -217,6 +221,7 @@ impl Command {
             Self::Brain(command) => command.name(),
             Self::Sessions(command) => command.name(),
             Self::Service(command) => command.name(),
+            Self::Token(command) => command.name(),
             _ => return self.name().to_owned(),
         };
         format!("{} {below}", self.name())
@@ -263,6 +268,7 @@ impl Command {
             Self::Status(command) => command.run(cx),
             Self::Jobs(command) => command.run(cx),
             Self::Top(command) => command.run(cx),
+            Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),
             Self::Service(command) => command.run(cx),

@@ -31,9 +31,9 @@ pub struct Flags {
     /// A TCP address to listen on as well, such as 127.0.0.1:7411
     #[arg(long, value_name = "ADDRESS")]
     pub tcp_listen: Option<String>,
-    /// The file with the token that callers by TCP must show
+    /// The file of the tokens of which callers by TCP must show one
     #[arg(long, value_name = "PATH")]
-    pub token_file: Option<PathBuf>,
+    pub tokens_file: Option<PathBuf>,
     /// The certificates that are shown to callers by TCP, in PEM
     #[arg(long, value_name = "PATH")]
     pub tls_certificate: Option<PathBuf>,
@@ -63,7 +63,7 @@ impl Flags {
             ("folder", "--folder", path(&self.folder)),
             ("socket", "--socket", path(&self.socket)),
             ("tcp.listen", "--tcp-listen", text(&self.tcp_listen)),
-            ("tcp.token_file", "--token-file", path(&self.token_file)),
+            ("tcp.tokens_file", "--tokens-file", path(&self.tokens_file)),
             (
                 "tcp.tls_certificate",
                 "--tls-certificate",

@@ -44,7 +44,7 @@ const PLAIN: [Key; 18] = [
     live(READERS, "AMEMD_ACCESS_READERS"),
     fixed("tcp.listen", "AMEMD_TCP_LISTEN"),
     live("tcp.role", "AMEMD_TCP_ROLE"),
-    live("tcp.token_file", "AMEMD_TCP_TOKEN_FILE"),
+    live("tcp.tokens_file", "AMEMD_TCP_TOKENS_FILE"),
     live("tcp.tls_certificate", "AMEMD_TCP_TLS_CERTIFICATE"),
     live("tcp.tls_key", "AMEMD_TCP_TLS_KEY"),
     live("tcp.tls_client_ca", "AMEMD_TCP_TLS_CLIENT_CA"),
@@ -116,7 +116,7 @@ mod tests {
             ("tcp.lisen", "tcp.listen"),
             ("tcp.socket", "socket"),
             ("limits.conections", "limits.connections"),
-            ("token_file", "tcp.token_file"),
+            ("tokens_fil", "tcp.tokens_file"),
         ] {
             assert_eq!(nearest(typed), Some(meant), "{typed}");
         }

@@ -71,10 +71,10 @@ impl std::fmt::Display for LogFormat {
 pub struct Tcp {
     /// The address.
     pub listen: SocketAddr,
-    /// What callers may do who come in this way.
+    /// What callers may do who show a certificate and no token.
     pub role: Role,
-    /// The file of the token that they must show, if they must.
-    pub token_file: Option<PathBuf>,
+    /// The file of the tokens of which they must show one, if they must.
+    pub tokens_file: Option<PathBuf>,
     /// What makes the connection private.
     pub tls: Option<Tls>,
 }
@@ -158,8 +158,8 @@ impl Config {
         let socket_group = layers.id("access.socket_group", Names::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
         let readers = layers.readers(READERS)?;
-        let token = config_folder(&variable).map(|folder| folder.join("amemd/token"));
-        let tcp = tcp(&mut layers, token)?;
+        let tokens = config_folder(&variable).map(|folder| folder.join("amemd/tokens.toml"));
+        let tcp = tcp(&mut layers, tokens)?;
         let metrics = metrics(&mut layers)?;
         let traces = traces(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
@@ -222,10 +222,10 @@ fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
 }
 
 /// TCP is safe, or it is off.
-fn tcp(layers: &mut Layers, default_token: Option<PathBuf>) -> Result<Option<Tcp>> {
+fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tcp>> {
     let listen: Option<SocketAddr> = layers.value("tcp.listen", None)?;
     let role = layers.value("tcp.role", Some(Role::Write))?;
-    let token_file = layers.path("tcp.token_file", None)?;
+    let tokens_file = layers.path("tcp.tokens_file", None)?;
     let certificate = layers.path("tcp.tls_certificate", None)?;
     let key = layers.path("tcp.tls_key", None)?;
     let client_ca = layers.path("tcp.tls_client_ca", None)?;
@@ -261,15 +261,15 @@ fn tcp(layers: &mut Layers, default_token: Option<PathBuf>) -> Result<Option<Tcp
         )));
     }
     // A certificate of the right authority says who calls; everybody else shows a token.
-    let token_file = match (token_file, &client_ca) {
+    let tokens_file = match (tokens_file, &client_ca) {
         (Some(file), _) => Some(file),
         (None, Some(_)) => None,
         (None, None) => {
-            let file = default_token.ok_or(Error::NotSaid {
-                what: "file for the token of TCP",
-                remedy: "set tcp.token_file, or XDG_CONFIG_HOME or HOME",
+            let file = default_tokens.ok_or(Error::NotSaid {
+                what: "file for the tokens of TCP",
+                remedy: "set tcp.tokens_file, or XDG_CONFIG_HOME or HOME",
             })?;
-            if let Some(shown) = layers.shown.iter_mut().find(|s| s.key == "tcp.token_file") {
+            if let Some(shown) = layers.shown.iter_mut().find(|s| s.key == "tcp.tokens_file") {
                 shown.value = Some(file.display().to_string());
             }
             Some(file)
@@ -278,7 +278,7 @@ fn tcp(layers: &mut Layers, default_token: Option<PathBuf>) -> Result<Option<Tcp
     Ok(Some(Tcp {
         listen,
         role: role.unwrap_or(Role::Write),
-        token_file,
+        tokens_file,
         tls,
     }))
 }

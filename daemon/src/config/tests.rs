@@ -183,7 +183,7 @@ fn tcp_is_safe_or_it_is_no_configuration() {
     for (pairs, words) in [
         (vec!["tcp.listen=0.0.0.0:1"], "tcp.tls_certificate"),
         (
-            vec!["tcp.listen=[::]:1", "tcp.token_file=/t"],
+            vec!["tcp.listen=[::]:1", "tcp.tokens_file=/t"],
             "other machines",
         ),
         (
@@ -204,26 +204,26 @@ fn tcp_is_safe_or_it_is_no_configuration() {
     }
     let tcp = |pairs: &[&str]| set(pairs).unwrap().tcp.unwrap();
     let loopback = tcp(&["tcp.listen=127.0.0.1:1"]);
-    let token = Path::new("/h/.config/amemd/token");
-    assert_eq!(loopback.token_file.as_deref(), Some(token));
+    let tokens = Path::new("/h/.config/amemd/tokens.toml");
+    assert_eq!(loopback.tokens_file.as_deref(), Some(tokens));
     assert_eq!((loopback.tls, loopback.role), (None, Role::Write));
     let listen = "tcp.listen=0.0.0.0:1";
     let public = tcp(&[listen, cert[0], cert[1]]);
     assert_eq!(
-        public.token_file.as_deref(),
-        Some(token),
+        public.tokens_file.as_deref(),
+        Some(tokens),
         "TLS alone says not who calls"
     );
     let mutual = tcp(&[listen, cert[0], cert[1], "tcp.tls_client_ca=/a"]);
-    assert_eq!(mutual.token_file, None);
+    assert_eq!(mutual.tokens_file, None);
     let both = tcp(&[
         listen,
         cert[0],
         cert[1],
         "tcp.tls_client_ca=/a",
-        "tcp.token_file=/t",
+        "tcp.tokens_file=/t",
     ]);
-    assert_eq!(both.token_file.as_deref(), Some(Path::new("/t")));
+    assert_eq!(both.tokens_file.as_deref(), Some(Path::new("/t")));
     assert_eq!(set(&[]).unwrap().tcp, None);
 }
 

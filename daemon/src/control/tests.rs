@@ -71,36 +71,65 @@ fn a_broken_configuration_changes_nothing() {
 }
 
 #[test]
-fn a_new_token_is_asked_for_and_another_address_takes_nothing_along() {
+fn what_is_in_the_file_of_tokens_is_in_force_and_another_address_takes_nothing_along() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = |address: &str, role: &str| {
-        format!("[tcp]\nlisten = \"{address}\"\ntoken_file = \"token\"\nrole = \"{role}\"\n")
+        format!("[tcp]\nlisten = \"{address}\"\ntokens_file = \"tokens.toml\"\nrole = \"{role}\"\n")
     };
     let control = start(folder.path(), &tcp("127.0.0.1:1", "write"));
-    let token = folder.path().join("token");
-    let first = fs::read_to_string(&token).unwrap();
-    fs::remove_file(&token).unwrap();
+    let names = || {
+        let live = control.live();
+        let tokens = tokens(&live).unwrap().list().iter();
+        tokens.map(|token| token.name.clone()).collect::<Vec<_>>()
+    };
+    assert!(names().is_empty());
+    let mut changes = control.changes();
+    control.create_token("one", Role::Read).unwrap();
+    control.create_token("two", Role::Write).unwrap();
+    assert_eq!(names(), ["one", "two"]);
+    assert!(changes.has_changed().unwrap());
+    changes.mark_unchanged();
+    control.revoke_token("one").unwrap();
+    assert_eq!(names(), ["two"]);
+    assert!(changes.has_changed().unwrap());
+    // It is what the file says already.
+    assert_eq!(control.reload().unwrap().changed, Vec::<String>::new());
+
+    let file = folder.path().join("tokens.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"two\"", "\"three\"")).unwrap();
     write(folder.path(), &tcp("127.0.0.1:1", "read"));
     let done = control.reload().unwrap();
-    assert_eq!(done.changed, ["tcp.role", "tcp.token_file"]);
-    let is = |text: &str| {
-        let live = control.live();
-        live.secrets
-            .token
-            .as_ref()
-            .unwrap()
-            .is(text.trim().as_bytes())
-    };
-    let second = fs::read_to_string(&token).unwrap();
-    assert!(!is(&first) && is(&second));
+    assert_eq!(done.changed, ["tcp.role", "tcp.tokens_file"]);
+    assert_eq!(names(), ["three"]);
 
-    fs::remove_file(&token).unwrap();
+    // What does not do changes nothing, neither by a reload nor by a token.
+    fs::write(&file, "[[token]]\nname = 7\n").unwrap();
+    let error = control.reload().unwrap_err().to_string();
+    assert!(error.contains("tokens.toml: line"), "{error}");
+    let refusal = control.create_token("four", Role::Read).unwrap_err();
+    assert_eq!(refusal.reason, "TOKENS_FILE");
+    assert_eq!(names(), ["three"]);
+
+    fs::remove_file(&file).unwrap();
     write(folder.path(), &tcp("127.0.0.1:2", "admin"));
     let done = control.reload().unwrap();
     assert_eq!(done.changed, Vec::<String>::new());
     assert_eq!(done.needs_restart, ["tcp.listen", "tcp.role"]);
-    assert!(is(&second));
+    assert_eq!(names(), ["three"]);
     assert_eq!(control.live().tcp_role, Role::Read);
+}
+
+#[test]
+fn without_tcp_there_are_no_tokens_to_make() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = start(folder.path(), "")
+        .create_token("a", Role::Read)
+        .unwrap_err();
+    assert_eq!(
+        (refusal.code, &*refusal.reason),
+        (Code::FailedPrecondition, "NO_TOKENS")
+    );
 }
 
 #[tokio::test]

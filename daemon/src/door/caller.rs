@@ -1,4 +1,4 @@
-//! Who makes a call: the user at the other end of the Unix socket, or who shows a certificate or the token by TCP.
+//! Who makes a call: the user at the other end of the Unix socket, or who shows a certificate or a token by TCP.
 
 use std::net::SocketAddr;
 
@@ -7,57 +7,81 @@ use tonic::codegen::http::{HeaderMap, Uri, header};
 
 use crate::access::Caller;
 use crate::control::Live;
+use crate::digest::Digest;
 use crate::listen::Peer;
 use crate::refusal::{Refusal, Result};
+use crate::tokens::Tokens;
 
-/// Who makes a call.
-pub(super) fn caller(
-    live: &Live,
-    peer: Option<&Peer>,
-    uri: &Uri,
-    headers: &HeaderMap,
-) -> Result<Caller> {
-    match peer {
-        None => Err(unknown()),
-        Some(Peer::Unix { uid, gid }) => Ok(Caller {
-            principal: format!("uid:{uid}"),
-            // It may have been taken away since the connection began.
-            role: live.access.role(*uid, *gid).ok_or_else(unknown)?,
-            user: Some((*uid, *gid)),
-        }),
-        Some(Peer::Tcp {
-            to,
-            tls,
-            certificate,
-            authority,
-            ..
-        }) => {
-            // Who comes by TLS has seen our certificate: no other name leads here.
-            if !tls {
-                check_authority(*to, uri, headers)?;
-            }
-            // What was shown was held against the authority of that time.
-            let keys = live.secrets.keys.as_ref();
-            if keys.and_then(|keys| keys.authority.as_ref()) != authority.as_ref() {
-                let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
-                           connect again";
-                return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
-            }
-            if let Some(token) = &live.secrets.token {
-                let shown = shown_token(headers)?;
-                if !token.is(shown) {
-                    return Err(token_refused("the token is not the right one"));
-                }
-            } else if certificate.is_none() {
-                // Nothing says who calls: no configuration allows that, but a reload may have come in between.
-                return Err(unknown());
-            }
-            Ok(Caller {
-                principal: certificate.clone().unwrap_or_else(|| "token".into()),
-                role: live.tcp_role,
-                user: None,
-            })
+/// What a call shows of who makes it. It is judged by what is in force, and again whenever that changes.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    peer: Peer,
+    /// The hash of the token, or why there is none.
+    token: Result<Digest>,
+}
+
+impl Shown {
+    /// What a call of this peer shows.
+    pub(super) fn by(peer: Option<&Peer>, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
+        let peer = peer.ok_or_else(unknown)?.clone();
+        // Who comes by TLS has seen our certificate: no other name leads here.
+        if let Peer::Tcp { to, tls: false, .. } = &peer {
+            check_authority(*to, uri, headers)?;
         }
+        let token = shown_token(headers).and_then(|token| {
+            Digest::of(token).ok_or_else(|| Refusal::internal("there is no SHA-256"))
+        });
+        Ok(Self { peer, token })
+    }
+
+    /// Who that is by what is in force.
+    pub(super) fn caller(&self, live: &Live) -> Result<Caller> {
+        let (certificate, authority) = match &self.peer {
+            Peer::Unix { uid, gid } => {
+                return Ok(Caller {
+                    principal: format!("uid:{uid}"),
+                    // It may have been taken away since the connection began.
+                    role: live.access.role(*uid, *gid).ok_or_else(unknown)?,
+                    user: Some((*uid, *gid)),
+                });
+            }
+            Peer::Tcp {
+                certificate,
+                authority,
+                ..
+            } => (certificate, authority),
+        };
+        // What was shown was held against the authority of that time.
+        let keys = live.secrets.keys.as_ref();
+        if keys.and_then(|keys| keys.authority.as_ref()) != authority.as_ref() {
+            let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
+                       connect again";
+            return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
+        }
+        if let Some(tokens) = &live.secrets.tokens {
+            return self.by_token(tokens);
+        }
+        // Without either nothing says who calls: no configuration allows that, but a reload may have come in between.
+        Ok(Caller {
+            principal: certificate.clone().ok_or_else(unknown)?,
+            role: live.tcp_role,
+            user: None,
+        })
+    }
+
+    fn by_token(&self, tokens: &Tokens) -> Result<Caller> {
+        if tokens.is_empty() {
+            return Err(token_refused("there is no token yet"));
+        }
+        let shown = self.token.clone()?;
+        let token = tokens
+            .find(&shown)
+            .ok_or_else(|| token_refused("the token is none, or was revoked"))?;
+        Ok(Caller {
+            principal: format!("token:{}", token.name),
+            role: token.role,
+            user: None,
+        })
     }
 }
 
@@ -69,7 +93,8 @@ fn unknown() -> Refusal {
 
 fn token_refused(what: &str) -> Refusal {
     let message = format!(
-        "{what}: send the header \"authorization: Bearer TOKEN\" with what is in the daemon's tcp.token_file"
+        "{what}: send the header \"authorization: Bearer TOKEN\"; on the daemon's machine, `amemctl token create NAME` \
+         makes a token"
     );
     Refusal::new(Code::Unauthenticated, "TOKEN", message)
 }

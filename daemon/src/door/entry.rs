@@ -11,9 +11,10 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::answer::{Answers, Places};
-use super::caller::caller;
+use super::caller::Shown;
 use super::deadline::Deadline;
 use super::load::{Load, Metered};
+use super::standing::Standing;
 use crate::access::{Caller, Needs, Pace, needs};
 use crate::control::Control;
 use crate::listen::Guest;
@@ -48,12 +49,8 @@ impl Enter {
         let (mut parts, body) = request.into_parts();
         let path = parts.uri.path();
         let guest = parts.extensions.get::<Guest>();
-        let caller = caller(
-            &live,
-            guest.map(|guest| &guest.peer),
-            &parts.uri,
-            &parts.headers,
-        )?;
+        let shown = Shown::by(guest.map(|guest| &guest.peer), &parts.uri, &parts.headers)?;
+        let caller = shown.caller(&live)?;
         tracing::Span::current().record("principal", caller.principal.as_str());
         let needs = needs(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
@@ -69,10 +66,17 @@ impl Enter {
             guest.let_in();
         }
         let is_stream = needs.pace == Pace::Stream;
+        let standing =
+            is_stream.then(|| Standing::new(self.control.clone(), shown, caller.clone()));
         let body = Metered::wrap(body, held.clone(), is_stream, needs.message_bytes_max);
+        let body = match &standing {
+            Some(standing) => standing.request(body),
+            None => body,
+        };
         parts.extensions.insert(caller);
         let entered = Entered {
             deadline,
+            standing,
             places: (call, held),
         };
         Ok((Request::from_parts(parts, body), entered))
@@ -92,6 +96,8 @@ fn check_role(caller: &Caller, needs: Needs, path: &str) -> Result<()> {
 /// What a call has that was let in.
 struct Entered {
     deadline: Option<Deadline>,
+    /// That of a stream.
+    standing: Option<Standing>,
     /// Held until its answer has been sent.
     places: Places,
 }
@@ -138,7 +144,11 @@ where
         let answers = self.enter.answers.clone();
         let answer = self.inner.call(request);
         Box::pin(async move {
-            let Entered { deadline, places } = entered;
+            let Entered {
+                deadline,
+                standing,
+                places,
+            } = entered;
             let answer = match deadline {
                 None => answer.await,
                 Some(deadline) => match tokio::time::timeout_at(deadline.at, answer).await {
@@ -146,7 +156,13 @@ where
                     Err(_) => Ok(Status::from(deadline.exceeded()).into_http()),
                 },
             };
-            Ok(answer?.map(|body| answers.send(body, places, deadline)))
+            Ok(answer?.map(|body| {
+                let body = match &standing {
+                    Some(standing) => standing.answer(body),
+                    None => body,
+                };
+                answers.send(body, places, deadline)
+            }))
         })
     }
 }

@@ -2,8 +2,8 @@
 //! it, and it has a deadline.
 //!
 //! Promises: nothing is served that is not in the table of `access`; a call that is refused costs no more than its
-//! headers; what a call holds it holds until its answer has been sent. Not here: connections (`listen`), what calls do
-//! (`services`).
+//! headers; what a call holds it holds until its answer has been sent; a stream ends when what its caller may do
+//! changes. Not here: connections (`listen`), what calls do (`services`).
 
 mod calls;
 mod entry;
@@ -12,6 +12,7 @@ mod answer;
 mod caller;
 mod deadline;
 mod load;
+mod standing;
 
 pub(crate) use calls::NameCalls;
 pub(crate) use entry::Enter;

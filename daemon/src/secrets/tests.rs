@@ -1,4 +1,4 @@
-//! Tokens and keys: what is made, what is taken, what is refused.
+//! Keys: what is taken, what is refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,58 +13,13 @@ fn config(folder: &Path, set: &[(&str, &Path)]) -> Config {
         folder: Some(folder.into()),
         socket: Some(folder.join("s")),
         tcp_listen: Some("127.0.0.1:0".into()),
-        token_file: Some(folder.join("token")),
+        tokens_file: Some(folder.join("tokens.toml")),
         ..Flags::default()
     };
     for (name, path) in set {
         flags.set.push(format!("{name}={}", path.display()));
     }
     Config::load(flags, Arc::new(|_| None)).unwrap()
-}
-
-#[test]
-fn a_missing_token_is_made_for_us_alone_and_read_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config(folder.path(), &[]);
-    assert!(Secrets::load(&config, false).unwrap().token.is_none());
-    let made = Secrets::load(&config, true).unwrap();
-    let path = folder.path().join("token");
-    let text = fs::read_to_string(&path).unwrap();
-    assert_eq!(text.trim().len(), 64);
-    assert_eq!(
-        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    let token = made.token.clone().unwrap();
-    assert!(token.is(text.trim().as_bytes()));
-    assert!(!token.is(&text.as_bytes()[..63]) && !token.is(b"") && !token.is(&[b'0'; 64]));
-    let again = Secrets::load(&config, true).unwrap();
-    assert!(again.changes(&made).is_empty());
-    assert!(!format!("{again:?}").contains(text.trim()));
-
-    fs::write(&path, "another-token-of-ours").unwrap();
-    let changed = Secrets::load(&config, true).unwrap();
-    assert_eq!(changed.changes(&made), ["tcp.token_file"]);
-}
-
-#[test]
-fn a_token_that_others_can_read_or_guess_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = config(folder.path(), &[]);
-    let path = folder.path().join("token");
-    for (text, mode, words) in [
-        ("0123456789abcdef", 0o640, "0640"),
-        ("short", 0o600, "5 bytes"),
-        ("0123456789 abcdef", 0o600, "one word"),
-    ] {
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        let error = Secrets::load(&config, true).unwrap_err().to_string();
-        assert!(
-            error.contains(words) && error.contains("tcp.token_file"),
-            "{error}"
-        );
-    }
 }
 
 #[test]
@@ -88,7 +43,7 @@ fn keys_are_taken_only_if_they_are_whole_and_go_together() {
             ("tcp.tls_key", key.as_path()),
         ];
         set.extend(ca.as_deref().map(|ca| ("tcp.tls_client_ca", ca)));
-        Secrets::load(&config(folder.path(), &set), true)
+        Secrets::load(&config(folder.path(), &set))
     };
     let first = load("cert", "key", None).unwrap();
     assert!(first.keys.is_some());

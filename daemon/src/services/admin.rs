@@ -4,7 +4,7 @@ use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use tonic::{Request, Response, Status};
 
-use super::{Service, merge, page_size, status};
+use super::{Service, merge, page_size, status, tokens};
 use crate::brains::blocking;
 use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
@@ -175,6 +175,30 @@ impl AdminService for Service {
             changed: reloaded.changed,
             needs_restart: reloaded.needs_restart,
         }))
+    }
+
+    async fn create_token(
+        &self,
+        request: Request<v1::CreateTokenRequest>,
+    ) -> Result<Response<v1::CreateTokenResponse>, Status> {
+        let made = tokens::create(&self.0.control, request.into_inner()).await?;
+        Ok(Response::new(made))
+    }
+
+    async fn list_tokens(
+        &self,
+        request: Request<v1::ListTokensRequest>,
+    ) -> Result<Response<v1::ListTokensResponse>, Status> {
+        let listed = tokens::list(&self.0.control.live(), &request.into_inner())?;
+        Ok(Response::new(listed))
+    }
+
+    async fn revoke_token(
+        &self,
+        request: Request<v1::RevokeTokenRequest>,
+    ) -> Result<Response<v1::RevokeTokenResponse>, Status> {
+        tokens::revoke(&self.0.control, request.into_inner()).await?;
+        Ok(Response::new(v1::RevokeTokenResponse {}))
     }
 
     async fn shutdown(

@@ -13,8 +13,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
+use super::tokens::permission;
 use super::{Service, caller, merge, page_size, status, transfer};
-use crate::access::Role;
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;
@@ -116,12 +116,7 @@ impl BrainService for Service {
                 let live = self.0.control.live();
                 live.access.may_read_file(user, &brain.name)
             }),
-            permission: match caller.role {
-                Role::Read => v1::Permission::Read,
-                Role::Write => v1::Permission::Write,
-                Role::Admin => v1::Permission::Admin,
-            }
-            .into(),
+            permission: permission(caller.role).into(),
         }))
     }
 

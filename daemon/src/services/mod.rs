@@ -9,6 +9,7 @@ mod sending;
 mod status;
 mod stream;
 mod subscribe;
+mod tokens;
 mod transfer;
 
 use std::path::PathBuf;

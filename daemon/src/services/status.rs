@@ -168,7 +168,8 @@ fn micros(micros: u64) -> Duration {
     duration(std::time::Duration::from_micros(micros))
 }
 
-fn time(time: SystemTime) -> Timestamp {
+/// A moment.
+pub(super) fn time(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     timestamp(Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
 }

@@ -32,8 +32,8 @@ impl Served {
             .arg(folder.path().join("brains"))
             .arg("--socket")
             .arg(folder.path().join("run/s"))
-            .args(["--tcp-listen", "127.0.0.1:0", "--token-file"])
-            .arg(folder.path().join("token"))
+            .args(["--tcp-listen", "127.0.0.1:0", "--tokens-file"])
+            .arg(folder.path().join("tokens.toml"))
             .stderr(log)
             .spawn()
             .unwrap();
@@ -61,6 +61,8 @@ impl Served {
     /// From now on the program talks to it by TCP, and can read no file of it.
     pub(crate) fn by_tcp(&mut self) {
         let address = self.log("tcp=").unwrap();
+        let token = self.out("-q token create far");
+        self.put("token", token);
         let token = self.path("token").display().to_string();
         self.more = vec!["--address".into(), address, "--token-file".into(), token];
     }

@@ -180,7 +180,12 @@ fn a_daemon_is_reached_by_tcp_with_its_token() {
             .success()
     );
     tool.text("add work 'by socket'");
-    let token = tool.home().join(".config/amemd/token");
+    let made = tool.run(&words("token create far --role write"));
+    assert_eq!(made.exit, 0, "{made:?}");
+    assert!(made.out.starts_with("amem_") && made.out.lines().count() == 1);
+    assert!(made.err.contains("not shown again") && !made.err.contains("amem_"));
+    let token = tool.path("far.token");
+    std::fs::write(&token, &made.out).unwrap();
     let far = format!("--address {address} --token-file {}", token.display());
     check(&tool.text(&format!("-q {far} add work 'by TCP'")), "1");
     let told = tool.data_after(&far, "query work", 0);
@@ -200,4 +205,55 @@ fn a_daemon_is_reached_by_tcp_with_its_token() {
     assert_eq!(ran.exit, 2, "{ran:?}");
     let ran = tool.run(&words("--address 127.0.0.1:1 query work"));
     assert_eq!(ran.exit, 7, "{ran:?}");
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked_and_told_once() {
+    let tool = Tool::new();
+    tool.refused("token list", 7, "no_daemon", "no amemd answers", "amemd");
+    tool.text("-q brain create work");
+    tool.refused("token create a", 5, "no_tokens", "tcp.listen", "tcp.listen");
+    tool.text("-q shutdown");
+    let mut start = tool.command();
+    start.env("AMEMD_TCP_LISTEN", "127.0.0.1:0");
+    assert!(
+        start
+            .args(["-q", "brain", "ls"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let list = tool.text("token list");
+    assert!(list.contains("amemctl token create"), "{list}");
+    let token = tool.data("token create laptop", 0);
+    assert_eq!(
+        (&token["name"], &token["role"]),
+        (&json!("laptop"), &json!("write"))
+    );
+    let token = token["token"].as_str().unwrap().to_owned();
+    tool.data("token create ci --role read", 0);
+    let list = tool.told("token list");
+    assert!(
+        list.contains("laptop write AGO\n") && list.contains("ci read AGO\n"),
+        "{list}"
+    );
+    let list = tool.envelope("token list");
+    assert_eq!(list["data"]["tokens"][0]["name"], "ci");
+    let kept = std::fs::read_to_string(tool.home().join(".config/amemd/tokens.toml")).unwrap();
+    for text in [list.to_string(), kept] {
+        assert!(
+            text.contains("laptop") && !text.contains(&token[5..]),
+            "{text}"
+        );
+    }
+    tool.refused("token create ci", 5, "already_exists", "ci", "another name");
+    tool.refused("token create a/b", 5, "invalid", "letters", "--help");
+    check(&tool.text("token revoke laptop"), "token laptop is revoked");
+    tool.refused(
+        "token revoke laptop",
+        3,
+        "unknown_token",
+        "laptop",
+        "token list",
+    );
 }

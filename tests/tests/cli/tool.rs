@@ -156,7 +156,7 @@ impl Tool {
         let mut named = words.iter().filter(|word| !word.starts_with('-'));
         let command = match (*named.next().unwrap(), named.next()) {
             ("ls", _) => "query".to_owned(),
-            (group @ ("brain" | "sessions"), Some(act)) => format!("{group} {act}"),
+            (group @ ("brain" | "sessions" | "token"), Some(act)) => format!("{group} {act}"),
             (command, _) => command.to_owned(),
         };
         assert_eq!(envelope["command"], command);

@@ -24,7 +24,7 @@ async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
 #[tokio::test]
 async fn a_connection_that_says_nothing_is_closed_and_one_that_speaks_stays() {
     let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
-                    token_file = \"token\"\n";
+                    tokens_file = \"tokens.toml\"\n";
     let daemon = Place::new(settings).start();
     let socket = daemon.place.socket();
     let mut speaks = UnixStream::connect(&socket).await.unwrap();

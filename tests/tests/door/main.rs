@@ -23,3 +23,4 @@ mod start;
 mod stop;
 mod tcp;
 mod tls;
+mod tokens;

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ impl Place {
 pub(crate) struct Daemon {
     child: Running,
     log: Receiver<String>,
+    /// What was taken of it.
+    heard: Mutex<Vec<String>>,
     pub(crate) place: Place,
     /// Where it listens by TCP.
     pub(crate) tcp: Option<SocketAddr>,
@@ -103,6 +106,7 @@ impl Daemon {
         let mut daemon = Self {
             child: Running(child),
             log,
+            heard: Mutex::default(),
             place,
             tcp: None,
             metrics: None,
@@ -121,8 +125,13 @@ impl Daemon {
         let mut said = Vec::new();
         loop {
             match self.log.recv_timeout(PATIENCE) {
-                Ok(line) if line.contains(words) => return line,
-                Ok(line) => said.push(line),
+                Ok(line) => {
+                    self.heard.lock().unwrap().push(line.clone());
+                    if line.contains(words) {
+                        return line;
+                    }
+                    said.push(line);
+                }
                 Err(error) => panic!("{error}; it never said {words:?}, but: {said:#?}"),
             }
         }
@@ -153,6 +162,22 @@ impl Daemon {
         place
     }
 
+    /// Ends it in order; gives its place back, and all that it ever said.
+    pub(crate) fn end_and_tell(self) -> (Place, String) {
+        self.signal("-TERM");
+        let Self {
+            mut child,
+            log,
+            heard,
+            place,
+            ..
+        } = self;
+        assert!(child.0.wait().unwrap().success());
+        let heard = heard.into_inner().unwrap().into_iter();
+        let all: Vec<_> = heard.chain(log).collect();
+        (place, all.join("\n"))
+    }
+
     /// SIGKILL.
     pub(crate) fn kill(self) -> Place {
         self.signal("-KILL");
@@ -166,9 +191,20 @@ impl Daemon {
             .unwrap()
     }
 
-    pub(crate) fn token(&self) -> String {
-        let text = fs::read_to_string(self.place.path("token")).unwrap();
-        text.trim().to_owned()
+    /// A token of this name, with which callers by TCP may do so much.
+    pub(crate) async fn token_of(&self, name: &str, permission: v1::Permission) -> String {
+        let request = v1::CreateTokenRequest {
+            name: name.into(),
+            permission: permission.into(),
+        };
+        let client = self.client().await;
+        let made = client.admin().create_token(request).await;
+        made.unwrap().into_inner().token
+    }
+
+    /// One with which they may write.
+    pub(crate) async fn token(&self) -> String {
+        self.token_of("test", v1::Permission::Write).await
     }
 }
 

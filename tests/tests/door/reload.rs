@@ -1,18 +1,16 @@
 //! SIGHUP: what changes, what needs a restart, what is broken.
 
-use std::fs;
-
 use tonic::Code;
 use tonic::transport::Endpoint;
 
 use crate::process::{Place, ask, check_refused};
 
-const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
+const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
 #[tokio::test]
 async fn a_reload_changes_what_it_can_and_a_broken_file_nothing() {
     let daemon = Place::new(TCP).start();
-    let first = format!("Bearer {}", daemon.token());
+    let first = format!("Bearer {}", daemon.token().await);
     let address = daemon.tcp.unwrap();
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let channel = endpoint.connect().await.unwrap();
@@ -31,20 +29,21 @@ async fn a_reload_changes_what_it_can_and_a_broken_file_nothing() {
         .await
         .unwrap();
 
-    // A new token, another limit, and one thing that needs a restart.
-    fs::remove_file(daemon.place.path("token")).unwrap();
-    let next = format!("{TCP}[limits]\nconnections = 7\n[log]\nformat = \"json\"\n");
+    // Another file of tokens, another limit, and one thing that needs a restart.
+    let other = TCP.replace("tokens.toml", "other.toml");
+    let next = format!("{other}[limits]\nconnections = 7\n[log]\nformat = \"json\"\n");
     daemon.place.configure(&next);
     daemon.signal("-HUP");
+    daemon.says("there is no token yet");
     let line = daemon.says("read the configuration again");
     assert!(line.contains("needs_restart=[\"log.format\"]"), "{line}");
-    for key in ["limits.connections", "tcp.token_file"] {
+    for key in ["limits.connections", "tcp.tokens_file"] {
         assert!(line.contains(key), "{key}: {line}");
     }
     // The same connection, the new rules.
     let answer = ask(channel.clone(), &[("authorization", &first)]).await;
     check_refused(answer, Code::Unauthenticated, "TOKEN", &[]);
-    let second = format!("Bearer {}", daemon.token());
+    let second = format!("Bearer {}", daemon.token().await);
     ask(channel, &[("authorization", &second)]).await.unwrap();
     assert!(daemon.stop().success());
 }

@@ -48,7 +48,7 @@ fn a_configuration_that_does_not_do_is_refused_checked_or_started() {
             &["tcp.listen", "tcp.tls_certificate"],
         ),
         (
-            "[tcp]\nlisten = \"10.0.0.1:0\"\ntoken_file = \"t\"",
+            "[tcp]\nlisten = \"10.0.0.1:0\"\ntokens_file = \"t\"",
             &["other machines"],
         ),
         ("[tcp", &["amemd.toml:3"]),

@@ -1,4 +1,4 @@
-//! TCP on this machine: the token, the host, the role.
+//! TCP on this machine: tokens, the host, the role.
 
 use amem_client::v1;
 use amem_client::v1::brain_service_client::BrainServiceClient;
@@ -7,7 +7,7 @@ use tonic::{Code, Request};
 
 use crate::process::{Daemon, Place, ask, check_refused};
 
-const SETTINGS: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntoken_file = \"token\"\nrole = \"read\"\n";
+const SETTINGS: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
 async fn connect(daemon: &Daemon, host: &str) -> Channel {
     let address = daemon.tcp.unwrap();
@@ -23,7 +23,7 @@ async fn connect(daemon: &Daemon, host: &str) -> Channel {
 #[tokio::test]
 async fn a_caller_by_tcp_shows_the_token_and_means_this_machine() {
     let daemon = Place::new(SETTINGS).start();
-    let bearer = format!("Bearer {}", daemon.token());
+    let bearer = format!("Bearer {}", daemon.token().await);
     let wrong = format!("Bearer {}", "0".repeat(64));
     for host in ["127.0.0.1", "localhost"] {
         let channel = connect(&daemon, host).await;
@@ -53,7 +53,8 @@ async fn a_caller_by_tcp_shows_the_token_and_means_this_machine() {
 async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
     let daemon = Place::new(SETTINGS).start();
     let channel = connect(&daemon, "localhost").await;
-    let bearer = format!("Bearer {}", daemon.token());
+    let token = daemon.token_of("asks", v1::Permission::Read).await;
+    let bearer = format!("Bearer {token}");
     let create = v1::CreateBrainRequest {
         brain: "b".into(),
         ..Default::default()
@@ -65,7 +66,7 @@ async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
     let answer = BrainServiceClient::new(channel.clone())
         .create_brain(request)
         .await;
-    let words = ["token has the role read", "needs the role write"];
+    let words = ["token:asks has the role read", "needs the role write"];
     check_refused(answer, Code::PermissionDenied, "ROLE", &words);
     // Our own user may.
     daemon

@@ -104,9 +104,9 @@ async fn connect(
 #[tokio::test]
 async fn by_tls_a_caller_shows_the_token() {
     let authority = authority();
-    let daemon = place(&authority, "token_file = \"token\"\n").start();
+    let daemon = place(&authority, "tokens_file = \"tokens.toml\"\n").start();
     let channel = connect(&daemon, &authority, None).await.unwrap();
-    let bearer = format!("Bearer {}", daemon.token());
+    let bearer = format!("Bearer {}", daemon.token().await);
     ask(channel.clone(), &[("authorization", &bearer)])
         .await
         .unwrap();
@@ -165,7 +165,7 @@ async fn who_came_in_under_an_authority_that_was_replaced_must_connect_again() {
 #[tokio::test]
 async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
     let (authority, other) = (authority(), self::authority());
-    let more = "token_file = \"token\"\ntls_client_ca = \"ca\"\n";
+    let more = "tokens_file = \"tokens.toml\"\ntls_client_ca = \"ca\"\n";
     let daemon = place(&authority, more).start();
     let here = daemon.client().await;
     let create = amem_client::v1::CreateBrainRequest {
@@ -181,7 +181,7 @@ async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
     let brain = here.brain("b").await.unwrap();
     brain.ingest(vec![event]).await.unwrap();
 
-    let (port, token) = (daemon.tcp.unwrap().port(), daemon.token());
+    let (port, token) = (daemon.tcp.unwrap().port(), daemon.token().await);
     let address = format!("127.0.0.1:{port}");
     let identity = authority.identity();
     let tls = |trusted: &Authority, name: &str| Tls {

@@ -1,8 +1,6 @@
 //! One run of an agent's script: its steps are told on, its daemon is killed and started again when it asks.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -19,12 +17,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Agent<'a> {
     kit: &'a Kit,
     target: &'a str,
-    token: Option<&'a Path>,
+    token: Option<&'a str>,
 }
 
 impl<'a> Agent<'a> {
-    /// An agent that talks to this target, and reads the token that the daemon made.
-    pub(crate) fn new(kit: &'a Kit, target: &'a str, token: Option<&'a Path>) -> Self {
+    /// An agent that talks to this target, and shows this token.
+    pub(crate) fn new(kit: &'a Kit, target: &'a str, token: Option<&'a str>) -> Self {
         Self { kit, target, token }
     }
 
@@ -33,10 +31,8 @@ impl<'a> Agent<'a> {
         let mut daemon = place.start();
         let mut command = self.kit.command();
         command.args(["--target", self.target]);
-        if let Some(file) = self.token {
-            let token = fs::read_to_string(file);
-            let token = token.unwrap_or_else(|why| panic!("no token in {file:?}: {why}"));
-            command.args(["--token", token.trim()]);
+        if let Some(token) = self.token {
+            command.args(["--token", token]);
         }
         let mut script = Script::start(command);
         let mut last = String::new();

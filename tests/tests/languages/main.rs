@@ -18,9 +18,12 @@ mod kit;
 mod packages;
 mod sources;
 
+use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 
 use amem_tests::daemon::Place;
+use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::kit::{Kit, node, python};
@@ -51,10 +54,19 @@ fn over_tcp(kit: &Kit, place: &mut Place) {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = free.local_addr().unwrap().to_string();
     drop(free);
-    let token = place.folder().join("token");
+    let tokens = place.folder().join("tokens.toml");
     place.set("AMEMD_TCP_LISTEN", &target);
-    place.set("AMEMD_TCP_TOKEN_FILE", token.to_str().unwrap());
-    Agent::new(kit, &target, Some(&token)).run(place);
+    place.set("AMEMD_TCP_TOKENS_FILE", tokens.to_str().unwrap());
+    // As a daemon would have written it.
+    let token = "amem_that_agents_show";
+    let hash = Sha256::digest(token);
+    let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = format!(
+        "[[token]]\nname = \"agents\"\nrole = \"write\"\ncreated = 0\nhash = \"sha256:{hash}\"\n"
+    );
+    fs::write(&tokens, text).unwrap();
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
+    Agent::new(kit, &target, Some(token)).run(place);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use amem_client::Client;
+use amem_client::{Client, v1};
 use tonic::transport::Endpoint;
 
 use crate::process::{Daemon, Place, ask};
@@ -128,7 +128,8 @@ fn who_comes_by_a_socket_that_is_lent_is_let_in_by_user_and_not_by_its_mode() {
 async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = tcp.local_addr().unwrap();
-    let named = |address: &str| format!("[tcp]\nlisten = \"{address}\"\ntoken_file = \"token\"\n");
+    let named =
+        |address: &str| format!("[tcp]\nlisten = \"{address}\"\ntokens_file = \"tokens.toml\"\n");
     for (settings, words) in [
         (String::new(), "TCP is off"),
         (named("127.0.0.1:1"), "tcp.listen is 127.0.0.1:1"),
@@ -143,11 +144,19 @@ async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
         assert!(path.exists());
     }
     let place = Place::new(&named(&address.to_string()));
-    let (made, _path) = unix(&place);
+    let (made, path) = unix(&place);
     let command = lending(&place, vec![made.into(), tcp.into()]);
     let daemon = Daemon::start(place, command);
     assert_eq!(daemon.tcp, Some(address));
-    let token = format!("Bearer {}", daemon.token());
+    // The socket is not where the settings have it.
+    let client = Client::connect_unix(path).await.unwrap();
+    let request = v1::CreateTokenRequest {
+        name: "test".into(),
+        permission: v1::Permission::Read.into(),
+        ..Default::default()
+    };
+    let made = client.admin().create_token(request).await.unwrap();
+    let token = format!("Bearer {}", made.into_inner().token);
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let channel = endpoint.connect().await.unwrap();
     ask(channel, &[("authorization", &token)]).await.unwrap();
