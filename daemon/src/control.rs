@@ -64,7 +64,11 @@ fn values(settings: &[Setting]) -> BTreeMap<&'static str, Option<String>> {
 
 fn live(config: &Config, secrets: Secrets) -> Live {
     Live {
-        access: Access::new(config.grants.clone(), config.readers.clone()),
+        access: Access::new(
+            config.grants.clone(),
+            config.brain_grants.clone(),
+            config.readers.clone(),
+        ),
         limits: config.limits.clone(),
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
@@ -126,8 +130,13 @@ impl Control {
     }
 
     /// Makes a token, and says what its callers show. It is in force when this is answered.
-    pub(crate) fn create_token(&self, name: &str, role: Role) -> refusal::Result<String> {
-        self.change_tokens(|tokens| tokens.create(name, role))
+    pub(crate) fn create_token(
+        &self,
+        name: &str,
+        role: Role,
+        brains: &[String],
+    ) -> refusal::Result<String> {
+        self.change_tokens(|tokens| tokens.create(name, role, brains))
     }
 
     /// Takes a token away: who shows it is let in no more, and what goes on in its name ends.

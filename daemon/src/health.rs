@@ -1,17 +1,28 @@
 //! grpc.health.v1 for the daemon and for every brain: the service `brain/NAME`.
 //!
-//! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is.
+//! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is; a caller is
+//! told of the brains that it sees, and of others as if they were not there.
 
+use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
+use tonic_health::pb::health_server::{Health as Checks, HealthServer};
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
+use tonic_health::server::{HealthReporter, HealthService};
+
+use crate::access::Caller;
 
 /// Where states of health are told.
 #[derive(Debug, Clone)]
 pub(crate) struct Health(HealthReporter);
 
 impl Health {
-    pub(crate) fn new(reporter: HealthReporter) -> Self {
-        Self(reporter)
+    pub(crate) fn new() -> Self {
+        Self(HealthReporter::new())
+    }
+
+    /// The service that tells them.
+    pub(crate) fn service(&self) -> HealthServer<Told> {
+        HealthServer::new(Told(HealthService::from_health_reporter(self.0.clone())))
     }
 
     /// The daemon, and its services by name.
@@ -34,6 +45,43 @@ impl Health {
     }
 }
 
+/// How the services of brains begin.
+const BRAIN: &str = "brain/";
+
 fn service(name: &str) -> String {
-    format!("brain/{name}")
+    format!("{BRAIN}{name}")
+}
+
+/// The service, as each caller sees it.
+#[derive(Debug)]
+pub(crate) struct Told(HealthService);
+
+/// A brain that the caller does not see is asked for by a name that none has.
+fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
+    let caller = request.extensions().get::<Caller>();
+    let sees = |name| caller.is_some_and(|caller| caller.sees(name));
+    let asked = &request.get_ref().service;
+    if asked.strip_prefix(BRAIN).is_some_and(|name| !sees(name)) {
+        request.get_mut().service = BRAIN.to_owned();
+    }
+    request
+}
+
+#[tonic::async_trait]
+impl Checks for Told {
+    type WatchStream = <HealthService as Checks>::WatchStream;
+
+    async fn check(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<HealthCheckResponse>, Status> {
+        self.0.check(seen(request)).await
+    }
+
+    async fn watch(
+        &self,
+        request: Request<HealthCheckRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        self.0.watch(seen(request)).await
+    }
 }

@@ -72,10 +72,18 @@ impl Jobs {
         }
     }
 
-    /// The jobs whose numbers are below one, the newest first, and whether there are more.
-    pub(crate) fn page(&self, below: u64, running: bool, size: usize) -> (Vec<Entry>, bool) {
+    /// The jobs whose numbers are below one and whose brains are wanted, the newest first, and whether there are more.
+    pub(crate) fn page(
+        &self,
+        below: u64,
+        running: bool,
+        size: usize,
+        of: impl Fn(&str) -> bool,
+    ) -> (Vec<Entry>, bool) {
         let list = self.list();
-        let wanted = |entry: &&Entry| entry.id < below && (!running || entry.ended.is_none());
+        let wanted = |entry: &&Entry| {
+            entry.id < below && (!running || entry.ended.is_none()) && of(&entry.brain)
+        };
         let mut found = list.entries.iter().rev().filter(wanted);
         let page = found.by_ref().take(size).cloned().collect();
         (page, found.next().is_some())
@@ -165,14 +173,16 @@ mod tests {
         for at in 0..JOBS_KEPT_MAX + 10 {
             jobs.begin(JobKind::Checkpoint, "b").done(at);
         }
-        let (all, more) = jobs.page(u64::MAX, false, JOBS_KEPT_MAX + 1);
+        let (all, more) = jobs.page(u64::MAX, false, JOBS_KEPT_MAX + 1, |_| true);
         assert_eq!((all.len(), more), (JOBS_KEPT_MAX + 1, false));
         assert!(all.is_sorted_by(|a, b| a.id > b.id));
         assert_eq!(all.last().unwrap().brain, "long");
-        let (first, more) = jobs.page(all[4].id, false, 3);
+        let (first, more) = jobs.page(all[4].id, false, 3, |_| true);
         assert_eq!(first[0].id, all[5].id);
         assert!(more);
-        assert_eq!(jobs.page(u64::MAX, true, 10).0.len(), 1);
+        assert_eq!(jobs.page(u64::MAX, true, 10, |_| true).0.len(), 1);
+        let (of_long, more) = jobs.page(u64::MAX, false, 10, |brain| brain == "long");
+        assert_eq!((of_long.len(), more), (1, false));
         let count = |kind, running, done, failed| Count {
             kind,
             running,
@@ -184,7 +194,7 @@ mod tests {
         assert_eq!(counted, [folds, count(JobKind::Import, 1, 0, 0)]);
         drop(running);
         assert_eq!(jobs.counts()[1], count(JobKind::Import, 0, 0, 1));
-        let (all, _) = jobs.page(u64::MAX, false, 1000);
+        let (all, _) = jobs.page(u64::MAX, false, 1000, |_| true);
         assert_eq!(all.len(), JOBS_KEPT_MAX);
         // The one that ran longest has ended last: it is kept, and has failed, as nobody said otherwise.
         let ended = all.last().unwrap();

@@ -137,9 +137,11 @@ pub const REASONS_MAX: usize = 256;
 /// Bytes of a file of settings.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the file of tokens.
-pub const TOKENS_BYTES_MAX: u64 = 1 << 20;
+pub const TOKENS_BYTES_MAX: u64 = 4 << 20;
 /// Tokens: every call by TCP is held against all of them.
 pub const TOKENS_MAX: usize = 256;
+/// Brains that a token can be for, unless it is for all.
+pub const TOKEN_BRAINS_MAX: usize = 64;
 /// Bytes of a token's name.
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a file with certificates or a key.

@@ -47,8 +47,7 @@ pub async fn run(
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let (stop, stopping) = cell::channel(false);
-    let (reporter, health_service) = tonic_health::server::health_reporter();
-    let health = Health::new(reporter);
+    let health = Health::new();
     for service in [
         <BrainServiceServer<Service> as NamedService>::NAME,
         <MemoryServiceServer<Service> as NamedService>::NAME,
@@ -106,7 +105,7 @@ pub async fn run(
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .http2_keepalive_interval(Some(limits.keepalive()))
         .http2_keepalive_timeout(Some(KEEPALIVE_ANSWER))
-        .add_service(health_service)
+        .add_service(health.service())
         .add_service(reflection().build_v1().map_err(Error::Reflection)?)
         .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
         // A batch with what is around it.

@@ -38,7 +38,7 @@ enum Act {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   (umask 077; amemctl token create laptop > laptop.token)
-  amemctl token create ci --role read --json | jq -r .data.token
+  amemctl token create ci --role read --brain work --json | jq -r .data.token
   amemctl --address 127.0.0.1:7411 --token-file laptop.token brain ls
 
 amemd keeps a hash: what is printed can't be shown again. Callers are token:NAME in commits and in the log. TCP is
@@ -49,6 +49,9 @@ struct Create {
     /// What its callers may do.
     #[arg(long, value_enum, default_value_t = Role::Write)]
     role: Role,
+    /// Only with this brain; it may be given again. Of other brains its callers learn nothing.
+    #[arg(long = "brain", value_name = "NAME")]
+    brains: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +86,8 @@ enum Role {
 struct Created<'a> {
     name: &'a str,
     role: Role,
+    /// Empty: all.
+    brains: &'a [String],
     token: String,
 }
 
@@ -95,6 +100,8 @@ struct Listed {
 struct Row {
     name: String,
     role: &'static str,
+    /// Empty: all.
+    brains: Vec<String>,
     created: Option<Time>,
 }
 
@@ -137,12 +144,14 @@ impl Create {
         let request = v1::CreateTokenRequest {
             name: self.name.clone(),
             permission: self.role.permission().into(),
+            brains: self.brains.clone(),
         };
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().create_token(request))?;
         let told = Created {
             name: &self.name,
             role: self.role,
+            brains: &self.brains,
             token: answer.token,
         };
         // On stdout stands the token and nothing else: it goes into a file.
@@ -191,6 +200,7 @@ fn row(token: &v1::Token) -> Result<Row, Failure> {
             v1::Permission::Admin => "admin",
             v1::Permission::Unspecified => "unknown",
         },
+        brains: token.brains.clone(),
         created: token.create_time.map(|t| Time::of(Some(t))).transpose()?,
     })
 }
@@ -200,6 +210,7 @@ fn write(told: &Listed, page: &mut Page) {
         ("token", Align::Left),
         ("role", Align::Left),
         ("made", Align::Left),
+        ("brains", Align::Left),
     ]);
     for token in &told.tokens {
         let made = token.created.map(|made| when::short(made.0));
@@ -207,6 +218,10 @@ fn write(told: &Listed, page: &mut Page) {
             token.name.clone(),
             token.role.to_owned(),
             made.unwrap_or_else(|| "-".to_owned()),
+            match token.brains.is_empty() {
+                true => "all".to_owned(),
+                false => token.brains.join(", "),
+            },
         ]);
     }
     table.write(page);

@@ -9,6 +9,7 @@ mod odd;
 mod placed;
 mod problems;
 mod reading;
+mod seen;
 mod taking;
 
 use std::collections::{BTreeSet, HashMap};
@@ -31,6 +32,7 @@ use self::placed::Originals;
 pub(crate) use self::placed::{Found, Outcome};
 use self::problems::Problems;
 pub(crate) use self::problems::{Named, Problem};
+use crate::access::Caller;
 use crate::figures::Figures;
 use crate::health::Health;
 use crate::jobs::Jobs;
@@ -121,8 +123,9 @@ impl Brains {
         &self.0.figures
     }
 
-    /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted.
-    pub(crate) async fn get(&self, name: &str) -> Result<Arc<OpenBrain>> {
+    /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted. Who asks has
+    /// been looked at (`seen`).
+    async fn find(&self, name: &str) -> Result<Arc<OpenBrain>> {
         let until = Instant::now() + ADOPT_WAIT;
         loop {
             match self.get_ours(name).await {
@@ -169,8 +172,13 @@ impl Brains {
     }
 
     /// Takes a brain away, if it is the one that is meant.
-    pub(crate) async fn remove(&self, name: &str, instance: Uuid) -> Result<Arc<OpenBrain>> {
-        let brain = self.get(name).await?;
+    pub(crate) async fn remove(
+        &self,
+        caller: &Caller,
+        name: &str,
+        instance: Uuid,
+    ) -> Result<Arc<OpenBrain>> {
+        let brain = self.get(caller, name).await?;
         let found = brain.view().instance();
         if found != instance {
             let message = format!("the brain {name:?} is instance {found}, not {instance}");
@@ -256,10 +264,11 @@ impl Brains {
         self.0.known.which()
     }
 
-    /// The names of all brains of the folder, open or not, in order, and how many files may become brains: what was
-    /// not adopted is neither.
-    pub(crate) async fn listed(&self) -> Result<(Vec<String>, u64)> {
+    /// The names of the brains of the folder that are wanted, open or not, in order, and how many files of such names
+    /// may become brains: what was not adopted is neither.
+    pub(crate) async fn listed(&self, wanted: impl Fn(&str) -> bool) -> Result<(Vec<String>, u64)> {
         let mut names = self.names().await?;
+        names.retain(|name| wanted(name));
         let known = self.0.known.names();
         let problems = self.problem_list();
         let mut waiting = 0;
@@ -279,19 +288,15 @@ impl Brains {
         self.problem_list().get(name).cloned()
     }
 
-    /// How many brains could not be opened when that was tried last, and how many files were not adopted.
-    pub(crate) fn problem_counts(&self) -> (u64, u64) {
-        self.problem_list().counts()
+    /// How many brains could not be opened when that was tried last, and how many files were not adopted, of the names
+    /// that are wanted.
+    pub(crate) fn problem_counts(&self, wanted: impl Fn(&str) -> bool) -> (u64, u64) {
+        self.problem_list().counts(wanted)
     }
 
     /// The first of them, brains before files.
-    pub(crate) fn first_problems(&self, most: usize) -> Vec<Named> {
-        self.problem_list().first(most)
-    }
-
-    /// Those of them that follow a name, and whether there are more.
-    pub(crate) fn problem_page(&self, after: &str, most: usize) -> (Vec<Named>, bool) {
-        self.problem_list().page(after, most)
+    pub(crate) fn first_problems(&self, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<Named> {
+        self.problem_list().first(most, wanted)
     }
 
     /// Closes every open brain in order, beside each other.

@@ -49,10 +49,18 @@ impl Problems {
         self.0.insert(name.to_owned(), problem);
     }
 
-    /// How many brains can't be opened, and how many files were not adopted.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        let rejected = self.0.values().filter(|of| of.is_rejected).count() as u64;
-        (self.0.len() as u64 - rejected, rejected)
+    /// How many brains can't be opened, and how many files were not adopted, of the names that are wanted.
+    pub(super) fn counts(&self, wanted: impl Fn(&str) -> bool) -> (u64, u64) {
+        let (mut failed, mut rejected) = (0, 0);
+        for (_, problem) in self.0.iter().filter(|(name, _)| wanted(name)) {
+            let count = if problem.is_rejected {
+                &mut rejected
+            } else {
+                &mut failed
+            };
+            *count += 1;
+        }
+        (failed, rejected)
     }
 
     /// The names of files that were not adopted.
@@ -61,21 +69,28 @@ impl Problems {
         rejected.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The first few: brains before files.
-    pub(super) fn first(&self, most: usize) -> Vec<Named> {
+    /// The first few of the names that are wanted: brains before files.
+    pub(super) fn first(&self, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<Named> {
+        let wanted = &wanted;
         let of = |is_rejected| {
             self.0
                 .iter()
-                .filter(move |(_, p)| p.is_rejected == is_rejected)
+                .filter(move |(name, p)| p.is_rejected == is_rejected && wanted(name))
         };
         let all = of(false).chain(of(true));
         all.take(most).map(owned).collect()
     }
 
-    /// Those that follow a name, and whether there are more.
-    pub(super) fn page(&self, after: &str, most: usize) -> (Vec<Named>, bool) {
+    /// Those of the names that are wanted that follow a name, and whether there are more.
+    pub(super) fn page(
+        &self,
+        after: &str,
+        most: usize,
+        wanted: impl Fn(&str) -> bool,
+    ) -> (Vec<Named>, bool) {
         let after = (Bound::Excluded(after), Bound::Unbounded);
-        let mut rest = self.0.range::<str, _>(after).peekable();
+        let rest = self.0.range::<str, _>(after);
+        let mut rest = rest.filter(|(name, _)| wanted(name)).peekable();
         let (mut page, mut bytes) = (Vec::new(), 0);
         while page.len() < most
             && bytes < PROBLEMS_BYTES
@@ -109,15 +124,21 @@ mod tests {
     #[test]
     fn of_many_the_first_are_brains_and_pages_have_all_once() {
         let problems = many(100, 10);
-        assert_eq!(problems.counts(), (10, 90));
+        assert_eq!(problems.counts(|_| true), (10, 90));
+        let odd = |name: &str| name.ends_with('9') || name.ends_with('8');
+        assert_eq!(problems.counts(odd), (10, 10));
+        let first = problems.first(12, odd);
+        assert_eq!((first.len(), &*first[10].0), (12, "000008"));
+        let (page, more) = problems.page("000018", 18, odd);
+        assert_eq!((page.len(), more, &*page[0].0), (17, false, "000019"));
         assert_eq!(problems.rejected().len(), 90);
-        let first = problems.first(12);
+        let first = problems.first(12, |_| true);
         let brains = first.iter().take_while(|(_, of)| !of.is_rejected).count();
         assert_eq!((first.len(), brains), (12, 10));
         let (mut found, mut more) = (Vec::<String>::new(), true);
         while more {
             let after = found.last().cloned().unwrap_or_default();
-            let (page, goes_on) = problems.page(&after, 7);
+            let (page, goes_on) = problems.page(&after, 7, |_| true);
             assert!(page.len() <= 7);
             found.extend(page.into_iter().map(|(name, _)| name));
             more = goes_on;
@@ -128,9 +149,9 @@ mod tests {
 
     #[test]
     fn a_page_of_long_messages_has_few() {
-        let (page, more) = many(100, PROBLEMS_BYTES / 3).page("", 50);
+        let (page, more) = many(100, PROBLEMS_BYTES / 3).page("", 50, |_| true);
         assert_eq!((page.len(), more), (3, true));
-        let (page, more) = many(2, PROBLEMS_BYTES * 2).page("000000", 50);
+        let (page, more) = many(2, PROBLEMS_BYTES * 2).page("000000", 50, |_| true);
         assert_eq!((page.len(), more), (1, false));
     }
 }

@@ -9,6 +9,7 @@ use amem_store::{Imported, kept};
 use tonic::Code;
 
 use super::{Brains, blocking, to_its_end};
+use crate::access::Caller;
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 
@@ -17,10 +18,11 @@ impl Brains {
     /// meanwhile waits for the one or has the other: there is always a brain of that name.
     pub(crate) async fn take_kept(
         &self,
+        caller: &Caller,
         name: &str,
         file: &str,
     ) -> Result<(Imported, Option<String>)> {
-        let brain = match self.get(name).await {
+        let brain = match self.get(caller, name).await {
             Ok(brain) => Some(brain),
             Err(refusal) if refusal.code == Code::NotFound => None,
             Err(refusal) => return Err(refusal),

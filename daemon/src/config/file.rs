@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{key, nearest};
+use super::keys::{BRAINS, key, nearest};
 use super::source::{Raw, Source};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
@@ -106,17 +106,38 @@ impl File<'_> {
             ),
             DeValue::Table(table) => {
                 let mut words = BTreeMap::new();
-                for (word, value) in table {
-                    let DeValue::String(text) = value.get_ref() else {
-                        return Err(wrong("each value in it must be a text in quotes"));
-                    };
-                    words.insert(word.get_ref().to_string(), text.to_string());
+                // Tables of tables are as one table, whose names have the way to each value.
+                let depth = if name == BRAINS { 2 } else { 0 };
+                if !flatten("", table, depth, &mut words) {
+                    return Err(wrong("each value in it must be a text in quotes"));
                 }
                 Raw::Words(words)
             }
             _ => return Err(wrong("this kind of value means nothing here")),
         })
     }
+}
+
+/// Gathers the texts of a table and of those in it, so many deep; false if there is anything else.
+fn flatten(
+    front: &str,
+    table: &DeTable<'_>,
+    depth: usize,
+    words: &mut BTreeMap<String, String>,
+) -> bool {
+    table.iter().all(|(word, value)| {
+        let word = format!("{front}{}", word.get_ref());
+        match value.get_ref() {
+            DeValue::String(text) => {
+                words.insert(word, text.to_string());
+                true
+            }
+            DeValue::Table(inner) if depth > 0 => {
+                flatten(&format!("{word}/"), inner, depth - 1, words)
+            }
+            _ => false,
+        }
+    })
 }
 
 /// True if settings have names that begin so.

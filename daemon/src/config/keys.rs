@@ -27,6 +27,9 @@ const fn fixed(name: &'static str, variable: &'static str) -> Key {
     }
 }
 
+/// Who may do what with which brain: a table of tables of tables.
+pub(crate) const BRAINS: &str = "access.brains";
+
 /// Who may read files directly: when it changes, files do.
 pub(crate) const READERS: &str = "access.readers";
 
@@ -34,13 +37,14 @@ pub(crate) const READERS: &str = "access.readers";
 pub(crate) const TRACES: &str = "traces.otlp";
 
 /// All settings but the limits, in the order in which they are shown.
-const PLAIN: [Key; 18] = [
+const PLAIN: [Key; 19] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
     fixed("access.socket_group", "AMEMD_ACCESS_SOCKET_GROUP"),
     live("access.users", "AMEMD_ACCESS_USERS"),
     live("access.groups", "AMEMD_ACCESS_GROUPS"),
+    live(BRAINS, "AMEMD_ACCESS_BRAINS"),
     live(READERS, "AMEMD_ACCESS_READERS"),
     fixed("tcp.listen", "AMEMD_TCP_LISTEN"),
     live("tcp.role", "AMEMD_TCP_ROLE"),

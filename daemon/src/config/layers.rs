@@ -17,6 +17,7 @@ use super::keys::{key, keys};
 use super::names::Names;
 use super::source::{Raw, Source};
 use super::{Setting, file};
+use crate::access::{Grants, Role};
 use crate::error::{Error, Result};
 
 /// Looks up a variable.
@@ -196,6 +197,29 @@ impl Layers {
         Ok(self.read(name, None, parse, show)?.unwrap_or_default())
     }
 
+    /// Roles of users and groups for some brains: tables in a file, `work/users/ann=read` elsewhere.
+    pub(super) fn brain_grants(&mut self, name: &'static str) -> Result<BTreeMap<String, Grants>> {
+        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+            let mut out: BTreeMap<String, Grants> = BTreeMap::new();
+            for (path, word) in pairs(raw, wrong, "brains, users or groups, and roles")? {
+                let (brain, names, id) = granted(&path).map_err(|why| wrong.because(why))?;
+                let id = names.id(id).map_err(|why| wrong.because(why))?;
+                let role = word.parse::<Role>().map_err(|why| {
+                    wrong.because(format_args!("{word:?} of {path} does not do: {why}"))
+                })?;
+                let grants = out.entry(brain.to_owned()).or_default();
+                let roles = match names {
+                    Names::Users => &mut grants.users,
+                    Names::Groups => &mut grants.groups,
+                };
+                roles.insert(id, role);
+            }
+            Ok(out)
+        };
+        self.read(name, None, parse, show_grants)
+            .map(Option::unwrap_or_default)
+    }
+
     /// A group for each of some brains, and perhaps for all others (`*`).
     pub(super) fn readers(&mut self, name: &'static str) -> Result<Readers> {
         let parse = |raw: &Raw, wrong: &Wrong<'_>| {
@@ -230,6 +254,33 @@ impl Layers {
             source: source.unwrap_or(&Source::Default),
         }
     }
+}
+
+/// Takes `work/users/ann` apart: the brain, whose names these are, and the name.
+fn granted(path: &str) -> Result<(&str, Names, &str), String> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let [brain, who, id] = parts[..] else {
+        let form = "each brain has a table `users` or `groups` of names and roles";
+        return Err(format!("{path:?} grants nothing: {form}"));
+    };
+    amem_store::folder::file_name(brain).map_err(|why| why.to_string())?;
+    match who {
+        "users" => Ok((brain, Names::Users, id)),
+        "groups" => Ok((brain, Names::Groups, id)),
+        _ => Err(format!("{who:?} of {brain} is neither users nor groups")),
+    }
+}
+
+/// The same back, one line for all.
+fn show_grants(grants: &BTreeMap<String, Grants>) -> String {
+    let mut out = Vec::new();
+    for (brain, grants) in grants {
+        for (who, roles) in [("groups", &grants.groups), ("users", &grants.users)] {
+            let pair = |(id, role): (&u32, &Role)| format!("{brain}/{who}/{id}={role}");
+            out.extend(roles.iter().map(pair));
+        }
+    }
+    out.join(",")
 }
 
 /// What is told by a table in a file, and by `a=b,c=d` elsewhere.

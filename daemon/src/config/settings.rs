@@ -3,6 +3,7 @@
 //! Promises: reading it changes nothing; a value that does not do is told with its key and its source; what is not
 //! safe by TCP is no configuration. Not here: opening what it names (`secrets`, `socket`, `server`).
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use amem_store::Readers;
 
 use super::bounds::Limits;
 use super::flags::Flags;
-use super::keys::{READERS, TRACES};
+use super::keys::{BRAINS, READERS, TRACES};
 use super::layers::{Layers, config_folder};
 use super::names::Names;
 use super::source::Source;
@@ -105,6 +106,8 @@ pub struct Config {
     pub socket_group: Option<u32>,
     /// Who else may do what through it.
     pub grants: Grants,
+    /// The same for some brains only, by name.
+    pub brain_grants: BTreeMap<String, Grants>,
     /// Groups that may read files of brains directly.
     pub readers: Readers,
     /// TCP, if it is on.
@@ -157,6 +160,7 @@ impl Config {
             })?;
         let socket_group = layers.id("access.socket_group", Names::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
+        let brain_grants = brain_grants(&mut layers, socket_group)?;
         let readers = layers.readers(READERS)?;
         let tokens = config_folder(&variable).map(|folder| folder.join("amemd/tokens.toml"));
         let tcp = tcp(&mut layers, tokens)?;
@@ -174,6 +178,7 @@ impl Config {
             socket,
             socket_group,
             grants,
+            brain_grants,
             readers,
             tcp,
             metrics,
@@ -212,13 +217,25 @@ fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
         ("access.groups", !groups.is_empty()),
     ] {
         if named && socket_group.is_none() {
-            return Err(layers.wrong(name).because(
-                "only our own user can connect to the socket: set access.socket_group to the group that \
-                 others are in, too",
-            ));
+            return Err(layers.wrong(name).because(ALONE));
         }
     }
     Ok(Grants { users, groups })
+}
+
+/// What is missing where others than our own user are named.
+const ALONE: &str = "only our own user can connect to the socket: set access.socket_group to the group that others are in, \
+                     too";
+
+fn brain_grants(
+    layers: &mut Layers,
+    socket_group: Option<u32>,
+) -> Result<BTreeMap<String, Grants>> {
+    let grants = layers.brain_grants(BRAINS)?;
+    match grants.is_empty() || socket_group.is_some() {
+        true => Ok(grants),
+        false => Err(layers.wrong(BRAINS).because(ALONE)),
+    }
 }
 
 /// TCP is safe, or it is off.

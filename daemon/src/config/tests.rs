@@ -161,6 +161,26 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
             &["\"no-such-user\"", "numeric", "/etc/passwd"],
         ),
         (&["access.socket_group=5", "access.users=7"], &["7", "role"]),
+        (
+            &["access.brains=work/users/7=read"],
+            &["access.brains", "access.socket_group"],
+        ),
+        (
+            &["access.socket_group=5", "access.brains=work/7=read"],
+            &["work/7", "`users` or `groups`"],
+        ),
+        (
+            &["access.socket_group=5", "access.brains=work/all/7=read"],
+            &["\"all\"", "neither users nor groups"],
+        ),
+        (
+            &["access.socket_group=5", "access.brains=.x/users/7=read"],
+            &["access.brains", "begins with a dot"],
+        ),
+        (
+            &["access.socket_group=5", "access.brains=work/users/7=king"],
+            &["\"king\"", "read, write or admin"],
+        ),
         (&["no.such=1"], &["no.such"]),
         (&["socket"], &["KEY=VALUE"]),
     ] {
@@ -169,6 +189,15 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
             assert!(error.contains(word), "{pairs:?}: {error}");
         }
     }
+    let brains = "access.brains=work/users/root=read,work/groups/9=admin,my.notes/users/7=write";
+    let config = set(&["access.socket_group=5", brains]).unwrap();
+    let work = &config.brain_grants["work"];
+    assert_eq!(work.users, [(0, Role::Read)].into());
+    assert_eq!(work.groups, [(9, Role::Admin)].into());
+    assert_eq!(
+        config.brain_grants["my.notes"].users,
+        [(7, Role::Write)].into()
+    );
     let config = set(&["access.socket_group=5", "access.users=7=read, root=write"]).unwrap();
     assert_eq!(
         config.grants.users,
@@ -250,6 +279,36 @@ fn metrics_are_told_to_this_machine_only_unless_it_is_said_twice() {
     }
     let config = set(&["metrics.listen=0.0.0.0:1", "metrics.allow_remote=true"]);
     assert_eq!(config.unwrap().metrics, "0.0.0.0:1".parse().ok());
+}
+
+#[test]
+fn roles_for_brains_are_tables_in_a_file_and_shown_as_one_line() {
+    let text = "[access]\nsocket_group = 5\n[access.brains.work]\nusers = { 7 = \"read\" }\n\
+                [access.brains.\"my.notes\"]\ngroups = { 9 = \"write\" }\nusers = {}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f.toml");
+    fs::write(&file, format!("folder = \"/b\"\nsocket = \"/s\"\n{text}")).unwrap();
+    let flags = Flags {
+        config: Some(file.clone()),
+        ..Flags::default()
+    };
+    let config = load(flags.clone(), &[]).unwrap();
+    let shown = config.settings.iter().find(|s| s.key == "access.brains");
+    let shown = shown.unwrap().value.as_deref();
+    assert_eq!(shown, Some("my.notes/groups/9=write,work/users/7=read"));
+    for wrong in [
+        "users = 7",
+        "users = { 7 = 1 }",
+        "users = { 7 = { 8 = \"read\" } }",
+        "role = \"read\"",
+    ] {
+        let text = format!(
+            "folder = \"/b\"\nsocket = \"/s\"\n[access]\nsocket_group = 5\n[access.brains.work]\n{wrong}\n"
+        );
+        fs::write(&file, text).unwrap();
+        let error = load(flags.clone(), &[]).unwrap_err().to_string();
+        assert!(error.contains("access.brains"), "{error}");
+    }
 }
 
 /// The sample with its examples switched on: a line that is commented out has no space behind its `#`.

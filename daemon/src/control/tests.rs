@@ -28,7 +28,7 @@ fn what_can_change_changes_and_what_can_not_is_named() {
     let control = start(folder.path(), "");
     assert_eq!(control.reload().unwrap(), Reloaded::default());
     let uid = rustix::process::geteuid().as_raw() + 1;
-    assert_eq!(control.live().access.role(uid, 0), None);
+    assert_eq!(control.live().access.rights(uid, 0).most(), None);
     let next = format!(
         "log.filter = \"debug\"\nlog.format = \"json\"\nlimits.connections = 7\n\
          access.socket_group = 1\naccess.users = {{ {uid} = \"read\" }}\n"
@@ -41,7 +41,10 @@ fn what_can_change_changes_and_what_can_not_is_named() {
     );
     assert_eq!(done.needs_restart, ["access.socket_group", "log.format"]);
     assert_eq!(control.live().limits.connections, 7);
-    assert_eq!(control.live().access.role(uid, 0), Some(Role::Read));
+    assert_eq!(
+        control.live().access.rights(uid, 0).of_all(),
+        Some(Role::Read)
+    );
     // It still does not have what needs a restart, and says so again.
     let again = control.reload().unwrap();
     assert_eq!(again.changed, Vec::<String>::new());
@@ -84,8 +87,8 @@ fn what_is_in_the_file_of_tokens_is_in_force_and_another_address_takes_nothing_a
     };
     assert!(names().is_empty());
     let mut changes = control.changes();
-    control.create_token("one", Role::Read).unwrap();
-    control.create_token("two", Role::Write).unwrap();
+    control.create_token("one", Role::Read, &[]).unwrap();
+    control.create_token("two", Role::Write, &[]).unwrap();
     assert_eq!(names(), ["one", "two"]);
     assert!(changes.has_changed().unwrap());
     changes.mark_unchanged();
@@ -107,7 +110,7 @@ fn what_is_in_the_file_of_tokens_is_in_force_and_another_address_takes_nothing_a
     fs::write(&file, "[[token]]\nname = 7\n").unwrap();
     let error = control.reload().unwrap_err().to_string();
     assert!(error.contains("tokens.toml: line"), "{error}");
-    let refusal = control.create_token("four", Role::Read).unwrap_err();
+    let refusal = control.create_token("four", Role::Read, &[]).unwrap_err();
     assert_eq!(refusal.reason, "TOKENS_FILE");
     assert_eq!(names(), ["three"]);
 
@@ -124,7 +127,7 @@ fn what_is_in_the_file_of_tokens_is_in_force_and_another_address_takes_nothing_a
 fn without_tcp_there_are_no_tokens_to_make() {
     let folder = tempfile::tempdir().unwrap();
     let refusal = start(folder.path(), "")
-        .create_token("a", Role::Read)
+        .create_token("a", Role::Read, &[])
         .unwrap_err();
     assert_eq!(
         (refusal.code, &*refusal.reason),

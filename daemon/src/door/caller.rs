@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tonic::Code;
 use tonic::codegen::http::{HeaderMap, Uri, header};
 
-use crate::access::Caller;
+use crate::access::{Caller, Rights};
 use crate::control::Live;
 use crate::digest::Digest;
 use crate::listen::Peer;
@@ -38,11 +38,12 @@ impl Shown {
     pub(super) fn caller(&self, live: &Live) -> Result<Caller> {
         let (certificate, authority) = match &self.peer {
             Peer::Unix { uid, gid } => {
+                let rights = live.access.rights(*uid, *gid);
+                // They may have been taken away since the connection began.
+                rights.most().ok_or_else(unknown)?;
                 return Ok(Caller {
-                    principal: format!("uid:{uid}"),
-                    // It may have been taken away since the connection began.
-                    role: live.access.role(*uid, *gid).ok_or_else(unknown)?,
                     user: Some((*uid, *gid)),
+                    ..Caller::new(format!("uid:{uid}"), rights)
                 });
             }
             Peer::Tcp {
@@ -62,11 +63,8 @@ impl Shown {
             return self.by_token(tokens);
         }
         // Without either nothing says who calls: no configuration allows that, but a reload may have come in between.
-        Ok(Caller {
-            principal: certificate.clone().ok_or_else(unknown)?,
-            role: live.tcp_role,
-            user: None,
-        })
+        let principal = certificate.clone().ok_or_else(unknown)?;
+        Ok(Caller::new(principal, Rights::with_all(live.tcp_role)))
     }
 
     fn by_token(&self, tokens: &Tokens) -> Result<Caller> {
@@ -77,11 +75,8 @@ impl Shown {
         let token = tokens
             .find(&shown)
             .ok_or_else(|| token_refused("the token is none, or was revoked"))?;
-        Ok(Caller {
-            principal: format!("token:{}", token.name),
-            role: token.role,
-            user: None,
-        })
+        let rights = Rights::with_each(token.role, &token.brains);
+        Ok(Caller::new(format!("token:{}", token.name), rights))
     }
 }
 

@@ -15,7 +15,7 @@ use super::caller::Shown;
 use super::deadline::Deadline;
 use super::load::{Load, Metered};
 use super::standing::Standing;
-use crate::access::{Caller, Needs, Pace, needs};
+use crate::access::{Caller, Needs, Over, Pace, needs};
 use crate::control::Control;
 use crate::listen::Guest;
 use crate::refusal::{Refusal, Result};
@@ -50,13 +50,13 @@ impl Enter {
         let path = parts.uri.path();
         let guest = parts.extensions.get::<Guest>();
         let shown = Shown::by(guest.map(|guest| &guest.peer), &parts.uri, &parts.headers)?;
-        let caller = shown.caller(&live)?;
+        let mut caller = shown.caller(&live)?;
         tracing::Span::current().record("principal", caller.principal.as_str());
         let needs = needs(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
-        check_role(&caller, needs, path)?;
+        check_role(&caller, needs)?;
         let deadline = Deadline::of(&parts.headers, needs, &live.limits)?;
         if let Some(deadline) = deadline.filter(Deadline::is_over) {
             return Err(deadline.exceeded());
@@ -73,6 +73,7 @@ impl Enter {
             Some(standing) => standing.request(body),
             None => body,
         };
+        caller.needs = needs.role;
         parts.extensions.insert(caller);
         let entered = Entered {
             deadline,
@@ -83,14 +84,12 @@ impl Enter {
     }
 }
 
-fn check_role(caller: &Caller, needs: Needs, path: &str) -> Result<()> {
-    if caller.role >= needs.role {
-        return Ok(());
+/// What a call may do with the brains that it names is looked at when they are looked up.
+fn check_role(caller: &Caller, needs: Needs) -> Result<()> {
+    match needs.over {
+        Over::Named => caller.check_any(needs.role),
+        Over::All => caller.check_all(needs.role),
     }
-    let (principal, has, needs) = (&caller.principal, caller.role, needs.role);
-    let message =
-        format!("{principal} has the role {has}, and {path} needs the role {needs}: see [access]");
-    Err(Refusal::new(Code::PermissionDenied, "ROLE", message))
 }
 
 /// What a call has that was let in.

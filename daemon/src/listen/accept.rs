@@ -93,7 +93,7 @@ impl Door {
                 return self.turned_away("a caller that nobody knows", &error);
             }
         };
-        if live.access.role(uid, gid).is_none() {
+        if live.access.rights(uid, gid).most().is_none() {
             let party = Peer::Unix { uid, gid }.party();
             return self.turned_away("a caller whom the configuration grants nothing", &party);
         }

@@ -81,7 +81,7 @@ const CPU: Family = counter(
 
 /// The figures.
 pub(super) async fn metrics(told: &Told) -> Result<String> {
-    let brain_count = told.brains.listed().await?.0.len() as u64;
+    let brain_count = told.brains.listed(|_| true).await?.0.len() as u64;
     let process = blocking(Process::now).await?;
     let mut text = Text::default();
     daemon(told, brain_count, &mut text);
@@ -106,7 +106,7 @@ fn daemon(told: &Told, brain_count: u64, text: &mut Text) {
     text.one(&READY, f64::from(u8::from(is_ready)));
     text.one(&BRAINS, brain_count as f64);
     text.one(&OPEN, told.brains.open().len() as f64);
-    let (failed, rejected) = told.brains.problem_counts();
+    let (failed, rejected) = told.brains.problem_counts(|_| true);
     text.one(&PROBLEMS, failed as f64);
     text.one(&REJECTED, rejected as f64);
     text.one(&FILES, figures.files_waiting().get() as f64);
@@ -178,8 +178,8 @@ pub(super) fn ready(told: &Told) -> (bool, String) {
         Phase::Stopping => "stopping\n",
     }
     .to_owned();
-    let problems = told.brains.first_problems(PROBLEMS_TOLD_MAX);
-    let (failed, rejected) = told.brains.problem_counts();
+    let problems = told.brains.first_problems(PROBLEMS_TOLD_MAX, |_| true);
+    let (failed, rejected) = told.brains.problem_counts(|_| true);
     let more = (failed + rejected).saturating_sub(problems.len() as u64);
     for (name, problem) in problems {
         // Whoever names a file must not write lines of ours.

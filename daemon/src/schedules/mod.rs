@@ -142,7 +142,7 @@ impl Schedules {
     /// Opens a closed brain, does what is due there, and closes it again if nobody has used it meanwhile.
     async fn run_closed(&self, name: &str) {
         let _woken = Woken::new(self, name);
-        let brain = match self.0.brains.get(name).await {
+        let brain = match self.0.brains.wake(name).await {
             Ok(brain) => brain,
             Err(refusal) => {
                 let why = format!("the brain can't be opened: {}", refusal.message);

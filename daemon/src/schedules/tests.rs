@@ -25,7 +25,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 fn brains(path: &Path) -> Brains {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    let health = Health::new(tonic_health::server::health_reporter().0);
+    let health = Health::new();
     let (jobs, figures) = (Jobs::default(), Figures::new());
     Brains::new(folder, path.to_owned(), health, jobs, figures)
 }
@@ -95,7 +95,7 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     assert!(failed.outcome.is_some_and(|outcome| outcome.is_err()));
     assert_eq!((failed.runs, failed.running), (2, false));
     assert!(told.recv().await.unwrap().outcome.is_err());
-    let (jobs, _) = brains.jobs().page(u64::MAX, false, 10);
+    let (jobs, _) = brains.jobs().page(u64::MAX, false, 10, |_| true);
     assert!(
         jobs.iter()
             .all(|job| matches!(job.ended, Some((_, Err(_)))))
@@ -165,7 +165,7 @@ async fn a_nightly_job_opens_the_brain_that_it_is_for_and_closes_it_again() {
     assert!(waiting.runs == 0 && waiting.next.is_some_and(|next| next < hands.clock().now()));
     pass(&schedules).await;
     assert_eq!(entry(&schedules, "nightly", JobKind::Decay).runs, 1);
-    drop(brains.get("hourly").await.unwrap());
+    drop(brains.wake("hourly").await.unwrap());
     pass(&schedules).await;
     assert_eq!(entry(&schedules, "hourly", JobKind::Decay).runs, 1);
     // A brain that can't be opened has failed once a night, and not twice a second.
@@ -346,7 +346,7 @@ async fn a_checkpoint_by_the_clock_folds_what_there_is_and_nothing_twice() {
         NOTHING
     );
     being_made.store(false, std::sync::atomic::Ordering::Relaxed);
-    let (jobs, _) = brains.jobs().page(u64::MAX, false, 10);
+    let (jobs, _) = brains.jobs().page(u64::MAX, false, 10, |_| true);
     let checkpoints = jobs.iter().filter(|job| job.kind == JobKind::Checkpoint);
     assert_eq!(checkpoints.count(), 1);
 }

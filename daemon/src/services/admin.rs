@@ -4,7 +4,7 @@ use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use tonic::{Request, Response, Status};
 
-use super::{Service, merge, page_size, status, tokens};
+use super::{Service, caller, merge, page_size, parts, status, tokens};
 use crate::brains::blocking;
 use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
@@ -15,12 +15,12 @@ use crate::schedules::KINDS;
 impl AdminService for Service {
     async fn get_status(
         &self,
-        _request: Request<v1::GetStatusRequest>,
+        request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::GetStatusResponse>, Status> {
         let brains = &self.0.brains;
-        let figures = brains.figures();
-        let (failed_brains, rejected_files) = brains.problem_counts();
-        let problems = brains.first_problems(PROBLEMS_TOLD_MAX);
+        let (caller, figures) = (caller(request.extensions())?, brains.figures());
+        let (failed_brains, rejected_files) = brains.problem_counts_for(caller);
+        let problems = brains.first_problems_for(caller, PROBLEMS_TOLD_MAX);
         let refused = self.0.latencies.refused().into_iter();
         let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
         let process = blocking(Process::now).await?;
@@ -30,22 +30,31 @@ impl AdminService for Service {
             uptime: Some(status::duration(figures.uptime())),
             folder: brains.path().display().to_string(),
             socket: self.0.socket.display().to_string(),
-            brains: brains.open().iter().map(|b| status::brain(b)).collect(),
+            brains: brains
+                .open_for(caller)
+                .iter()
+                .map(|b| status::brain(b))
+                .collect(),
             problems: problems.into_iter().map(status::problem).collect(),
-            brain_count: brains.listed().await?.0.len() as u64,
+            brain_count: brains.listed_for(caller).await?.0.len() as u64,
             failed_brains,
             rejected_files,
             process: Some(status::process(&process)),
             connections: figures.connections().get(),
             connections_turned_away: figures.turned_away().get(),
             refused_calls: refused.collect(),
-            jobs: brains
-                .jobs()
-                .counts()
-                .into_iter()
-                .map(status::job_count)
-                .collect(),
-            files_waiting: figures.files_waiting().get(),
+            // These are of all brains.
+            jobs: match caller.sees_all() {
+                true => brains.jobs().counts(),
+                false => Vec::new(),
+            }
+            .into_iter()
+            .map(status::job_count)
+            .collect(),
+            files_waiting: match caller.sees_all() {
+                true => figures.files_waiting().get(),
+                false => 0,
+            },
         }))
     }
 
@@ -53,10 +62,11 @@ impl AdminService for Service {
         &self,
         request: Request<v1::ListProblemsRequest>,
     ) -> Result<Response<v1::ListProblemsResponse>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = parts(request)?;
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
         let size = page_size(request.page_size);
-        let (page, more) = self.0.brains.problem_page(&request.page_token, size);
+        let brains = &self.0.brains;
+        let (page, more) = brains.problem_page_for(&caller, &request.page_token, size);
         Ok(Response::new(v1::ListProblemsResponse {
             next_page_token: match page.last() {
                 Some((name, _)) if more => name.clone(),
@@ -94,7 +104,7 @@ impl AdminService for Service {
         &self,
         request: Request<v1::ListJobsRequest>,
     ) -> Result<Response<v1::ListJobsResponse>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = parts(request)?;
         // A token is the number of the last job of its page.
         let below = match request.page_token.as_str() {
             "" => u64::MAX,
@@ -106,7 +116,8 @@ impl AdminService for Service {
             })?,
         };
         let size = page_size(request.page_size);
-        let (page, more) = self.0.brains.jobs().page(below, request.running, size);
+        let jobs = self.0.brains.jobs();
+        let (page, more) = jobs.page(below, request.running, size, |brain| caller.sees(brain));
         Ok(Response::new(v1::ListJobsResponse {
             next_page_token: match page.last() {
                 Some(last) if more => last.id.to_string(),
@@ -120,10 +131,10 @@ impl AdminService for Service {
         &self,
         request: Request<v1::ListSchedulesRequest>,
     ) -> Result<Response<v1::ListSchedulesResponse>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = parts(request)?;
         let mut jobs = self.0.schedules.list(&request.brain);
         // A token is the name of the last brain of its page: a brain's jobs stand on one page.
-        jobs.retain(|job| job.brain > request.page_token);
+        jobs.retain(|job| job.brain > request.page_token && caller.sees(&job.brain));
         let size = page_size(request.page_size).max(KINDS.len());
         let mut until = size.min(jobs.len());
         while until < jobs.len() && until > 0 && jobs[until].brain == jobs[until - 1].brain {
@@ -144,8 +155,8 @@ impl AdminService for Service {
         &self,
         request: Request<v1::RunJobRequest>,
     ) -> Result<Response<v1::RunJobResponse>, Status> {
-        let request = request.into_inner();
-        let brain = self.0.brains.get(&request.brain).await?;
+        let (caller, request) = parts(request)?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         let message = self.0.schedules.run(&brain, request.kind()).await?;
         Ok(Response::new(v1::RunJobResponse { message }))
     }
@@ -154,7 +165,8 @@ impl AdminService for Service {
         &self,
         request: Request<v1::ListKeptFilesRequest>,
     ) -> Result<Response<v1::ListKeptFilesResponse>, Status> {
-        let listed = merge::list_kept(&self.0, request.into_inner()).await?;
+        let (caller, request) = parts(request)?;
+        let listed = merge::list_kept(&self.0, &caller, request).await?;
         Ok(Response::new(listed))
     }
 
@@ -162,7 +174,8 @@ impl AdminService for Service {
         &self,
         request: Request<v1::ResolveKeptFileRequest>,
     ) -> Result<Response<v1::ResolveKeptFileResponse>, Status> {
-        let resolved = merge::resolve_kept(self.0.clone(), request.into_inner()).await?;
+        let (caller, request) = parts(request)?;
+        let resolved = merge::resolve_kept(self.0.clone(), caller, request).await?;
         Ok(Response::new(resolved))
     }
 

@@ -14,7 +14,7 @@ use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
 use super::tokens::permission;
-use super::{Service, caller, merge, page_size, status, transfer};
+use super::{Service, merge, page_size, parts, status, transfer};
 use crate::convert::{moment, space};
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;
@@ -41,7 +41,8 @@ impl BrainService for Service {
         &self,
         request: Request<v1::GetBrainRequest>,
     ) -> Result<Response<v1::GetBrainResponse>, Status> {
-        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let (caller, request) = parts(request)?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         let view = brain.view();
         let settings = view.settings().map_err(Refusal::from)?;
         Ok(Response::new(v1::GetBrainResponse {
@@ -56,15 +57,15 @@ impl BrainService for Service {
         &self,
         request: Request<v1::ListBrainsRequest>,
     ) -> Result<Response<v1::ListBrainsResponse>, Status> {
-        let request = request.into_inner();
-        let open = self.0.brains.open();
+        let (caller, request) = parts(request)?;
+        let open = self.0.brains.open_for(&caller);
         let which = self.0.brains.which();
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
         if !request.page_token.is_empty() && folder::file_name(&request.page_token).is_err() {
             let why = format!("{:?} is none: take one of an answer", request.page_token);
             return Err(Refusal::invalid("page_token", why).into());
         }
-        let (names, files_waiting) = self.0.brains.listed().await?;
+        let (names, files_waiting) = self.0.brains.listed_for(&caller).await?;
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
         let page = &names[from..until];
@@ -93,7 +94,7 @@ impl BrainService for Service {
                 Some(last) if until < names.len() => last.clone(),
                 _ => String::new(),
             },
-            rejected_files: self.0.brains.problem_counts().1,
+            rejected_files: self.0.brains.problem_counts_for(&caller).1,
             files_waiting,
         }))
     }
@@ -102,8 +103,8 @@ impl BrainService for Service {
         &self,
         request: Request<v1::OpenBrainRequest>,
     ) -> Result<Response<v1::OpenBrainResponse>, Status> {
-        let caller = caller(request.extensions())?.clone();
-        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let (caller, request) = parts(request)?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         let view = brain.view();
         let path = brain.path.to_str().ok_or_else(|| {
             Refusal::invalid("the folder of the brains", "its path is not UTF-8: move it")
@@ -116,7 +117,11 @@ impl BrainService for Service {
                 let live = self.0.control.live();
                 live.access.may_read_file(user, &brain.name)
             }),
-            permission: permission(caller.role).into(),
+            permission: caller
+                .rights
+                .of(&brain.name)
+                .map_or(v1::Permission::Unspecified, permission)
+                .into(),
         }))
     }
 
@@ -124,7 +129,7 @@ impl BrainService for Service {
         &self,
         request: Request<v1::RemoveBrainRequest>,
     ) -> Result<Response<v1::RemoveBrainResponse>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = parts(request)?;
         let instance = Uuid::try_parse(&request.instance).map_err(|e| {
             let why = format!(
                 "{:?} is no UUID ({e}): say which is meant",
@@ -132,7 +137,11 @@ impl BrainService for Service {
             );
             Refusal::invalid("instance", why)
         })?;
-        let removed = self.0.brains.remove(&request.brain, instance).await?;
+        let removed = self
+            .0
+            .brains
+            .remove(&caller, &request.brain, instance)
+            .await?;
         Ok(Response::new(v1::RemoveBrainResponse {
             moment: Some(moment(&removed.view())),
         }))
@@ -142,7 +151,8 @@ impl BrainService for Service {
         &self,
         request: Request<Streaming<v1::ImportBrainRequest>>,
     ) -> Result<Response<v1::ImportBrainResponse>, Status> {
-        let (brain, imported) = transfer::import(self.0.clone(), request.into_inner()).await?;
+        let (caller, sent) = parts(request)?;
+        let (brain, imported) = transfer::import(self.0.clone(), caller, sent).await?;
         let view = brain.view();
         Ok(Response::new(v1::ImportBrainResponse {
             moment: Some(moment(&view)),
@@ -158,8 +168,8 @@ impl BrainService for Service {
         &self,
         request: Request<Streaming<v1::MergeBrainRequest>>,
     ) -> Result<Response<v1::MergeBrainResponse>, Status> {
-        let principal = caller(request.extensions())?.principal.clone();
-        let merged = merge::merge(self.0.clone(), principal, request.into_inner());
+        let (caller, sent) = parts(request)?;
+        let merged = merge::merge(self.0.clone(), caller, sent);
         Ok(Response::new(merged.await?))
     }
 
@@ -167,14 +177,14 @@ impl BrainService for Service {
         &self,
         request: Request<v1::ExportBrainRequest>,
     ) -> Result<Response<Self::ExportBrainStream>, Status> {
-        let request = request.into_inner();
+        let (caller, request) = parts(request)?;
         let form = ExportForm::try_from(request.form).map_err(|_| {
             Refusal::invalid(
                 "form",
                 format!("{} is none: say NATIVE or COMPATIBLE", request.form),
             )
         })?;
-        let brain = self.0.brains.get(&request.brain).await?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         Ok(Response::new(transfer::export(&self.0, brain, form)?))
     }
 
@@ -182,7 +192,8 @@ impl BrainService for Service {
         &self,
         request: Request<v1::CheckpointBrainRequest>,
     ) -> Result<Response<v1::CheckpointBrainResponse>, Status> {
-        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let (caller, request) = parts(request)?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         let generation = brain.checkpoint().await?;
         Ok(Response::new(v1::CheckpointBrainResponse {
             moment: Some(moment(&brain.view())),
@@ -194,7 +205,8 @@ impl BrainService for Service {
         &self,
         request: Request<v1::VerifyBrainRequest>,
     ) -> Result<Response<v1::VerifyBrainResponse>, Status> {
-        let brain = self.0.brains.get(&request.into_inner().brain).await?;
+        let (caller, request) = parts(request)?;
+        let brain = self.0.brains.get(&caller, &request.brain).await?;
         let job = self.0.brains.jobs().begin(JobKind::Verify, &brain.name);
         // All that is in this view is committed, and so looked at.
         let (view, path) = (brain.view(), brain.path.clone());

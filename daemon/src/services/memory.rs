@@ -10,7 +10,7 @@ use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Service, caller, stream, subscribe};
+use super::{Service, parts, stream, subscribe};
 use crate::convert::{Asks, commit};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -19,11 +19,10 @@ use crate::writer::Written;
 impl Service {
     /// Has the mutation executed that a message asks for.
     async fn write<M: Asks>(&self, request: Request<M>) -> Result<Done> {
-        let principal = caller(request.extensions())?.principal.clone();
-        let message = request.into_inner();
+        let (caller, message) = parts(request)?;
         let bytes = message.encoded_len();
-        let (name, mut request) = message.into_request(&principal)?;
-        let brain = self.0.brains.get(&name).await?;
+        let (name, mut request) = message.into_request(&caller.principal)?;
+        let brain = self.0.brains.get(&caller, &name).await?;
         if let Mutation::Compress { session, text, .. } = &mut request.mutation
             && text.trim().is_empty()
         {
@@ -33,7 +32,7 @@ impl Service {
         }
         let erases = matches!(request.mutation, Mutation::Erase(_));
         if let Mutation::Erase(ids) = &request.mutation {
-            super::merge::refuse_kept(&self.0, &brain, ids).await?;
+            super::merge::refuse_kept(&self.0, &caller, &brain, ids).await?;
         }
         let written = brain.write(request, bytes).await?;
         if erases {
@@ -100,8 +99,8 @@ macro_rules! calls {
                 &self,
                 request: Request<Streaming<v1::IngestStreamRequest>>,
             ) -> Result<Response<Self::IngestStreamStream>, Status> {
-                let principal = caller(request.extensions())?.principal.clone();
-                let answers = stream::ingest(self.0.clone(), principal, request.into_inner())?;
+                let (caller, batches) = parts(request)?;
+                let answers = stream::ingest(self.0.clone(), caller, batches)?;
                 Ok(Response::new(answers))
             }
 
@@ -111,7 +110,8 @@ macro_rules! calls {
                 &self,
                 request: Request<v1::SubscribeRequest>,
             ) -> Result<Response<Self::SubscribeStream>, Status> {
-                Ok(Response::new(subscribe::follow(&self.0, request.into_inner()).await?))
+                let (caller, request) = parts(request)?;
+                Ok(Response::new(subscribe::follow(&self.0, &caller, request).await?))
             }
 
             $(async fn $call(

@@ -14,11 +14,12 @@ use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_proto::{Timestamp, v1};
 use amem_store::kept::{self, Kept, Reason};
 use amem_store::mutation::Request;
-use amem_store::{Incoming, Merged, Mutation, Other, merge};
+use amem_store::{Error as Store, Incoming, Merged, Mutation, Other, merge};
 use tonic::{Code, Status, Streaming};
 
 use super::transfer::{Parts, receive};
 use super::{Daemon, page_size};
+use crate::access::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
 use crate::convert::{commit, moment, request, timestamp};
 use crate::open_brain::OpenBrain;
@@ -39,11 +40,11 @@ impl Parts for v1::MergeBrainRequest {
 /// Merges another brain into one.
 pub(super) async fn merge(
     daemon: Arc<Daemon>,
-    principal: String,
+    caller: Caller,
     mut parts: Streaming<v1::MergeBrainRequest>,
 ) -> Result<v1::MergeBrainResponse, Status> {
     let options = super::transfer::options(&mut parts).await?;
-    let brain = daemon.brains.get(&options.brain).await?;
+    let brain = daemon.brains.get(&caller, &options.brain).await?;
     let dry_run = options.dry_run;
     let (from, dropped_edges) = match &options.from {
         Some(Source::FromBrain(name)) if *name == brain.name => {
@@ -52,10 +53,11 @@ pub(super) async fn merge(
             );
         }
         Some(Source::FromBrain(name)) => {
-            let other = daemon.brains.get(name).await;
+            let other = daemon.brains.get_as(&caller, name, Role::Read).await;
             (other.map_err(|why| of_source(name, why))?.view(), 0)
         }
         Some(Source::FromKeptFile(file)) => {
+            find_kept(&daemon, &caller, file, Role::Read).await?;
             let (folder, file) = (daemon.brains.folder().clone(), file.clone());
             daemon
                 .scans
@@ -75,7 +77,7 @@ pub(super) async fn merge(
     let mut request = request(
         Mutation::Merge(Other::new(from.clone())),
         options.options,
-        &principal,
+        &caller.principal,
     )?;
     // The other brain may go on: a retry names the same.
     request.said = match &options.from {
@@ -159,15 +161,31 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
     }
 }
 
+/// A file that was kept aside, if the caller has this role for the brain whose name it had. One of a brain that it may
+/// not know of is as one that is not there.
+async fn find_kept(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> Result<Kept> {
+    let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
+    let known = daemon
+        .scans
+        .run(move || Ok(kept::find(&folder, &name)?))
+        .await?;
+    if !caller.sees(&known.brain) {
+        return Err(Store::NotKept { file: file.into() }.into());
+    }
+    caller.check(&known.brain, role)?;
+    Ok(known)
+}
+
 /// Lists the files that were kept aside.
 pub(super) async fn list_kept(
     daemon: &Daemon,
+    caller: &Caller,
     request: v1::ListKeptFilesRequest,
 ) -> Result<v1::ListKeptFilesResponse> {
     let folder = daemon.brains.folder().clone();
     let mut files = daemon.scans.run(move || Ok(kept::list(&folder)?)).await?;
     // A token is the last name of its page.
-    files.retain(|kept| kept.file > request.page_token);
+    files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
     let size = page_size(request.page_size);
     let more = files.len() > size;
     files.truncate(size);
@@ -205,17 +223,12 @@ fn file(kept: Kept) -> v1::KeptFile {
 /// Ends a file that was kept aside.
 pub(super) async fn resolve_kept(
     daemon: Arc<Daemon>,
+    caller: Caller,
     request: v1::ResolveKeptFileRequest,
 ) -> Result<v1::ResolveKeptFileResponse> {
     let (file, brains) = (request.file, daemon.brains.clone());
     let folder = brains.folder().clone();
-    let known = {
-        let (folder, file) = (folder.clone(), file.clone());
-        daemon
-            .scans
-            .run(move || Ok(kept::find(&folder, &file)?))
-            .await?
-    };
+    let known = find_kept(&daemon, &caller, &file, caller.needs).await?;
     let (name, imported, before) = match request.action {
         Some(Action::Discard(true)) => {
             daemon
@@ -231,10 +244,12 @@ pub(super) async fn resolve_kept(
                 .scans
                 .run(move || Ok(kept::read(&folder, &of)?))
                 .await?;
-            let (imported, before) = daemon.brains.take_kept(&known.brain, &file).await?;
+            let taken = brains.take_kept(&caller, &known.brain, &file).await;
+            let (imported, before) = taken?;
             (known.brain, imported, before)
         }
         Some(Action::RestoreAs(name)) => {
+            caller.check_all(caller.needs)?;
             let of = name.clone();
             let made = to_its_end(async move {
                 let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
@@ -249,7 +264,7 @@ pub(super) async fn resolve_kept(
             ));
         }
     };
-    let brain = brains.get(&name).await?;
+    let brain = brains.get(&caller, &name).await?;
     let listed =
         |kept: Option<String>| kept.map_or(String::new(), |kept| kept::listed(&kept).into());
     Ok(v1::ResolveKeptFileResponse {
@@ -261,7 +276,13 @@ pub(super) async fn resolve_kept(
 }
 
 /// Refuses to erase events that a file has, too, which was kept aside of the same lineage: they would not be gone.
-pub(super) async fn refuse_kept(daemon: &Daemon, brain: &OpenBrain, ids: &[NodeId]) -> Result<()> {
+/// What is kept of a brain that the caller may not know of is not named to it.
+pub(super) async fn refuse_kept(
+    daemon: &Daemon,
+    caller: &Caller,
+    brain: &OpenBrain,
+    ids: &[NodeId],
+) -> Result<()> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
     daemon.brains.settle(&brain.name).await;
     let (folder, view, ids) = (daemon.brains.folder().clone(), brain.view(), ids.to_vec());
@@ -281,13 +302,19 @@ pub(super) async fn refuse_kept(daemon: &Daemon, brain: &OpenBrain, ids: &[NodeI
             if has.is_ok_and(|has| has.is_empty()) {
                 continue;
             }
-            return Ok(Some(kept.file));
+            return Ok(Some(kept));
         }
         Ok(None)
     });
-    let Some(file) = found.await? else {
+    let Some(Kept { file, brain, .. }) = found.await? else {
         return Ok(());
     };
+    if !caller.sees(&brain) {
+        let message = "a file that was kept aside has the text as well, and is not for this caller to see: have an \
+                       administrator of all brains end it first";
+        let refusal = Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message);
+        return Err(refusal);
+    }
     let message = format!(
         "{file}, which was kept aside, has the text as well: end it first (`amemctl conflicts` lists such files; \
          --keep-ours takes one away, --merge brings what it has into the brain and takes it away)"

@@ -95,9 +95,9 @@ impl Daemon {
     /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the
     /// calls. What callers use who may change the brain counts as used.
     async fn ask<Q: Question>(&self, request: Request<Q>) -> Result<Q::Answer> {
-        let may_write = caller(request.extensions())?.role >= Role::Write;
-        let question = request.into_inner();
-        let brain = self.brains.get(question.brain()).await?;
+        let (caller, question) = parts(request)?;
+        let brain = self.brains.get(&caller, question.brain()).await?;
+        let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
         let answered = if question.is_heavy() {
             let brain = brain.clone();
             let answer = move || Ok(question.ask(&brain.view())?);
@@ -124,6 +124,12 @@ fn page_size(asked: u32) -> usize {
 fn caller(extensions: &tonic::Extensions) -> Result<&Caller> {
     let caller = extensions.get::<Caller>();
     caller.ok_or_else(|| Refusal::internal("a call came in that nobody let in"))
+}
+
+/// Who calls, and with what.
+fn parts<T>(request: Request<T>) -> Result<(Caller, T)> {
+    let caller = caller(request.extensions())?.clone();
+    Ok((caller, request.into_inner()))
 }
 
 /// One service.

@@ -18,6 +18,7 @@ use tracing::Instrument;
 use super::Daemon;
 use super::memory::ingested;
 use super::sending::{Gone, Outgoing};
+use crate::access::Caller;
 use crate::convert::Asks;
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::open_brain::OpenBrain;
@@ -30,7 +31,7 @@ type Sent = Result<(Arc<OpenBrain>, oneshot::Receiver<Result<Written>>)>;
 /// The answers to a stream of batches.
 pub(super) fn ingest(
     daemon: Arc<Daemon>,
-    principal: String,
+    caller: Caller,
     batches: Streaming<v1::IngestStreamRequest>,
 ) -> Result<ReceiverStream<Result<v1::IngestStreamResponse, Status>>> {
     let turn = daemon.streams.clone().try_acquire_owned().map_err(|_| {
@@ -41,7 +42,7 @@ pub(super) fn ingest(
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
     let (answers, out) = Outgoing::new(&daemon.control, STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send_all(daemon, principal, batches, sent).in_current_span());
+    let sending = tokio::spawn(send_all(daemon, caller, batches, sent).in_current_span());
     let answer = async move {
         let _turn = turn;
         let end = match answer_all(&mut waiting, &answers).await {
@@ -73,7 +74,7 @@ pub(super) fn ingest(
 /// Takes batches and gives them to the writer, at most so many ahead of their answers.
 async fn send_all(
     daemon: Arc<Daemon>,
-    principal: String,
+    caller: Caller,
     mut batches: Streaming<v1::IngestStreamRequest>,
     to: mpsc::Sender<Sent>,
 ) -> Result<(), Status> {
@@ -99,17 +100,17 @@ async fn send_all(
         let Some(batch) = batch else {
             return Ok(());
         };
-        place.send(one(&daemon, &principal, batch).await);
+        place.send(one(&daemon, &caller, batch).await);
     }
 }
 
-async fn one(daemon: &Daemon, principal: &str, message: v1::IngestStreamRequest) -> Sent {
+async fn one(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Sent {
     let batch = message
         .batch
         .ok_or_else(|| Refusal::invalid("batch", "a message of the stream has none"))?;
     let bytes = batch.encoded_len();
-    let (name, request) = batch.into_request(principal)?;
-    let brain = daemon.brains.get(&name).await?;
+    let (name, request) = batch.into_request(&caller.principal)?;
+    let brain = daemon.brains.get(caller, &name).await?;
     let answered = brain.write_when_free(request, bytes).await?;
     Ok((brain, answered))
 }

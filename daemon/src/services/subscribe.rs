@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use super::sending::Outgoing;
 use super::{Daemon, status};
+use crate::access::Caller;
 use crate::convert::{Only, Telling, Told, standing};
 use crate::figures::Follower;
 use crate::limits::{CHANGES_WAITING_MAX, FOLLOWED_AT_A_TIME, HEARTBEAT, PASSED_OVER_MAX};
@@ -29,9 +30,10 @@ use crate::refusal::{Refusal, Result};
 /// The commits that a request asks for, from its moment on.
 pub(super) async fn follow(
     daemon: &Daemon,
+    caller: &Caller,
     request: v1::SubscribeRequest,
 ) -> Result<ReceiverStream<Result<v1::SubscribeResponse, Status>>> {
-    let brain = daemon.brains.get(&request.brain).await?;
+    let brain = daemon.brains.get(caller, &request.brain).await?;
     let view = brain.view();
     check_instance(&request, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);

@@ -18,12 +18,12 @@ pub(super) async fn create(
     request: v1::CreateTokenRequest,
 ) -> Result<v1::CreateTokenResponse> {
     let role = role(request.permission())?;
-    let (control, name) = (control.clone(), request.name);
+    let (control, name, brains) = (control.clone(), request.name, request.brains);
     // What nobody was told is of no use, but what is in the file is in force.
     let made = to_its_end(async move {
         blocking(move || {
-            let secret = control.create_token(&name, role)?;
-            tracing::info!(name, %role, "made a token");
+            let secret = control.create_token(&name, role, &brains)?;
+            tracing::info!(name, %role, ?brains, "made a token");
             Ok(secret)
         })
         .await?
@@ -65,6 +65,7 @@ fn told(token: &Token) -> v1::Token {
     v1::Token {
         name: token.name.clone(),
         permission: permission(token.role).into(),
+        brains: token.brains.clone(),
         create_time: Some(status::time(token.created())),
     }
 }

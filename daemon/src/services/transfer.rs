@@ -22,6 +22,7 @@ use tracing::Instrument;
 
 use super::Daemon;
 use super::sending::Outgoing;
+use crate::access::Caller;
 use crate::brains::{blocking, to_its_end};
 use crate::convert::moment;
 use crate::heavy::Heavy;
@@ -55,6 +56,7 @@ impl Parts for v1::ImportBrainRequest {
 /// A brain that came as a file.
 pub(super) async fn import(
     daemon: Arc<Daemon>,
+    caller: Caller,
     mut parts: Streaming<v1::ImportBrainRequest>,
 ) -> Result<(Arc<OpenBrain>, Imported), Status> {
     let options = options(&mut parts).await?;
@@ -78,7 +80,7 @@ pub(super) async fn import(
         let done = match imported {
             Ok(imported) => daemon
                 .brains
-                .get(&name)
+                .get(&caller, &name)
                 .await
                 .map(|brain| (brain, imported)),
             Err(refusal) => Err(refusal),

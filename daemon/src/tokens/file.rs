@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::token::{Token, check_name};
+use super::token::{Token, check_name, in_order};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::folder::make_private;
@@ -35,6 +35,8 @@ struct Written {
 struct Entry {
     name: String,
     role: String,
+    #[serde(default)]
+    brains: Vec<String>,
     created: u64,
     hash: String,
 }
@@ -63,7 +65,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
         // What stands there is not told: it may be a token that was put into the wrong file.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = 1 + before.unwrap_or("").matches('\n').count();
-        let what = "it is a list of [[token]], each with name, role, created (seconds since 1970) and hash";
+        let what = "it is a list of [[token]], each with name, role, perhaps brains, created (seconds since 1970) and hash";
         wrong(path, format!("line {line} is wrong: {what}"))
     })?;
     tokens(written).map_err(|why| wrong(path, why))
@@ -132,6 +134,10 @@ fn token(entry: Entry) -> Result<Token, String> {
     let role = entry.role.parse();
     let digest = entry.hash.strip_prefix(SHA256).and_then(Digest::parse);
     Ok(Token {
+        brains: in_order(entry.brains).map_err(|_| {
+            let name = &entry.name;
+            format!("{name:?}: its brains are not names of brains, or too many")
+        })?,
         role: role.map_err(|why| format!("{:?}: {why}", entry.name))?,
         digest: digest.ok_or_else(|| {
             let name = &entry.name;
@@ -151,11 +157,12 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     for token in tokens {
         let (name, role, created) = (&token.name, token.role, token.created_secs);
         let hash = token.digest.hex();
-        // Writing to a text does not fail, and neither names nor roles have anything to escape.
-        _ = write!(
-            text,
-            "\n[[token]]\nname = \"{name}\"\nrole = \"{role}\"\ncreated = {created}\nhash = \"{SHA256}{hash}\"\n"
-        );
+        // Writing to a text does not fail, and none of these has anything to escape.
+        _ = write!(text, "\n[[token]]\nname = \"{name}\"\nrole = \"{role}\"\n");
+        if !token.brains.is_empty() {
+            _ = writeln!(text, "brains = [\"{}\"]", token.brains.join("\", \""));
+        }
+        _ = write!(text, "created = {created}\nhash = \"{SHA256}{hash}\"\n");
     }
     // Its mode is 0600.
     let mut file = tempfile::Builder::new()

@@ -58,9 +58,14 @@ impl Tokens {
     }
 
     /// Makes one, and says what its callers show; it is in the file before that.
-    pub(crate) fn create(&self, name: &str, role: Role) -> Result<(Self, String)> {
+    pub(crate) fn create(
+        &self,
+        name: &str,
+        role: Role,
+        brains: &[String],
+    ) -> Result<(Self, String)> {
         let mut tokens = self.again()?;
-        let (token, secret) = Token::new(name, role)?;
+        let (token, secret) = Token::new(name, role, brains)?;
         if tokens.iter().any(|other| other.name == name) {
             let message =
                 format!("there is a token {name:?} already: revoke it first, or take another name");

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use amem_store::folder;
 use tokio_rustls::rustls::crypto::ring;
 use tonic::Code;
 
 use crate::access::Role;
 use crate::digest::{Digest, hex};
-use crate::limits::TOKEN_NAME_BYTES_MAX;
+use crate::limits::{TOKEN_BRAINS_MAX, TOKEN_NAME_BYTES_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// Random bytes of a token. It can't be guessed, so a hash that is quick to compute keeps it as safe as a slow one.
@@ -23,6 +24,8 @@ pub(crate) struct Token {
     pub(crate) name: String,
     /// What its callers may do.
     pub(crate) role: Role,
+    /// The brains that it is for, in order; none: all.
+    pub(crate) brains: Vec<String>,
     /// When it was made, in seconds since 1970.
     pub(crate) created_secs: u64,
     /// The hash of what callers show.
@@ -31,8 +34,9 @@ pub(crate) struct Token {
 
 impl Token {
     /// A new one, and what its callers show.
-    pub(super) fn new(name: &str, role: Role) -> Result<(Self, String)> {
+    pub(super) fn new(name: &str, role: Role, brains: &[String]) -> Result<(Self, String)> {
         check_name(name).map_err(|why| Refusal::invalid("name", why))?;
+        let brains = in_order(brains.to_vec()).map_err(|why| Refusal::invalid("brains", why))?;
         let mut random = [0; RANDOM_BYTES];
         let filled = ring::default_provider().secure_random.fill(&mut random);
         filled.map_err(|_| {
@@ -44,6 +48,7 @@ impl Token {
         let token = Self {
             name: name.to_owned(),
             role,
+            brains,
             created_secs: now_secs(),
             digest: digest.ok_or_else(|| Refusal::internal("there is no SHA-256"))?,
         };
@@ -66,6 +71,21 @@ pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
             "{name:?} is no name of a token: it has 1 to {TOKEN_NAME_BYTES_MAX} letters, digits, '-', '_' and '.'"
         )),
     }
+}
+
+/// Names of brains, each once; refuses what is none.
+pub(super) fn in_order(mut brains: Vec<String>) -> std::result::Result<Vec<String>, String> {
+    brains.sort_unstable();
+    brains.dedup();
+    if brains.len() > TOKEN_BRAINS_MAX {
+        return Err(format!(
+            "a token is for at most {TOKEN_BRAINS_MAX} brains, or for all"
+        ));
+    }
+    for brain in &brains {
+        folder::file_name(brain).map_err(|why| why.to_string())?;
+    }
+    Ok(brains)
 }
 
 fn now_secs() -> u64 {

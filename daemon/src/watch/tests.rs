@@ -16,7 +16,7 @@ async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
     let path = folder.path();
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let ours = Folder::open(disk, "a test").unwrap();
-    let health = Health::new(tonic_health::server::health_reporter().0);
+    let health = Health::new();
     let brains = Brains::new(
         ours,
         path.to_owned(),

@@ -231,14 +231,18 @@ fn tokens_are_made_listed_and_revoked_and_told_once() {
         (&json!("laptop"), &json!("write"))
     );
     let token = token["token"].as_str().unwrap().to_owned();
-    tool.data("token create ci --role read", 0);
+    tool.data("token create ci --role read --brain work --brain notes", 0);
     let list = tool.told("token list");
     assert!(
-        list.contains("laptop write AGO\n") && list.contains("ci read AGO\n"),
+        list.contains("laptop write AGO all\n") && list.contains("ci read AGO notes, work\n"),
         "{list}"
     );
     let list = tool.envelope("token list");
     assert_eq!(list["data"]["tokens"][0]["name"], "ci");
+    assert_eq!(
+        list["data"]["tokens"][0]["brains"],
+        json!(["notes", "work"])
+    );
     let kept = std::fs::read_to_string(tool.home().join(".config/amemd/tokens.toml")).unwrap();
     for text in [list.to_string(), kept] {
         assert!(

@@ -191,11 +191,22 @@ impl Daemon {
             .unwrap()
     }
 
-    /// A token of this name, with which callers by TCP may do so much.
+    /// A token of this name, with which callers by TCP may do so much with all brains.
     pub(crate) async fn token_of(&self, name: &str, permission: v1::Permission) -> String {
+        self.token_for(name, permission, &[]).await
+    }
+
+    /// The same with these brains only.
+    pub(crate) async fn token_for(
+        &self,
+        name: &str,
+        permission: v1::Permission,
+        brains: &[&str],
+    ) -> String {
         let request = v1::CreateTokenRequest {
             name: name.into(),
             permission: permission.into(),
+            brains: brains.iter().map(|brain| (*brain).to_owned()).collect(),
         };
         let client = self.client().await;
         let made = client.admin().create_token(request).await;

@@ -278,3 +278,48 @@ async fn a_token_names_its_callers_and_stands_nowhere_itself() {
     }
     assert!(!said.contains(hash), "the hash is there: {said}");
 }
+
+#[tokio::test]
+async fn a_stream_ends_when_what_its_caller_may_do_changes_and_goes_on_when_other_things_do() {
+    let daemon = Place::new(TCP).start();
+    create(&daemon, "b").await;
+    let token = daemon
+        .token_for("some", v1::Permission::Write, &["b"])
+        .await;
+    let mut memory = MemoryServiceClient::new(connect(&daemon).await);
+    let subscribe = || v1::SubscribeRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    let follows = memory.subscribe(with(&token, subscribe())).await;
+    let mut follows = follows.unwrap().into_inner();
+    follows.message().await.unwrap().unwrap();
+    daemon.token_of("another", v1::Permission::Read).await;
+    daemon
+        .place
+        .configure(&format!("{TCP}[limits]\nconnections = 7\n"));
+    daemon.signal("-HUP");
+    daemon.says("read the configuration again");
+    let event = batch("it goes on");
+    memory.ingest(with(&token, event)).await.unwrap();
+    loop {
+        let message = timeout(Duration::from_secs(20), follows.message()).await;
+        if !message.unwrap().unwrap().unwrap().changes.is_empty() {
+            break;
+        }
+    }
+    // By hand it is for another brain.
+    let path = daemon.place.path("tokens.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("[\"b\"]", "[\"c\"]")).unwrap();
+    daemon.signal("-HUP");
+    let words = ["token:some", "call again"];
+    check_refused(
+        end(follows).await,
+        Code::Unavailable,
+        "ACCESS_CHANGED",
+        &words,
+    );
+    let again = memory.subscribe(with(&token, subscribe())).await;
+    check_refused(again, Code::NotFound, "UNKNOWN_BRAIN", &["\"b\""]);
+}

@@ -22,7 +22,7 @@ type Messages = ReceiverStream<Result<v1::SubscribeResponse, Status>>;
 async fn brain(path: &Path) -> Arc<OpenBrain> {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    let health = Health::new(tonic_health::server::health_reporter().0);
+    let health = Health::new();
     let (jobs, figures) = (Jobs::default(), Figures::new());
     let brains = Brains::new(folder, path.to_owned(), health, jobs, figures);
     brains.create("b", Create::default()).await.unwrap()

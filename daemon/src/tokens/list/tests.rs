@@ -16,8 +16,10 @@ fn a_token_is_found_from_when_it_is_made_until_it_is_revoked_and_is_nowhere_itse
     let path = folder.path().join("new/tokens.toml");
     let none = Tokens::load(&path).unwrap();
     assert!(none.is_empty() && !path.exists());
-    let (one, first) = none.create("laptop", Role::Write).unwrap();
-    let (two, second) = one.create("ci.read-only", Role::Read).unwrap();
+    let (one, first) = none.create("laptop", Role::Write, &[]).unwrap();
+    let brains = ["work", "notes.v2", "work"].map(str::to_owned);
+    let (two, second) = one.create("ci.read-only", Role::Read, &brains).unwrap();
+    assert_eq!(two.list()[0].brains, ["notes.v2", "work"]);
     assert_eq!(find(&two, &first).as_deref(), Some("laptop"));
     assert_eq!(find(&two, &second).as_deref(), Some("ci.read-only"));
     assert_eq!(find(&one, &second), None);
@@ -52,14 +54,18 @@ fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
     let path = folder.path().join("tokens.toml");
     let (tokens, _) = Tokens::load(&path)
         .unwrap()
-        .create("a", Role::Admin)
+        .create("a", Role::Admin, &[])
         .unwrap();
     let before = fs::read(&path).unwrap();
     for name in ["", "a b", "a\"", "é", &"x".repeat(65)] {
-        let refusal = tokens.create(name, Role::Read).unwrap_err();
+        let refusal = tokens.create(name, Role::Read, &[]).unwrap_err();
         assert_eq!(refusal.code, Code::InvalidArgument, "{name:?}");
     }
-    let refusal = tokens.create("a", Role::Read).unwrap_err();
+    let refusal = tokens
+        .create("b", Role::Read, &["a/b".to_owned()])
+        .unwrap_err();
+    assert_eq!(refusal.code, Code::InvalidArgument);
+    let refusal = tokens.create("a", Role::Read, &[]).unwrap_err();
     assert_eq!(
         (refusal.code, &*refusal.reason),
         (Code::AlreadyExists, "TOKEN_EXISTS")
@@ -73,7 +79,7 @@ fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
     // What somebody did by hand meanwhile stays.
     let by_hand = String::from_utf8(before).unwrap().replace("\"a\"", "\"b\"");
     fs::write(&path, by_hand).unwrap();
-    let (tokens, _) = tokens.create("c", Role::Read).unwrap();
+    let (tokens, _) = tokens.create("c", Role::Read, &[]).unwrap();
     let names: Vec<_> = tokens
         .list()
         .iter()
@@ -86,7 +92,7 @@ fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
 fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens.toml");
-    let (token, _) = Token::new("x", Role::Read).unwrap();
+    let (token, _) = Token::new("x", Role::Read, &[]).unwrap();
     let many = |count: usize| -> Vec<_> {
         let token = |at: usize| Token {
             name: format!("n{at}"),
@@ -97,7 +103,7 @@ fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     };
     file::write(&path, &many(TOKENS_MAX)).unwrap();
     let full = Tokens::load(&path).unwrap();
-    let refusal = full.create("one-more", Role::Read).unwrap_err();
+    let refusal = full.create("one-more", Role::Read, &[]).unwrap_err();
     assert_eq!(refusal.code, Code::ResourceExhausted);
     file::write(&path, &many(TOKENS_MAX + 1)).unwrap();
     let error = Tokens::load(&path).unwrap_err().to_string();

@@ -1,0 +1,109 @@
+//! Who calls, and what its call may do with a brain.
+
+use amem_store::{Error as Store, folder};
+use tonic::Code;
+
+use super::{Rights, Role};
+use crate::refusal::{Refusal, Result};
+
+/// Who calls. Every request carries it among its extensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// As commits name it: `uid:1000`, `token:laptop`, `certificate:4f2a…`.
+    pub(crate) principal: String,
+    /// What it may do.
+    pub(crate) rights: Rights,
+    /// The user and the group at the other end of the Unix socket.
+    pub(crate) user: Option<(u32, u32)>,
+    /// The role that its call needs for each brain that it names: the highest, until the door says which.
+    pub(crate) needs: Role,
+}
+
+impl Caller {
+    /// A caller of whom the call is not known yet.
+    pub(crate) fn new(principal: String, rights: Rights) -> Self {
+        Self {
+            principal,
+            rights,
+            user: None,
+            needs: Role::Admin,
+        }
+    }
+
+    /// True if it may know that there is a brain of this name.
+    pub(crate) fn sees(&self, brain: &str) -> bool {
+        self.rights.of(brain).is_some()
+    }
+
+    /// True if it may know of every brain.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.rights.of_all().is_some()
+    }
+
+    /// Refuses a brain with which it has not this role. One that it may not know of is answered in the words, and in
+    /// the time, of one that is not there: nothing is looked at.
+    pub(crate) fn check(&self, brain: &str, role: Role) -> Result<()> {
+        match self.rights.of(brain) {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has} for {brain:?}"), role)),
+            None => {
+                folder::file_name(brain)?;
+                Err(Store::NotFound { name: brain.into() }.into())
+            }
+        }
+    }
+
+    /// Refuses what is about all brains, or about those that are not there yet.
+    pub(crate) fn check_all(&self, role: Role) -> Result<()> {
+        match self.rights.of_all() {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has}"), role)),
+            None => Err(self.denied("has no role for all brains", role)),
+        }
+    }
+
+    /// Refuses what it may do with no brain.
+    pub(crate) fn check_any(&self, role: Role) -> Result<()> {
+        match self.rights.most() {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has}"), role)),
+            None => Err(self.denied("has no role", role)),
+        }
+    }
+
+    fn denied(&self, has: &str, role: Role) -> Refusal {
+        let message = format!(
+            "{} {has}, and the call needs the role {role}: see [access], or the role of the token",
+            self.principal
+        );
+        Refusal::new(Code::PermissionDenied, "ROLE", message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brain_that_is_not_for_a_caller_is_refused_as_one_that_is_not_there() {
+        let mut rights = Rights::default();
+        rights.add(Some("mine"), Role::Write);
+        let caller = Caller::new("token:x".into(), rights);
+        caller.check("mine", Role::Write).unwrap();
+        let refusal = caller.check("mine", Role::Admin).unwrap_err();
+        assert_eq!(
+            (refusal.code, &*refusal.reason),
+            (Code::PermissionDenied, "ROLE")
+        );
+        let refusal = caller.check("yours", Role::Read).unwrap_err();
+        let absent = Refusal::from(Store::NotFound {
+            name: "yours".into(),
+        });
+        assert_eq!(refusal, absent);
+        let refusal = caller.check("no/name", Role::Read).unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidArgument);
+        assert!(caller.sees("mine") && !caller.sees("yours") && !caller.sees_all());
+        assert!(caller.check_all(Role::Read).is_err());
+        assert!(caller.check_any(Role::Write).is_ok() && caller.check_any(Role::Admin).is_err());
+    }
+}

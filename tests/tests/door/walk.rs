@@ -1,0 +1,183 @@
+//! Every call that names a brain, as its descriptor has it: the messages that name one in each place where they can.
+
+use amem_client::v1;
+use prost::Message;
+use prost::bytes::{Buf, BufMut};
+use prost_types::field_descriptor_proto::Type;
+use prost_types::{DescriptorProto, FileDescriptorSet};
+use tonic::client::Grpc;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::transport::Channel;
+use tonic::{Request, Status};
+use tonic_types::StatusExt;
+
+/// Messages nest so deep.
+const DEPTH: usize = 3;
+
+/// A place in which a request can name a brain.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    /// The call.
+    pub(crate) path: String,
+    /// The fields on the way to the name, outermost first.
+    fields: Vec<(u32, String)>,
+}
+
+impl Named {
+    /// The call and the place, in words.
+    pub(crate) fn words(&self) -> String {
+        let (_, call) = self.path.rsplit_once('/').unwrap();
+        let fields: Vec<_> = self.fields.iter().map(|(_, name)| name.as_str()).collect();
+        format!("{call} {}", fields.join("."))
+    }
+
+    /// A message that says only this name, behind what it says otherwise.
+    pub(crate) fn message(&self, brain: &str, other: &[u8]) -> Vec<u8> {
+        let mut inner = brain.as_bytes().to_vec();
+        for (number, _) in self.fields.iter().rev() {
+            let mut outer = Vec::new();
+            prost::encoding::encode_key(
+                *number,
+                prost::encoding::WireType::LengthDelimited,
+                &mut outer,
+            );
+            prost::encoding::encode_varint(inner.len() as u64, &mut outer);
+            outer.extend(inner);
+            inner = outer;
+        }
+        [other, &inner].concat()
+    }
+}
+
+/// All of amem.v1.
+pub(crate) fn all() -> Vec<Named> {
+    let set = FileDescriptorSet::decode(v1::DESCRIPTORS).unwrap();
+    let find = |name: &str| -> &DescriptorProto {
+        let messages = set.file.iter().flat_map(|file| &file.message_type);
+        let short = name.rsplit('.').next().unwrap();
+        messages
+            .into_iter()
+            .find(|message| message.name() == short)
+            .unwrap()
+    };
+    let mut out = Vec::new();
+    for service in set.file.iter().flat_map(|file| &file.service) {
+        for method in &service.method {
+            let mut found = Vec::new();
+            places(
+                &find,
+                find(method.input_type()),
+                &mut Vec::new(),
+                &mut found,
+            );
+            out.extend(found.into_iter().map(|fields| Named {
+                path: format!("/amem.v1.{}/{}", service.name(), method.name()),
+                fields,
+            }));
+        }
+    }
+    out
+}
+
+/// The ways to the fields of a message that are names of brains.
+fn places<'a>(
+    find: &impl Fn(&str) -> &'a DescriptorProto,
+    message: &DescriptorProto,
+    way: &mut Vec<(u32, String)>,
+    out: &mut Vec<Vec<(u32, String)>>,
+) {
+    for field in &message.field {
+        way.push((field.number() as u32, field.name().to_owned()));
+        match field.r#type() {
+            Type::String if field.name().split('_').any(|word| word == "brain") => {
+                out.push(way.clone());
+            }
+            Type::Message if way.len() < DEPTH && field.type_name().starts_with(".amem.") => {
+                places(find, find(field.type_name()), way, out);
+            }
+            _ => {}
+        }
+        way.pop();
+    }
+}
+
+/// What a call comes to, with the name taken out of its words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Its first answer.
+    Answer(String),
+    /// Code, reason, words.
+    Refused(tonic::Code, String, String),
+}
+
+/// Makes a call with one message, as who shows a token.
+pub(crate) async fn call(
+    channel: &Channel,
+    token: &str,
+    path: &str,
+    message: Vec<u8>,
+    name: &str,
+) -> Outcome {
+    let refused = |status: Status| {
+        let reason = status.get_details_error_info().map(|info| info.reason);
+        let words = status.message().replace(name, "NAME");
+        Outcome::Refused(status.code(), reason.unwrap_or_default(), words)
+    };
+    let mut request = Request::new(tokio_stream::iter([message]));
+    let bearer = format!("Bearer {token}").parse().unwrap();
+    request.metadata_mut().insert("authorization", bearer);
+    request
+        .metadata_mut()
+        .insert("grpc-timeout", "20S".parse().unwrap());
+    let mut grpc = Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    match grpc.streaming(request, path.parse().unwrap(), Raw).await {
+        Err(status) => refused(status),
+        Ok(answers) => match answers.into_inner().message().await {
+            Err(status) => refused(status),
+            Ok(answer) => {
+                // What is in it as text stands in there as it is.
+                let told = String::from_utf8_lossy(&answer.unwrap_or_default()).into_owned();
+                Outcome::Answer(told.replace(name, "NAME"))
+            }
+        },
+    }
+}
+
+/// Messages as they are.
+#[derive(Debug, Clone, Copy)]
+struct Raw;
+
+impl Codec for Raw {
+    type Encode = Vec<u8>;
+    type Decode = Vec<u8>;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn encode(&mut self, item: Vec<u8>, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        to.put_slice(&item);
+        Ok(())
+    }
+}
+
+impl Decoder for Raw {
+    type Item = Vec<u8>;
+    type Error = Status;
+
+    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
+        Ok(Some(from.copy_to_bytes(from.remaining()).to_vec()))
+    }
+}
