@@ -66,7 +66,7 @@ impl Standing {
 
     /// What the caller sends.
     pub(super) fn request(&self, inner: Body) -> Body {
-        self.clone().guard(inner, |status| Err(status))
+        self.clone().guard(inner, Err)
     }
 
     /// What it is sent.
