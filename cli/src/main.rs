@@ -19,6 +19,7 @@ mod command;
 mod context;
 mod convert;
 mod demo;
+mod dumps;
 mod entries;
 mod event;
 mod exit;
@@ -92,6 +93,9 @@ const EXAMPLES: &str = "Examples:
 `amemctl COMMAND --help` has the options and examples of each.";
 
 fn main() -> ExitCode {
+    if let Err(why) = dumps::never() {
+        eprintln!("amemctl: note: a core dump of this process would have what it reads: {why}");
+    }
     let parsed = help::command().try_get_matches();
     let arguments = parsed.and_then(|matches| {
         let mut arguments = Arguments::from_arg_matches(&matches)?;

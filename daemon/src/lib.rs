@@ -27,6 +27,7 @@ mod convert;
 mod descriptors;
 mod digest;
 mod door;
+mod dumps;
 mod figures;
 mod file_system;
 mod folder;

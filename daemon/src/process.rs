@@ -16,7 +16,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
 use crate::traces::{self, Traces};
-use crate::{check, descriptors, log};
+use crate::{check, descriptors, dumps, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
@@ -29,6 +29,9 @@ const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() 
 /// a moment). The log goes to standard error.
 pub fn main() -> ExitCode {
     let flags = Flags::parse();
+    if let Err(why) = dumps::never() {
+        eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
+    }
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = match check_only {

@@ -19,6 +19,7 @@ mod metrics;
 mod python;
 mod readers;
 mod reload;
+mod secrets;
 mod seen;
 mod start;
 mod stop;

@@ -137,6 +137,10 @@ impl Daemon {
         }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.0.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.0.id().to_string();
         let sent = Command::new("kill").arg(name).arg(pid).status().unwrap();
