@@ -156,6 +156,21 @@ mod tests {
     }
 
     #[test]
+    fn every_row_of_the_table_is_of_a_call_that_there_is() {
+        let methods = methods();
+        for (service, method, ..) in TABLE {
+            if service.starts_with("grpc.reflection.") {
+                continue;
+            }
+            let is_there = methods.iter().any(|(path, _)| {
+                let (of, name) = path[1..].split_once('/').unwrap();
+                of == service && (method == "*" || name == method)
+            });
+            assert!(is_there, "{service}/{method}");
+        }
+    }
+
+    #[test]
     fn calls_need_what_they_do() {
         for (path, role) in [
             ("/amem.v1.BrainService/RemoveBrain", Some(Role::Admin)),

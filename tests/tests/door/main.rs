@@ -16,6 +16,7 @@ mod calls;
 mod connections;
 mod log;
 mod metrics;
+mod names;
 mod python;
 mod readers;
 mod reload;

@@ -19,8 +19,8 @@ use crate::walk::{self, Outcome};
 const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
 /// The brain of the caller, one that is not for it, and one that is not there; the last two are as long.
-const MINE: &str = "mine";
-const VEILED: &str = "veiled";
+pub(crate) const MINE: &str = "mine";
+pub(crate) const VEILED: &str = "veiled";
 const ABSENT: &str = "absent";
 
 /// Shows a token with every call.
@@ -37,14 +37,14 @@ impl Interceptor for Shows {
 
 type Shown = InterceptedService<Channel, Shows>;
 
-async fn channel(daemon: &Daemon) -> Channel {
+pub(crate) async fn channel(daemon: &Daemon) -> Channel {
     let address = daemon.tcp.unwrap();
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     endpoint.connect().await.unwrap()
 }
 
 /// A daemon with two brains, and the token of an administrator of one of them.
-async fn daemon() -> (Daemon, String) {
+pub(crate) async fn daemon() -> (Daemon, String) {
     let daemon = Place::new(TCP).start();
     let client = daemon.client().await;
     for brain in [MINE, VEILED] {
@@ -164,6 +164,10 @@ async fn listed(daemon: &Daemon, token: &str) -> String {
     let told = (
         (status.brains, status.problems, status.brain_count),
         (status.jobs, status.files_waiting),
+        (status.failed_brains, status.rejected_files),
+        admin
+            .list_problems(v1::ListProblemsRequest::default())
+            .await,
         brains.list_brains(v1::ListBrainsRequest::default()).await,
         admin.list_jobs(v1::ListJobsRequest::default()).await,
         admin
@@ -176,10 +180,8 @@ async fn listed(daemon: &Daemon, token: &str) -> String {
     format!("{told:?}")
 }
 
-#[tokio::test]
-async fn lists_and_health_have_the_brains_that_their_caller_sees() {
-    let (daemon, token) = daemon().await;
-    // A file of the other brain is kept aside, and a third can't be opened.
+/// Has a file of the other brain kept aside, which is a copy of the caller's, and a third file that is none.
+pub(crate) fn disturb(daemon: &Daemon) {
     let at = |name: &str| daemon.place.path(&format!("brains/{name}.amem"));
     let copy = daemon.place.path("copy");
     fs::copy(at(MINE), &copy).unwrap();
@@ -188,7 +190,12 @@ async fn lists_and_health_have_the_brains_that_their_caller_sees() {
     fs::write(daemon.place.path("x"), "no brain").unwrap();
     fs::rename(daemon.place.path("x"), at("veiled-and-broken")).unwrap();
     daemon.says("not adopted");
+}
 
+#[tokio::test]
+async fn lists_and_health_have_the_brains_that_their_caller_sees() {
+    let (daemon, token) = daemon().await;
+    disturb(&daemon);
     let all = daemon.token_of("all", v1::Permission::Admin).await;
     let whole = listed(&daemon, &all).await;
     for name in [
@@ -200,7 +207,9 @@ async fn lists_and_health_have_the_brains_that_their_caller_sees() {
     ] {
         assert!(whole.contains(name), "{name}: {whole}");
     }
+    assert!(whole.contains("rejected_files: 1"), "{whole}");
     let part = listed(&daemon, &token).await;
+    assert!(part.contains("rejected_files: 0"), "{part}");
     assert!(part.contains(MINE) && !part.contains("veiled"), "{part}");
     assert!(
         !part.contains("JobCount") && !part.contains("KeptFile {"),

@@ -1,14 +1,17 @@
 //! Every call that names a brain, as its descriptor has it: the messages that name one in each place where they can.
 
+use std::time::Duration;
+
 use amem_client::v1;
 use prost::Message;
 use prost::bytes::{Buf, BufMut};
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{DescriptorProto, FileDescriptorSet};
+use tokio::time::timeout;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::transport::Channel;
-use tonic::{Request, Status};
+use tonic::{Request, Response, Status, Streaming};
 use tonic_types::StatusExt;
 
 /// Messages nest so deep.
@@ -101,6 +104,23 @@ fn places<'a>(
     }
 }
 
+/// All calls of amem.v1 and of health checks, and the one of the services that tell what there is.
+pub(crate) fn calls() -> Vec<String> {
+    let mut out: Vec<_> = ["v1", "v1alpha"]
+        .map(|of| format!("/grpc.reflection.{of}.ServerReflection/ServerReflectionInfo"))
+        .into();
+    for set in [v1::DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET] {
+        for file in FileDescriptorSet::decode(set).unwrap().file {
+            for service in &file.service {
+                let path = format!("/{}.{}", file.package(), service.name());
+                let calls = service.method.iter();
+                out.extend(calls.map(|method| format!("{path}/{}", method.name())));
+            }
+        }
+    }
+    out
+}
+
 /// What a call comes to, with the name taken out of its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -123,15 +143,7 @@ pub(crate) async fn call(
         let words = status.message().replace(name, "NAME");
         Outcome::Refused(status.code(), reason.unwrap_or_default(), words)
     };
-    let mut request = Request::new(tokio_stream::iter([message]));
-    let bearer = format!("Bearer {token}").parse().unwrap();
-    request.metadata_mut().insert("authorization", bearer);
-    request
-        .metadata_mut()
-        .insert("grpc-timeout", "20S".parse().unwrap());
-    let mut grpc = Grpc::new(channel.clone());
-    grpc.ready().await.unwrap();
-    match grpc.streaming(request, path.parse().unwrap(), Raw).await {
+    match send(channel, token, path, message).await {
         Err(status) => refused(status),
         Ok(answers) => match answers.into_inner().message().await {
             Err(status) => refused(status),
@@ -142,6 +154,52 @@ pub(crate) async fn call(
             }
         },
     }
+}
+
+async fn send(
+    channel: &Channel,
+    token: &str,
+    path: &str,
+    message: Vec<u8>,
+) -> Result<Response<Streaming<Vec<u8>>>, Status> {
+    let mut request = Request::new(tokio_stream::iter([message]));
+    let bearer = format!("Bearer {token}").parse().unwrap();
+    request.metadata_mut().insert("authorization", bearer);
+    request
+        .metadata_mut()
+        .insert("grpc-timeout", "20S".parse().unwrap());
+    let mut grpc = Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    grpc.streaming(request, path.parse().unwrap(), Raw).await
+}
+
+/// All that a call is told, headers and details of a refusal included, as text; and whether it was let do what it asks.
+/// A stream that goes on is left when it has nothing more to say for now.
+pub(crate) async fn hear(
+    channel: &Channel,
+    token: &str,
+    path: &str,
+    message: Vec<u8>,
+) -> (bool, String) {
+    let refused = |status: Status| {
+        let details = String::from_utf8_lossy(status.details()).into_owned();
+        format!("{status:?} {details}")
+    };
+    let mut answers = match send(channel, token, path, message).await {
+        Err(status) => return (false, refused(status)),
+        Ok(answers) => answers,
+    };
+    let mut told = format!("{:?}", answers.metadata());
+    let mut patience = Duration::from_secs(20);
+    while let Ok(next) = timeout(patience, answers.get_mut().message()).await {
+        match next {
+            Err(status) => return (false, told + &refused(status)),
+            Ok(None) => return (true, told),
+            Ok(Some(bytes)) => told += &String::from_utf8_lossy(&bytes),
+        }
+        patience = Duration::from_millis(200);
+    }
+    (true, told)
 }
 
 /// Messages as they are.
