@@ -3,6 +3,7 @@
 //!
 //! What they do is in `languages/python/agent.py` and `languages/node/agent.js`; what they say of it is shown here.
 //! `packages` does so with the packages for agents, `clients/`.
+//! `merged` has their readers beside merges.
 //! `kit` fetches what they need, once, into the target folder. Where python3 or node is missing, or the registry
 //! can't be reached, a test says so and checks nothing; with `AMEM_LANGUAGES=required` it fails instead.
 
@@ -15,6 +16,7 @@
 mod agent;
 mod guide;
 mod kit;
+mod merged;
 mod packages;
 mod sources;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kit::{Kit, node, python, say};
 use crate::sources::{Sources, step};
-use crate::{check_unix, over_tcp, place};
+use crate::{check_unix, merged, over_tcp, place};
 
 /// What both READMEs tell, of what is believed by then.
 const TOLD: &str = "nightly backups take 40 minutes";
@@ -100,6 +100,7 @@ fn the_python_package_is_typed_and_conforms() {
         fs::write(&readme, code).unwrap();
         runs_as_shown(what, &script(vec![readme]), tells);
     }
+    merged::is_read(&script(vec![sources.package().join("tests/follow.py")]));
     let hostile = sources.package().join("tests/hostile.py");
     conforms(script, sources.conformance("tests/conformance.py"), hostile);
 }
@@ -125,6 +126,7 @@ fn the_node_package_is_typed_and_conforms() {
     step("Node, its own tests", &mut run(tests));
     let readme = sources.package().join("dist/test/readme.mjs");
     runs_as_shown("Node, its README", &script(vec![readme]), TOLD);
+    merged::is_read(&script(vec![sources.package().join("dist/test/follow.js")]));
     let hostile = sources.package().join("dist/test/hostile.js");
     conforms(
         script,

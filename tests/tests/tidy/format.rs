@@ -209,6 +209,26 @@ fn format_names_every_kind_of_frame() {
 }
 
 #[test]
+fn readers_in_other_languages_know_every_kind_of_frame() {
+    let (count, mut out) = (frame::Kind::ALL.len(), Vec::new());
+    for (path, line) in [
+        (
+            "clients/python/src/amemd/reader/_journal.py",
+            format!("KINDS = {count}"),
+        ),
+        (
+            "clients/typescript/src/reader/journal.ts",
+            format!("const KINDS = {count};"),
+        ),
+    ] {
+        if !file(path).text.lines().any(|told| told == line) {
+            out.push(format!("{path}: there should be: {line}"));
+        }
+    }
+    none(out);
+}
+
+#[test]
 fn format_names_every_operation_by_its_code() {
     let source = file("core/src/journal/op.rs");
     let all = constants(&source, "u8");

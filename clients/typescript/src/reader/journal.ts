@@ -9,7 +9,7 @@ import { FRAME_BYTES_MAX, Span, TRANSACTION_BYTES_MAX, asNumber, type File } fro
 import { xxh3 } from './xxh3';
 
 const FRAME_HEADER = 40;
-const KINDS = 18;
+const KINDS = 19;
 /** The top bit of the cell `committed`. */
 const LOOK = 1n << 63n;
 

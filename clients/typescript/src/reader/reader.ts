@@ -113,6 +113,8 @@ export class Reader {
   private now: Followed;
   private lookAt = performance.now() + LOOK_EVERY;
   private failed: AmemError | undefined;
+  /** Why the file under the name can't be read, and since when. */
+  private unread: { since: number; why: unknown } | undefined;
 
   /** Opens a file, checks it, and replays its journal. */
   constructor(readonly path: string) {
@@ -176,7 +178,8 @@ export class Reader {
   /**
    * Takes in what was committed since, also across checkpoints; true if there was something.
    *
-   * MustDrop says that something was erased and the file that replaces this one is not to be found.
+   * MustDrop says that something was erased and the file that replaces this one is not to be found. Where the file that
+   * replaces this one can't be read, and stays so, its error is thrown; what is shown is still as it was.
    */
   refresh(): boolean {
     const before = this.now;
@@ -193,6 +196,11 @@ export class Reader {
         this.failed = new MustDrop(`something was erased from ${this.path}, and its successor is not there`);
       }
     }
+    const isLast = !live || live.supersededBy !== 0n;
+    if (this.unread && isLast && performance.now() >= this.unread.since + LOOK_EVERY) {
+      // Nothing more will come into this file.
+      throw this.failed ?? this.unread.why;
+    }
     if (this.failed) throw this.failed;
     try {
       this.now.follow();
@@ -206,6 +214,8 @@ export class Reader {
 
   /** What the path names now, if that is a later generation of this instance, or this file and owned by now. */
   private successor(): Followed | undefined {
+    const before = this.unread;
+    this.unread = undefined;
     const about = fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
     if (!about) return undefined;
     const { device, inode } = this.now.file.id;
@@ -214,8 +224,9 @@ export class Reader {
     let found: Followed;
     try {
       found = new Followed(this.path);
-    } catch {
-      // Whatever stands under the name now, this brain is still whole.
+    } catch (why) {
+      // Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
+      this.unread = { since: before?.since ?? performance.now(), why };
       return undefined;
     }
     const [old, next] = [this.now.graph.base.identity, found.graph.base.identity];

@@ -15,7 +15,7 @@ from ._bytes import FRAME_BYTES_MAX, TRANSACTION_BYTES_MAX, Buffer, Span
 from ._xxh3 import xxh3_64
 
 FRAME_HEADER = 40
-KINDS = 18
+KINDS = 19
 #: The top bit of the cell `committed`.
 LOOK = 1 << 63
 

@@ -129,6 +129,8 @@ class Reader:
         self._now = _Followed(self.path, copy)
         self._look_at = time.monotonic() + LOOK_EVERY
         self._failed: Optional[AmemError] = None
+        #: Why the file under the name can't be read, and since when.
+        self._unread: Optional[Tuple[float, Exception]] = None
 
     @property
     def lsn(self) -> int:
@@ -194,7 +196,8 @@ class Reader:
     def refresh(self) -> bool:
         """Takes in what was committed since, also across checkpoints; True if there was something.
 
-        MustDrop says that something was erased and the file that replaces this one is not to be found.
+        MustDrop says that something was erased and the file that replaces this one is not to be found. Where the file
+        that replaces this one can't be read, and stays so, its error is raised; what is shown is still as it was.
         """
 
         def stands() -> Tuple[int, int, Tuple[int, int]]:
@@ -211,6 +214,10 @@ class Reader:
                 self._now, self._failed = successor, None
             elif live is not None and live.must_drop:
                 self._failed = MustDrop(f"something was erased from {self.path}, and its successor is not there")
+        is_last = live is None or live.superseded_by != 0
+        if self._unread is not None and is_last and time.monotonic() >= self._unread[0] + LOOK_EVERY:
+            # Nothing more will come into this file.
+            raise self._failed or self._unread[1]
         if self._failed is not None:
             raise self._failed
         try:
@@ -225,6 +232,7 @@ class Reader:
         """What the path names now, if that is a later generation of this instance, or this file and owned by now."""
         if self._copy:
             return None
+        before, self._unread = self._unread, None
         try:
             about = os.stat(self.path, follow_symlinks=False)
         except OSError:
@@ -234,8 +242,9 @@ class Reader:
             return None
         try:
             found = _Followed(self.path, False)
-        except (OSError, AmemError):
-            # Whatever stands under the name now, this brain is still whole.
+        except (OSError, AmemError) as why:
+            # Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
+            self._unread = (time.monotonic() if before is None else before[0], why)
             return None
         old, new = self._now.graph.base.identity, found.graph.base.identity
         if new.instance == old.instance and (new.generation > old.generation or same):

@@ -1,0 +1,25 @@
+// A reader that follows a file, and says what it reads.
+//
+//     node dist/test/follow.js PATH
+//
+// Says a line of JSON at its start, and one after each line that it is given: LSN, whether the file is live, what is
+// torn, and of every event its text and attributes; or, where a refresh failed, how.
+
+import * as readline from 'node:readline';
+
+import { Reader } from '../src/reader';
+
+function told(reader: Reader): object {
+  try {
+    reader.refresh();
+  } catch (why) {
+    return { failed: String(why) };
+  }
+  const events = [...reader.events()].map((event) => [event.text, event.attributes]);
+  return { lsn: Number(reader.lsn), live: reader.isLive, torn: reader.torn ?? null, events };
+}
+
+const reader = new Reader(process.argv[2] as string);
+const say = (): void => console.log(JSON.stringify(told(reader), (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
+say();
+readline.createInterface({ input: process.stdin }).on('line', say).on('close', () => reader.close());
