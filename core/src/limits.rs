@@ -23,7 +23,7 @@ pub const ATTRIBUTES_KEYS_MAX: usize = 256;
 pub const DIMENSION_MAX: u32 = 4096;
 /// Bytes of a frame: header, payload and padding.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
-/// Bytes of a transaction in the journal; larger imports become a new generation.
+/// Bytes of a transaction in the journal, its frames' headers and padding counted; it is read where it stands.
 pub const TRANSACTION_BYTES_MAX: usize = 2 << 30;
 /// Bytes of a session's key, of an agent's name, of a principal.
 pub const NAME_BYTES_MAX: usize = 256;

@@ -122,7 +122,10 @@ impl Store {
         actor: ActorId,
     ) -> Result<()> {
         let (bytes, max) = (
-            payloads.iter().map(Vec::len).sum::<usize>(),
+            payloads
+                .iter()
+                .map(|payload| frame::encoded_len(payload.len()))
+                .sum::<usize>(),
             TRANSACTION_BYTES_MAX,
         );
         if bytes > max {

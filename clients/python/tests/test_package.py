@@ -20,7 +20,7 @@ import grpc
 import amemd
 from amemd import _call, _convert, _wire, client
 from amemd.errors import refused
-from amemd.reader import _lz4, _ops, _xxh3
+from amemd.reader import _journal, _lz4, _ops, _xxh3
 from amemd.types import EVENT_TYPES, to_datetime, to_micros, type_name, type_number
 
 
@@ -298,6 +298,32 @@ class Payloads(unittest.TestCase):
         for confidence, rate in ((1.5, 0), (-0.5, 0), (float("nan"), 0), (1, -1), (1, float("inf"))):
             with self.assertRaises(amemd.DamagedFile):
                 list(_ops.operations(belief(confidence, rate), 0))
+
+
+class Transactions(unittest.TestCase):
+    START = _journal.Position(0, 4, 99)
+
+    def following(self, payloads):
+        """What is read of frames of one transaction."""
+        data, checksum = b"", self.START.checksum
+        for at, payload in enumerate(payloads):
+            front = struct.pack("<IBBHQqII", len(payload), 1, at + 1 < len(payloads), 0, 5 + at, 7, 0, 0)
+            checksum = _xxh3.xxh3_64(front + payload, checksum)
+            data += front + struct.pack("<Q", checksum) + payload + bytes(-len(payload) % 8)
+        return _journal.following(data, self.START, len(data))
+
+    def test_a_transaction_goes_on_only_behind_frames_that_say_something(self):
+        transaction, torn = self.following([b"one", b"two", b""])
+        self.assertEqual((len(transaction.frames), torn), (3, None))
+        for payloads in ([b"", b"one"], [b"one", b"", b"two"]):
+            with self.assertRaisesRegex(amemd.DamagedFile, "says nothing"):
+                self.following(payloads)
+
+    def test_the_headers_of_a_transaction_count_towards_its_limit(self):
+        with mock.patch.object(_journal, "TRANSACTION_BYTES_MAX", 480):
+            self.following([b"8 bytes."] * 10)
+            with self.assertRaisesRegex(amemd.DamagedFile, "limit"):
+                self.following([b"8 bytes."] * 11)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import { isPassing } from '../src/call';
 import { timestamp } from '../src/convert';
 import { refused } from '../src/errors';
 import { parse, parseObject, stringify } from '../src/json';
+import { File } from '../src/reader/file';
+import { following } from '../src/reader/journal';
 import { BadBlock, decompress } from '../src/reader/lz4';
 import { operations } from '../src/reader/ops';
 import { xxh3 } from '../src/reader/xxh3';
@@ -187,6 +189,50 @@ test('an unknown operation is damage, and chance is never anything else', () => 
       assert.ok(why instanceof amemd.DamagedFile && why.position <= payload.length + 8, String(why));
     }
   }
+});
+
+/** What is read of frames of one transaction. */
+function transaction(payloads: string[], bytesMax?: number): ReturnType<typeof following> {
+  const parts: Buffer[] = [];
+  let checksum = 99n;
+  payloads.forEach((payload, at) => {
+    const front = Buffer.alloc(40);
+    front.writeUInt32LE(payload.length, 0);
+    front.writeUInt8(1, 4);
+    front.writeUInt8(at + 1 < payloads.length ? 1 : 0, 5);
+    front.writeBigUInt64LE(BigInt(5 + at), 8);
+    front.writeBigInt64LE(7n, 16);
+    checksum = xxh3(Buffer.concat([front.subarray(0, 32), Buffer.from(payload)]), checksum);
+    front.writeBigUInt64LE(checksum, 32);
+    parts.push(front, Buffer.from(payload), Buffer.alloc((8 - (payload.length % 8)) % 8));
+  });
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
+  const name = path.join(folder, 'frames');
+  fs.writeFileSync(name, Buffer.concat(parts));
+  const file = new File(name);
+  try {
+    return following(file, { at: 0, lsn: 4n, checksum: 99n }, file.size, bytesMax);
+  } finally {
+    file.close();
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+test('a transaction goes on only behind frames that say something', () => {
+  const { transaction: found, torn } = transaction(['one', 'two', '']);
+  assert.deepEqual([found?.frames.length, torn], [3, undefined]);
+  for (const payloads of [
+    ['', 'one'],
+    ['one', '', 'two'],
+  ]) {
+    assert.throws(() => transaction(payloads), /DamagedFile.*says nothing/);
+  }
+});
+
+test('the headers of a transaction count towards its limit', () => {
+  const payloads = Array.from({ length: 10 }, () => '8 bytes.');
+  assert.equal(transaction(payloads, 480).transaction?.frames.length, 10);
+  assert.throws(() => transaction(payloads, 479), /DamagedFile.*limit/);
 });
 
 test('a comparison of the conformance list can fail', () => {

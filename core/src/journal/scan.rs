@@ -38,6 +38,11 @@ pub enum Next<'a> {
 
 /// Reads the transaction at a position. `bytes` are those from `from.at` to the end of what may be read.
 pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
+    next_within(bytes, from, TRANSACTION_BYTES_MAX as u64)
+}
+
+/// The same with another limit of a transaction's bytes.
+fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<Next<'_>> {
     let mut frames: Vec<Frame<'_>> = Vec::with_capacity(1);
     let mut at = from;
     let mut total = 0;
@@ -53,19 +58,20 @@ pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
             }
             Found::Bad(why) => return Ok(Next::End { torn: Some(why) }),
             Found::Frame(frame) => {
-                total += frame.payload.len();
-                if total > TRANSACTION_BYTES_MAX {
-                    return Err(Error::corrupt(
-                        "transaction",
-                        at.at,
-                        "longer than the limit",
-                    ));
+                let damage = |why: &str| Err(Error::corrupt("transaction", at.at, why));
+                // Headers count: what is kept of a frame is in memory, whatever it holds.
+                total += frame.end - at.at;
+                if total > bytes_max {
+                    return damage("longer than the limit");
+                }
+                if frame.header.more && frame.payload.is_empty() {
+                    return damage("it goes on behind a frame that says nothing");
                 }
                 if frames.first().is_some_and(|first| {
                     (first.header.kind, first.header.actor, first.header.time)
                         != (frame.header.kind, frame.header.actor, frame.header.time)
                 }) {
-                    return Err(Error::corrupt("transaction", at.at, "its frames disagree"));
+                    return damage("its frames disagree");
                 }
                 at = Position {
                     at: frame.end,
@@ -90,5 +96,56 @@ pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::frame::{Header, Kind};
+    use crate::types::{ActorId, Micros};
+
+    const START: Position = Position {
+        at: 8192,
+        lsn: Lsn(4),
+        checksum: 99,
+    };
+
+    /// Frames of one transaction, with these payloads.
+    fn frames(payloads: &[&[u8]]) -> Vec<u8> {
+        let (mut out, mut checksum) = (Vec::new(), START.checksum);
+        for (at, payload) in payloads.iter().enumerate() {
+            let header = Header {
+                kind: Kind::Ingest,
+                more: at + 1 < payloads.len(),
+                lsn: Lsn(START.lsn.0 + 1 + at as u64),
+                time: Micros(7),
+                actor: ActorId(0),
+            };
+            checksum = frame::encode(&mut out, &header, payload, checksum).unwrap();
+        }
+        out
+    }
+
+    #[test]
+    fn a_transaction_goes_on_only_behind_frames_that_say_something() {
+        let bytes = frames(&[b"one", b"two", b""]);
+        let Next::Transaction { frames: found, .. } = next(&bytes, START).unwrap() else {
+            panic!("no transaction")
+        };
+        assert_eq!(found.len(), 3);
+        for payloads in [&[&b""[..], b"one"][..], &[b"one", b"", b"two"]] {
+            let refused = next(&frames(payloads), START).unwrap_err();
+            assert!(refused.to_string().contains("says nothing"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_headers_of_a_transaction_count_towards_its_limit() {
+        let bytes = frames(&[&b"8 bytes."[..]; 10]);
+        assert_eq!(bytes.len(), 480);
+        next_within(&bytes, START, 480).unwrap();
+        let refused = next_within(&bytes, START, 479).unwrap_err();
+        assert!(refused.to_string().contains("limit"), "{refused}");
     }
 }

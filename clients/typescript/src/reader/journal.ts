@@ -70,7 +70,12 @@ export function live(file: File, at: number): Live {
 }
 
 /** The transaction at a position, or none, and what stands there instead if not zeros. */
-export function following(file: File, position: Position, until: number): { transaction?: Transaction; torn?: string } {
+export function following(
+  file: File,
+  position: Position,
+  until: number,
+  bytesMax: number = TRANSACTION_BYTES_MAX,
+): { transaction?: Transaction; torn?: string } {
   const frames: Transaction['frames'] = [];
   let [at, total] = [position, 0];
   let shared: Buffer | undefined;
@@ -97,8 +102,12 @@ export function following(file: File, position: Position, until: number): { tran
     if (kind < 1 || kind > KINDS || more > 1 || zeros.some((part) => part.some((byte) => byte !== 0))) {
       return end(`a frame of kind ${kind}, more ${more} or with padding that is not zero`);
     }
-    total += size;
-    if (total > TRANSACTION_BYTES_MAX) throw new DamagedFile('transaction', at.at, 'longer than the limit');
+    // Headers count: what is kept of a frame is in memory, whatever it holds.
+    total += next - at.at;
+    if (total > bytesMax) throw new DamagedFile('transaction', at.at, 'longer than the limit');
+    if (more === 1 && size === 0) {
+      throw new DamagedFile('transaction', at.at, 'it goes on behind a frame that says nothing');
+    }
     // Kind, time and actor.
     const own = Buffer.concat([front.subarray(4, 5), front.subarray(16, 28)]);
     if (shared && !shared.equals(own)) throw new DamagedFile('transaction', at.at, 'its frames disagree');

@@ -103,9 +103,12 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
             return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
         if zero or zeros or any(buffer[at.at + FRAME_HEADER + size : end]) or not 1 <= kind <= KINDS or more > 1:
             return None, f"a frame of kind {kind}, more {more} or with padding that is not zero"
-        total += size
+        # Headers count: what is kept of a frame is in memory, whatever it holds.
+        total += end - at.at
         if total > TRANSACTION_BYTES_MAX:
             raise DamagedFile("transaction", at.at, "longer than the limit")
+        if more and not size:
+            raise DamagedFile("transaction", at.at, "it goes on behind a frame that says nothing")
         if shared not in (None, (kind, actor, time)):
             raise DamagedFile("transaction", at.at, "its frames disagree")
         shared = (kind, actor, time)
