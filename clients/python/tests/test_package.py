@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 import unittest
 import uuid
 from datetime import datetime, timedelta, timezone
@@ -314,10 +315,20 @@ class Transactions(unittest.TestCase):
 
     def test_a_transaction_goes_on_only_behind_frames_that_say_something(self):
         transaction, torn = self.following([b"one", b"two", b""])
-        self.assertEqual((len(transaction.frames), torn), (3, None))
+        # Where payloads stand is kept, and none of them.
+        self.assertEqual((transaction.frames, torn), ([(40, 3), (88, 3), (136, 0)], None))
         for payloads in ([b"", b"one"], [b"one", b"", b"two"]):
             with self.assertRaisesRegex(amemd.DamagedFile, "says nothing"):
                 self.following(payloads)
+
+    def test_a_large_transaction_is_not_held(self):
+        payload = bytes(1 << 20)
+        tracemalloc.start()
+        held = self.following([payload] * 16)
+        after, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        self.assertEqual(len(held[0].frames), 16)
+        self.assertLess(after, len(payload))
 
     def test_the_headers_of_a_transaction_count_towards_its_limit(self):
         with mock.patch.object(_journal, "TRANSACTION_BYTES_MAX", 480):

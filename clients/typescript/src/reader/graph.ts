@@ -5,7 +5,7 @@
 
 import { DamagedFile } from '../errors';
 import { FLAG, type Base, type Tie, type Value } from './base';
-import { EDGES_MAX, NODES_MAX } from './file';
+import { EDGES_MAX, NODES_MAX, type File } from './file';
 import type { Transaction } from './journal';
 import { operations, type NewEvent, type Op, type Place } from './ops';
 
@@ -63,14 +63,18 @@ export class Graph {
     return this.base.nodes + this.events.length;
   }
 
-  /** Applies a whole transaction. After an error the graph holds half of it, and may not be used any more. */
-  apply(transaction: Transaction): void {
+  /**
+   * Applies a whole transaction of a file, one payload in memory at a time. After an error the graph holds half of it,
+   * and may not be used any more.
+   */
+  apply(transaction: Transaction, file: File): void {
     if (transaction.lsn <= this.lsn || transaction.time <= this.time) {
       const position = transaction.frames[0]?.position ?? 0;
       throw new DamagedFile('commit', position, `commit ${transaction.lsn} does not follow ${this.lsn} in time`);
     }
-    for (const { payload, position } of transaction.frames) {
+    for (const { position, size } of transaction.frames) {
       this.position = position;
+      const payload = file.read('operation', position, size);
       for (const op of operations(payload, position)) this.applyOp(op, transaction.time);
     }
     [this.lsn, this.time] = [transaction.lsn, transaction.time];

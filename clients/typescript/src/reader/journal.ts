@@ -24,8 +24,8 @@ export interface Position {
 export interface Transaction {
   lsn: bigint;
   time: bigint;
-  /** Payloads, and where they stand in the file. */
-  frames: { payload: Buffer; position: number }[];
+  /** Where payloads stand in the file: a transaction may have more than memory should hold. */
+  frames: { position: number; size: number }[];
   after: Position;
 }
 
@@ -112,7 +112,7 @@ export function following(
     const own = Buffer.concat([front.subarray(4, 5), front.subarray(16, 28)]);
     if (shared && !shared.equals(own)) throw new DamagedFile('transaction', at.at, 'its frames disagree');
     shared = own;
-    frames.push({ payload, position: at.at + FRAME_HEADER });
+    frames.push({ position: at.at + FRAME_HEADER, size });
     at = { at: next, lsn, checksum };
     if (more === 0) return { transaction: { lsn, time: front.readBigInt64LE(16), frames, after: at } };
   }

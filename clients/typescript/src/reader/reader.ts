@@ -102,7 +102,7 @@ class Followed {
       const { transaction, torn } = journal.following(this.file, this.position, until);
       this.torn = torn;
       if (!transaction) return;
-      this.graph.apply(transaction);
+      this.graph.apply(transaction, this.file);
       this.position = transaction.after;
     }
   }

@@ -13,7 +13,7 @@ from typing import Dict, List, Optional, Tuple
 from ..errors import DamagedFile
 from . import _ops
 from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR, Base
-from ._bytes import EDGES_MAX, NODES_MAX
+from ._bytes import EDGES_MAX, NODES_MAX, Buffer
 from ._journal import Frame, Transaction
 from ._ops import NewEvent, Place
 
@@ -93,19 +93,23 @@ class Graph:
     def nodes(self) -> int:
         return self.base.nodes + len(self.events)
 
-    def apply(self, transaction: Transaction) -> None:
-        """Applies a whole transaction. After an error the graph holds half of it, and may not be used any more."""
+    def apply(self, transaction: Transaction, buffer: Buffer) -> None:
+        """Applies a whole transaction of a file, one payload in memory at a time.
+
+        After an error the graph holds half of it, and may not be used any more.
+        """
         if transaction.lsn <= self.lsn or transaction.time <= self.time:
             raise DamagedFile(
                 "commit", transaction.frames[0].position, f"commit {transaction.lsn} does not follow {self.lsn} in time"
             )
         for frame in transaction.frames:
-            self._apply_frame(frame, transaction.time)
+            self._apply_frame(frame, buffer, transaction.time)
         self.lsn, self.time = transaction.lsn, transaction.time
 
-    def _apply_frame(self, frame: Frame, time: int) -> None:
+    def _apply_frame(self, frame: Frame, buffer: Buffer, time: int) -> None:
         self._position = frame.position
-        for op in _ops.operations(frame.payload, frame.position):
+        payload = bytes(buffer[frame.position : frame.position + frame.size])
+        for op in _ops.operations(payload, frame.position):
             if isinstance(op, NewEvent):
                 self._add(op, time)
             elif isinstance(op, _ops.Link):

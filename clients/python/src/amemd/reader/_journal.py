@@ -29,10 +29,10 @@ class Position(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A payload, and where it stands in the file."""
+    """Where a payload stands in the file: a transaction may have more than memory should hold."""
 
-    payload: bytes
     position: int
+    size: int
 
 
 class Transaction(NamedTuple):
@@ -112,7 +112,7 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
         if shared not in (None, (kind, actor, time)):
             raise DamagedFile("transaction", at.at, "its frames disagree")
         shared = (kind, actor, time)
-        frames.append(Frame(payload, at.at + FRAME_HEADER))
+        frames.append(Frame(at.at + FRAME_HEADER, size))
         at = Position(end, lsn, checksum)
         if not more:
             return Transaction(lsn, time, frames, at), None

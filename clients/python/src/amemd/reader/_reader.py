@@ -115,7 +115,7 @@ class _Followed:
             transaction, self.torn = _journal.following(self.buffer, self.position, until)
             if transaction is None:
                 return
-            self.graph.apply(transaction)
+            self.graph.apply(transaction, self.buffer)
             self.position = transaction.after
 
 
