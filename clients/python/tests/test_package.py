@@ -21,7 +21,7 @@ import grpc
 import amemd
 from amemd import _call, _convert, _wire, client
 from amemd.errors import refused
-from amemd.reader import _journal, _lz4, _ops, _xxh3
+from amemd.reader import _graph, _journal, _lz4, _ops, _xxh3
 from amemd.types import EVENT_TYPES, to_datetime, to_micros, type_name, type_number
 
 
@@ -299,6 +299,26 @@ class Payloads(unittest.TestCase):
         for confidence, rate in ((1.5, 0), (-0.5, 0), (float("nan"), 0), (1, -1), (1, float("inf"))):
             with self.assertRaises(amemd.DamagedFile):
                 list(_ops.operations(belief(confidence, rate), 0))
+
+
+class Erased(unittest.TestCase):
+    def told(self, *attributes):
+        """What is left of attributes that are set after an event was erased."""
+        payload = struct.pack("<BQBBIqffI", 1, 0, 0, 0, 0, 1, 1, 0, 0) + struct.pack("<BQ", 14, 0)
+        for json_text in attributes:
+            payload += struct.pack("<BQI", 5, 0, len(json_text)) + json_text
+        base = mock.Mock(identity=mock.Mock(lsn=0, time=0), nodes=0, edge_count=0, dimension=0)
+        graph = _graph.Graph(base)
+        frames = [_journal.Frame(0, len(payload))]
+        graph.apply(_journal.Transaction(1, 1, frames, _journal.Position(0, 1, 0)), payload)
+        place = graph.state(0).attributes
+        return place and payload[place.at : place.at + place.size]
+
+    def test_attributes_of_an_erased_event_that_say_more_than_its_origin_are_passed_over(self):
+        origin = b'{"amem.origin":{"event":7}}'
+        for more in (b'{"amem.origin":1,"a":2}', b'{"a":2}', b"[]", b"no JSON", b"{}", b""):
+            self.assertIsNone(self.told(more), more)
+            self.assertEqual(self.told(origin, more), origin)
 
 
 class Transactions(unittest.TestCase):

@@ -13,7 +13,9 @@ import { isPassing } from '../src/call';
 import { timestamp } from '../src/convert';
 import { refused } from '../src/errors';
 import { parse, parseObject, stringify } from '../src/json';
+import type { Base } from '../src/reader/base';
 import { File } from '../src/reader/file';
+import { Graph } from '../src/reader/graph';
 import { following } from '../src/reader/journal';
 import { BadBlock, decompress } from '../src/reader/lz4';
 import { operations } from '../src/reader/ops';
@@ -206,17 +208,56 @@ function transaction(payloads: string[], bytesMax?: number): ReturnType<typeof f
     front.writeBigUInt64LE(checksum, 32);
     parts.push(front, Buffer.from(payload), Buffer.alloc((8 - (payload.length % 8)) % 8));
   });
+  return within(Buffer.concat(parts), (file) =>
+    following(file, { at: 0, lsn: 4n, checksum: 99n }, file.size, bytesMax),
+  );
+}
+
+/** What is read of a file with these bytes. */
+function within<T>(bytes: Buffer, read: (file: File) => T): T {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
-  const name = path.join(folder, 'frames');
-  fs.writeFileSync(name, Buffer.concat(parts));
+  const name = path.join(folder, 'bytes');
+  fs.writeFileSync(name, bytes);
   const file = new File(name);
   try {
-    return following(file, { at: 0, lsn: 4n, checksum: 99n }, file.size, bytesMax);
+    return read(file);
   } finally {
     file.close();
     fs.rmSync(folder, { recursive: true });
   }
 }
+
+/** What is left of attributes that are set after an event was erased. */
+function leftOf(...attributes: string[]): string | null {
+  const event = Buffer.alloc(35);
+  event.writeUInt8(1, 0);
+  event.writeBigInt64LE(1n, 15);
+  event.writeFloatLE(1, 23);
+  const erase = Buffer.alloc(9);
+  erase.writeUInt8(14, 0);
+  const sets = attributes.map((told) => {
+    const front = Buffer.alloc(13);
+    front.writeUInt8(5, 0);
+    front.writeUInt32LE(told.length, 9);
+    return Buffer.concat([front, Buffer.from(told)]);
+  });
+  const payload = Buffer.concat([event, erase, ...sets]);
+  const base = { identity: { lsn: 0n, time: 0n }, nodes: 0, edgeCount: 0, dimension: 0 } as unknown as Base;
+  const graph = new Graph(base);
+  const after = { at: payload.length, lsn: 1n, checksum: 0n };
+  const frames = [{ position: 0, size: payload.length }];
+  within(payload, (file) => graph.apply({ lsn: 1n, time: 1n, frames, after }, file));
+  const place = graph.state(0).attributes;
+  return place ? payload.toString('utf8', place.at, place.at + place.size) : null;
+}
+
+test('attributes of an erased event that say more than its origin are passed over', () => {
+  const origin = '{"amem.origin":{"event":7}}';
+  for (const more of ['{"amem.origin":1,"a":2}', '{"a":2}', '[]', 'no JSON', '{}', '']) {
+    assert.equal(leftOf(more), null, more);
+    assert.equal(leftOf(origin, more), origin, more);
+  }
+});
 
 test('a transaction goes on only behind frames that say something', () => {
   const { transaction: found, torn } = transaction(['one', 'two', '']);

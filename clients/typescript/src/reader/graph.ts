@@ -7,7 +7,7 @@ import { DamagedFile } from '../errors';
 import { FLAG, type Base, type Tie, type Value } from './base';
 import { EDGES_MAX, NODES_MAX, type File } from './file';
 import type { Transaction } from './journal';
-import { operations, type NewEvent, type Op, type Place } from './ops';
+import { isOnlyOrigin, operations, type NewEvent, type Op, type Place } from './ops';
 
 const DAY = 86_400_000_000;
 
@@ -75,15 +75,20 @@ export class Graph {
     for (const { position, size } of transaction.frames) {
       this.position = position;
       const payload = file.read('operation', position, size);
-      for (const op of operations(payload, position)) this.applyOp(op, transaction.time);
+      // Of attributes that an erased event may have.
+      const mayStay = (told: Place | null): boolean =>
+        told !== null && isOnlyOrigin(payload.subarray(told.at - position, told.at - position + told.size));
+      for (const op of operations(payload, position)) this.applyOp(op, transaction.time, mayStay);
     }
     [this.lsn, this.time] = [transaction.lsn, transaction.time];
   }
 
-  private applyOp(op: Op, time: bigint): void {
+  private applyOp(op: Op, time: bigint, mayStay: (told: Place | null) => boolean): void {
     switch (op.op) {
-      case 'event':
-        return this.add(op, time);
+      case 'event': {
+        const isErased = ((op.carried?.flags ?? 0) & FLAG.erased) !== 0;
+        return this.add(isErased && !mayStay(op.attributes) ? { ...op, attributes: null } : op, time);
+      }
       case 'link':
         return this.link(op.source, op.target, op.type, op);
       case 'unlink':
@@ -92,6 +97,7 @@ export class Graph {
         return this.believe(op);
       case 'attributes': {
         const state = this.change(op.id);
+        if ((state.flags & FLAG.erased) !== 0 && !mayStay(op.json)) return undefined;
         state.attributes = op.json;
         state.flags = (state.flags & ~FLAG.attributes) | (op.json ? FLAG.attributes : 0);
         return undefined;

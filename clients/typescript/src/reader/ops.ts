@@ -2,8 +2,12 @@
 //
 // An operation that is not known is damage: what follows it could not be found, and what it did would be missing.
 
+import { parseObject } from '../json';
 import * as limits from './file';
 import { Cursor } from './file';
+
+/** The attribute that says where an event was merged from. */
+export const ORIGIN = 'amem.origin';
 
 /** Where bytes stand in the file. */
 export interface Place {
@@ -121,6 +125,15 @@ const DECODERS: Record<number, (c: Cursor) => Op> = {
   },
   14: (c) => ({ op: 'erase', id: c.id() }),
 };
+
+/** True if attributes say where an event was merged from, and nothing else: what an erased event may have. */
+export function isOnlyOrigin(told: Buffer): boolean {
+  try {
+    return Object.keys(parseObject(told.toString())).join() === ORIGIN;
+  } catch {
+    return false;
+  }
+}
 
 /** The operations of a payload that stands at a position in the file. */
 export function* operations(payload: Buffer, position: number): Generator<Op> {

@@ -19,13 +19,11 @@ import { Base, FLAG } from './base';
 import { File, utf8 } from './file';
 import { Graph } from './graph';
 import * as journal from './journal';
-import type { Place } from './ops';
+import { ORIGIN, type Place } from './ops';
 import { resolve } from './resolve';
 
 /** Milliseconds after which the path is looked at although nothing calls for it. */
 const LOOK_EVERY = 1000;
-/** The attribute that says where an event was merged from. */
-const ORIGIN = 'amem.origin';
 const SUPERSEDES = 3;
 /** Times that frames are read anew before a committed one counts as missing. */
 const ATTEMPTS = 3;

@@ -109,9 +109,16 @@ class Graph:
     def _apply_frame(self, frame: Frame, buffer: Buffer, time: int) -> None:
         self._position = frame.position
         payload = bytes(buffer[frame.position : frame.position + frame.size])
+
+        def may_stay(told: Optional[Place]) -> bool:
+            """True of attributes that an erased event may have."""
+            at = told.at - frame.position if told else 0
+            return told is not None and _ops.is_only_origin(payload[at : at + told.size])
+
         for op in _ops.operations(payload, frame.position):
             if isinstance(op, NewEvent):
-                self._add(op, time)
+                erased = op.carried is not None and op.carried.flags & ERASED
+                self._add(op._replace(attributes=None) if erased and not may_stay(op.attributes) else op, time)
             elif isinstance(op, _ops.Link):
                 self._link(op)
             elif isinstance(op, _ops.Unlink):
@@ -120,6 +127,8 @@ class Graph:
                 self._believe(op)
             elif isinstance(op, _ops.SetAttributes):
                 state = self._change(op.id)
+                if state.flags & ERASED and not may_stay(op.json):
+                    continue
                 state.attributes, state.attributes_changed = op.json, True
                 state.flags = state.flags & ~HAS_ATTRIBUTES | (HAS_ATTRIBUTES if op.json else 0)
             elif isinstance(op, _ops.SetVector):

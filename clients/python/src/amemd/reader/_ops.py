@@ -5,10 +5,15 @@ An operation that is not known is damage: what follows it could not be found, an
 
 from __future__ import annotations
 
+import json
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _bytes as limits
 from ._bytes import Cursor
+
+
+#: The attribute that says where an event was merged from.
+ORIGIN = "amem.origin"
 
 
 class Place(NamedTuple):
@@ -190,6 +195,15 @@ _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
     13: _request,
     14: lambda c: Erase(c.u64()),
 }
+
+
+def is_only_origin(told: bytes) -> bool:
+    """True if attributes say where an event was merged from, and nothing else: what an erased event may have."""
+    try:
+        known = json.loads(told)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(known, dict) and known.keys() == {ORIGIN}
 
 
 def operations(payload: bytes, position: int) -> Iterator[Op]:

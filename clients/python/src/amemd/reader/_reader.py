@@ -21,13 +21,11 @@ from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR
 from ._bytes import Buffer, utf8
 from ._graph import Graph
 from ._journal import Position
-from ._ops import Place
+from ._ops import ORIGIN, Place
 from ._resolve import resolve
 
 #: Seconds after which the path is looked at although nothing calls for it.
 LOOK_EVERY = 1.0
-#: The attribute that says where an event was merged from.
-ORIGIN = "amem.origin"
 SUPERSEDES = 3
 #: Times that frames are read anew before a committed one counts as missing: another processor's stores may come late.
 ATTEMPTS = 3
