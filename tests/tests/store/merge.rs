@@ -1,12 +1,13 @@
 //! Brains that went their own ways and are made one again.
 //!
 //! What two brains must agree on is compared by where events were first recorded, not by their ids (`agents`); `again`
-//! has what a second merge must find, `cloned` brains that are one instance twice, `large` what becomes of merges that
-//! are large, and of those that a disk stops.
+//! has what a second merge must find, `cloned` brains that are one instance twice, `files` files of other layouts,
+//! `large` what becomes of merges that are large, and of those that a disk stops.
 
 mod again;
 mod agents;
 mod cloned;
+mod files;
 mod large;
 
 use std::sync::Arc;

@@ -137,11 +137,13 @@ impl<'v> Merging<'_, 'v> {
     }
 
     /// Which side set something later; never is before everything else. What was recorded once for both and never
-    /// changed is the same, and need not be read.
+    /// changed is the same, and need not be read: of one lineage what has one recorded time was recorded once. Files
+    /// of other layouts have their times from elsewhere, and no history: a newer file of one brain says what it says.
     fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);
-        match ours.created_at() == theirs.created_at() && there.max(here).is_none() {
+        let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
+        match is_one && there.max(here).is_none() {
             true => Ordering::Less,
             false => there.cmp(&here),
         }

@@ -43,6 +43,8 @@ const BELIEF_OP: u64 = 32;
 struct Merging<'p, 'v> {
     plan: &'p mut Planning<'v>,
     other: &'v View,
+    /// Both descend from one brain, so what they recorded at one moment was recorded once.
+    is_one_lineage: bool,
     matching: Matching,
     ours: Changes,
     theirs: Changes,
@@ -85,6 +87,7 @@ impl<'v> Planning<'v> {
             matching: Matching::of(view, other, &mut room)?,
             ours: Changes::of(view, &mut room)?,
             theirs: Changes::of(other, &mut room)?,
+            is_one_lineage: view.identity().lineage == other.identity().lineage,
             other,
             sessions: HashMap::new(),
             opened: 0,
