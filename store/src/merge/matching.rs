@@ -43,11 +43,6 @@ fn digest(node: &Node<'_>) -> Result<Option<u128>> {
     }
 }
 
-/// True if two events of the same moment and type are one: what was erased could be any.
-fn agree(a: Option<u128>, b: Option<u128>) -> bool {
-    a.is_none() || b.is_none() || a == b
-}
-
 impl Matching {
     /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there
     /// is none, events are found by when they were first recorded.
@@ -57,24 +52,32 @@ impl Matching {
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
         };
-        let mut common = 0;
+        // What one of them erased could be another event of that moment, as where both are clones and their clocks
+        // agree: it waits until everything else has found its like.
+        let (mut common, mut open) = (0, Vec::new());
         while common < ours.nodes().min(theirs.nodes()) {
             let (a, b) = (ours.node(NodeId(common))?, theirs.node(NodeId(common))?);
-            let same = (a.created_at(), a.event_type()) == (b.created_at(), b.event_type());
-            if !same || !agree(digest(&a)?, digest(&b)?) {
+            if (a.created_at(), a.event_type()) != (b.created_at(), b.event_type()) {
                 break;
             }
-            matching.tie(common, common);
+            match (digest(&a)?, digest(&b)?) {
+                (a, b) if a == b => matching.tie(common, common),
+                (Some(_), Some(_)) => break,
+                _ => {
+                    room.entries(1, size_of::<u64>())?;
+                    open.push(common);
+                }
+            }
             common += 1;
         }
-        if common == theirs.nodes() {
+        if common == theirs.nodes() && open.is_empty() {
             return Ok(matching);
         }
         let before = room.taken();
-        let keys = keys(theirs, common, room)?;
-        let mut rest = Rest::of(ours, common, &keys, room)?;
+        let keys = keys(theirs, &open, common, room)?;
+        let mut rest = Rest::of(ours, &open, common, &keys, room)?;
         let mut late = Vec::new();
-        for (id, key) in (common..).zip(keys) {
+        for (id, key) in rest_of(theirs, &open, common).zip(keys) {
             if !rest.has(key) {
                 continue;
             }
@@ -114,13 +117,22 @@ impl Matching {
     }
 }
 
-/// When the events from an id on were first recorded, by id.
-fn keys(view: &View, from: u64, room: &mut Room) -> Result<Vec<Key>> {
-    let count = view.nodes() - from;
+/// The events that have no like in the common beginning: those left open in it, and all behind it.
+fn rest_of<'a>(
+    view: &View,
+    open: &'a [u64],
+    from: u64,
+) -> impl DoubleEndedIterator<Item = u64> + use<'a> {
+    open.iter().copied().chain(from..view.nodes())
+}
+
+/// When those were first recorded, by id.
+fn keys(view: &View, open: &[u64], from: u64, room: &mut Room) -> Result<Vec<Key>> {
+    let count = view.nodes() - from + open.len() as u64;
     // Twice: by id here, and in order of time (`Rest`).
     room.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
     let mut keys = Vec::with_capacity(count as usize);
-    for id in from..view.nodes() {
+    for id in rest_of(view, open, from) {
         let node = view.node(NodeId(id))?;
         keys.push((first_recorded(&node)?, node.event_type()));
     }
@@ -136,12 +148,12 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(view: &View, from: u64, theirs: &[Key], room: &mut Room) -> Result<Self> {
+    fn of(view: &View, open: &[u64], from: u64, theirs: &[Key], room: &mut Room) -> Result<Self> {
         let mut wanted = theirs.to_vec();
         wanted.sort_unstable();
         let mut by_text: HashMap<_, Vec<u64>> = HashMap::new();
         let mut moments = HashSet::new();
-        for id in (from..view.nodes()).rev() {
+        for id in rest_of(view, open, from).rev() {
             let node = view.node(NodeId(id))?;
             let key = (first_recorded(&node)?, node.event_type());
             if wanted.binary_search(&key).is_ok() {

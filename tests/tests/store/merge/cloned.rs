@@ -90,6 +90,47 @@ fn both_went_on(ahead: i64) {
     assert_eq!(merge(ours, Other::new(clone.view())), known);
 }
 
+/// Two clones whose clocks agree, and what each recorded at one moment.
+fn at_one_moment(seed: u64) -> (World, Arc<SimDisk>, Store) {
+    let (mut world, disk, mut clone) = cloned(seed);
+    run(&mut world.brains[0], ingest(vec![fact("first")])).unwrap();
+    run(&mut clone, ingest(vec![fact("second")])).unwrap();
+    let time = |store: &Store| store.view().node(NodeId(14)).unwrap().created_at();
+    assert_eq!(time(&world.brains[0]), time(&clone));
+    (world, disk, clone)
+}
+
+#[test]
+fn what_one_clone_erased_is_not_taken_for_what_the_other_recorded_at_that_moment() {
+    let (mut world, _disk, mut clone) = at_one_moment(72);
+    let ours = &mut world.brains[0];
+    assert_eq!(merge(ours, Other::new(clone.view())).events, 1);
+    run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
+    for _ in 0..2 {
+        merge(&mut clone, Other::new(ours.view()));
+        let seconds = texts(&clone)
+            .iter()
+            .filter(|text| *text == "second")
+            .count();
+        assert_eq!(seconds, 1, "once in the other");
+    }
+    assert_eq!(texts(ours), texts(&clone));
+    assert_eq!(merge(ours, Other::new(clone.view())).events, 0);
+}
+
+#[test]
+fn what_was_erased_before_clones_met_stays_erased_whichever_of_one_moment_it_was() {
+    let (mut world, _disk, clone) = at_one_moment(73);
+    let ours = &mut world.brains[0];
+    run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
+    // Nothing is left that tells "second" from what was erased: it is told, and not brought back.
+    let merged = merge(ours, Other::new(clone.view()));
+    assert_eq!((merged.matched, merged.events), (15, 0));
+    assert!(ours.view().node(NodeId(14)).unwrap().is_erased());
+    let back = Other::new(ours.view()).would_do(&clone.view()).unwrap();
+    assert_eq!((back.events, back.erased_there), (0, 1));
+}
+
 #[test]
 fn moments_of_two_clones_under_one_number_are_two_requests() {
     let (mut world, disk, mut clone) = cloned(71);
