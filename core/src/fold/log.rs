@@ -7,6 +7,7 @@ use crate::base::requests::{Request, millis};
 use crate::error::Result;
 use crate::journal::op::{self, NewNode, Op, Ops};
 use crate::limits;
+use crate::query::attributes::is_only_origin;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 
@@ -97,7 +98,8 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     Ok(out)
 }
 
-/// The frames without the values of erased events.
+/// The frames without the values of erased events. Where one was merged from stays: the base has it, too, and who follows
+/// the commits is to have the same.
 pub(super) fn scrub<'a>(frames: Vec<Kept<'a>>, erased: &[u32]) -> Result<Vec<Kept<'a>>> {
     if erased.is_empty() {
         return Ok(frames);
@@ -116,14 +118,18 @@ fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
         let op = match op? {
             Op::Event(node) if gone(&node.id) => {
                 touched = true;
+                let attributes = match is_only_origin(node.attributes) {
+                    true => node.attributes,
+                    false => "",
+                };
                 Op::Event(NewNode {
                     text: "",
-                    attributes: "",
+                    attributes,
                     vector: &[],
                     ..node
                 })
             }
-            Op::Attributes { target, .. } if gone(&target) => {
+            Op::Attributes { target, json } if gone(&target) && !is_only_origin(json) => {
                 touched = true;
                 Op::Attributes { target, json: "" }
             }

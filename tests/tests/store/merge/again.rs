@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use amem_core::event::Attributes;
+use amem_core::journal::op::Op;
 use amem_core::limits::{ATTRIBUTES_BYTES_MAX, NAME_BYTES_MAX};
 use amem_core::view::AsOf;
 use amem_core::{EdgeType, NodeId};
@@ -120,6 +121,33 @@ fn attributes_of_an_erased_event_are_gone_at_every_moment_but_for_where_it_came_
             .files_with(b"hush")
             .contains(&"b.amem".to_owned())
     );
+}
+
+#[test]
+fn who_follows_the_commits_is_left_with_the_attributes_that_an_erased_event_has() {
+    let mut world = World::of(2, 55);
+    let mut secret = fact("a secret");
+    secret.attributes = Some(one("told", "hush"));
+    run(&mut world.brains[1], ingest(vec![secret])).unwrap();
+    world.merge(0, 1);
+    let before = world.brains[0].view().lsn();
+    run(&mut world.brains[0], Mutation::Erase(vec![NEXT])).unwrap();
+    for _ in 0..2 {
+        let view = world.brains[0].view();
+        let has = view.node(NEXT).unwrap().attributes().unwrap().unwrap();
+        assert!(has.keys().eq([ORIGIN]), "{has:?}");
+        let (mut lsn, mut followed) = (before, None);
+        while let Some(next) = view.commit_after(lsn).unwrap() {
+            for op in next.ops() {
+                if let Op::Attributes { target: NEXT, json } = op.unwrap() {
+                    followed = Some(serde_json::from_str(json).unwrap_or_default());
+                }
+            }
+            lsn = next.commit.lsn;
+        }
+        assert_eq!(followed, Some(has));
+        world.brains[0].checkpoint().unwrap();
+    }
 }
 
 #[test]
