@@ -401,6 +401,33 @@ fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisone
 }
 
 #[test]
+fn a_long_history_of_few_things_takes_no_more_memory_than_they_do() {
+    let mut world = World::of(2, 54);
+    for times in 0..600 {
+        let attributes = one("times", times);
+        run(&mut world.brains[1], set(NodeId(3), attributes)).unwrap();
+        let pinned = match times % 2 {
+            0 => Mutation::Pin(NodeId(4)),
+            _ => Mutation::Unpin(NodeId(4)),
+        };
+        run(&mut world.brains[1], pinned).unwrap();
+        run(&mut world.brains[1], link(times as f32 / 600.0)).unwrap();
+    }
+    // In the journal, and as history.
+    for is_folded in [false, true] {
+        if is_folded {
+            world.brains[1].checkpoint().unwrap();
+        }
+        let other = Other {
+            bytes_max: 20_000,
+            ..world.other(1)
+        };
+        let merged = other.would_do(&world.brains[0].view()).unwrap();
+        assert_eq!((merged.changed, merged.edges), (1, 1), "{is_folded}");
+    }
+}
+
+#[test]
 fn what_no_reader_would_take_is_refused_before_it_is_written() {
     let World {
         disk,
