@@ -146,21 +146,29 @@ impl Incoming {
 
     /// All that the file has, as a brain, and how many edges that can't have; the file is gone with it.
     pub fn into_view(self) -> Result<(View, u64)> {
+        self.into_view_within(MERGE_BYTES_MAX)
+    }
+
+    /// The same, if it takes at most so many bytes of memory.
+    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, u64)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
-            Layout::Native => Ok((self.open(&map)?.view(), 0)),
+            Layout::Native => {
+                room::of_journal(journal_bytes(&map), bytes_max)?;
+                Ok((self.open(&map)?.view(), 0))
+            }
             layout => {
                 let max = FOREIGN_BYTES_MAX;
                 amem_core::Error::check_limit("a file of another layout (bytes)", map.len(), max)?;
                 match layout {
                     Layout::Reference => {
                         let file = Foreign::open(bytes)?;
-                        view_of(&file.as_written(), file.edge_count(), bytes)
+                        view_of(&file.as_written(), file.edge_count(), bytes, bytes_max)
                     }
                     _ => {
                         let file = Spec1::open(bytes)?;
-                        view_of(&file, file.edge_count(), bytes)
+                        view_of(&file, file.edge_count(), bytes, bytes_max)
                     }
                 }
             }
@@ -300,10 +308,18 @@ impl Incoming {
     }
 }
 
+/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says why.
+fn journal_bytes(map: &Arc<Map>) -> u64 {
+    let start = Brain::open(map.clone())
+        .ok()
+        .and_then(|brain| brain.start());
+    start.map_or(0, |start| map.len().saturating_sub(start.at))
+}
+
 /// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
 /// is read.
-fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8]) -> Result<(View, u64)> {
-    room::of_graph(graph, edges, MERGE_BYTES_MAX)?;
+fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, u64)> {
+    room::of_graph(graph, edges, max)?;
     let (graph, report) = to_dense(graph)?;
     let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
     Ok((create::view_of(id, &graph)?, dropped(&report)))

@@ -37,8 +37,7 @@ pub struct Other {
     pub bytes_max: u64,
 }
 
-/// Bytes of memory that a merge may take, unless it is said otherwise, and a file of another layout that is read for
-/// one.
+/// Bytes of memory that each merge may take, unless it is said otherwise, and each file that is read for one.
 pub(crate) const MERGE_BYTES_MAX: u64 = 4 << 30;
 
 /// Bytes of the one commit that a merge is, unless it is said otherwise: who asked and the answer go into it, too.

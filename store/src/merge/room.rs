@@ -22,6 +22,10 @@ const DECODED_EDGE: u64 = 256;
 /// Bytes of parsed attributes for one of their JSON.
 const PARSED: u64 = 8;
 
+/// Bytes in memory for one of a journal that is replayed: the smallest operations, of a dozen bytes, leave the state of
+/// an event or an edge from both ends, and words of a few letters an entry in the index of terms.
+const REPLAYED: u64 = 16;
+
 /// What a merge may take, and has taken.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -73,6 +77,11 @@ impl Room {
 /// Bytes of so many entries of a list or a map.
 pub(crate) fn entries(count: u64, size: usize) -> u64 {
     count.saturating_mul(2 * (size as u64 + AROUND))
+}
+
+/// Refuses a journal of so many bytes that would take too much once it is replayed.
+pub(crate) fn of_journal(bytes: u64, max: u64) -> Result<()> {
+    Room::new(max).take(bytes.saturating_mul(REPLAYED))
 }
 
 /// Refuses a graph that would take too much as a brain that is read: by its counts before anything of it is decoded,
@@ -161,6 +170,15 @@ mod tests {
         of_graph(&graph, 0, needed).unwrap();
         let refused = of_graph(&graph, 0, needed - 1).unwrap_err();
         assert!(refused.to_string().contains("memory"), "{refused}");
+    }
+
+    #[test]
+    fn a_journal_counts_by_its_length() {
+        of_journal(MERGE_BYTES_MAX / REPLAYED, MERGE_BYTES_MAX).unwrap();
+        for bytes in [MERGE_BYTES_MAX / REPLAYED + 1, u64::MAX] {
+            let refused = of_journal(bytes, MERGE_BYTES_MAX).unwrap_err();
+            assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
+        }
     }
 
     #[test]

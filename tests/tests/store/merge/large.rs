@@ -6,7 +6,7 @@ use amem_core::Lsn;
 use amem_core::journal::frame::Kind as Commit;
 use amem_core::view::View;
 use amem_store::disk::Disk;
-use amem_store::{Error, Folder, Mutation, Other, Request, Store};
+use amem_store::{Error, Folder, Incoming, Mutation, Other, Request, Store};
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
 use super::{World, check};
@@ -135,4 +135,24 @@ fn a_disk_that_fails_during_a_merge_is_told_as_that_and_to_repeat_it_is_to_have_
             }
         }
     }
+}
+
+#[test]
+fn a_file_whose_journal_would_take_too_much_memory_is_refused_before_it_is_replayed() {
+    let mut world = World::of(1, 81);
+    let long = "long ".repeat(10_000);
+    run(&mut world.brains[0], ingest(vec![fact(&long)])).unwrap();
+    let bytes = world.disk.contents("b.amem").unwrap();
+    let read = |bytes: &[u8], max| {
+        let mut file = Incoming::to_be_read(&world.folder, bytes.len() as u64).unwrap();
+        file.push(bytes).unwrap();
+        file.into_view_within(max)
+    };
+    let refused = read(&bytes, 400_000).unwrap_err();
+    assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
+    let max = 16 * bytes.len() as u64;
+    assert_eq!(read(&bytes, max).unwrap().0.nodes(), 15);
+    // What is damaged is told as that.
+    let damaged = read(&bytes[..4096], 0).unwrap_err();
+    assert!(!matches!(damaged, Error::MergeTooLarge { .. }), "{damaged}");
 }
