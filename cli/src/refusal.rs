@@ -110,7 +110,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "MERGE_TOO_LARGE",
         "merge_too_large",
         Exit::Refused,
-        "merge the smaller brain into the larger, or keep both",
+        "merge the smaller brain into the larger, make a file a brain first (`amemctl import`) and merge that, or keep both",
     ),
     (
         "SESSION_CLOSED",

@@ -176,7 +176,7 @@ impl Merged {
     pub(super) fn write(&self, page: &mut Page) {
         page.line(match (self.same_instance, self.same_lineage) {
             (true, _) if self.more() == NOTHING => "a copy of this brain, which has nothing more",
-            (true, _) => "two copies of one brain under one instance id, which both went on, as where a disk was cloned",
+            (true, _) => "two copies of one brain under one instance id, of which the other has more, as where a disk was cloned",
             (_, true) => "two descendants of one brain",
             _ => "a brain of other descent",
         });

@@ -170,3 +170,23 @@ fn the_readmes_test_command_is_the_one_that_ci_runs() {
         .any(|line| line == format!("tests='{}'", commands[0]));
     assert!(runs, ".ci/run should have: tests='{}'", commands[0]);
 }
+
+#[test]
+fn a_merge_that_is_too_large_has_the_same_remedies_wherever_it_is_refused() {
+    // As the sources write it: a string may go on in the next line.
+    let flat = |path: &str| {
+        let text = file(path).text.replace("\\\n", " ");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = flat("cli/src/refusal.rs");
+    let (_, told) = told.split_once("\"MERGE_TOO_LARGE\",").expect("its row");
+    let remedy = told.split('"').nth(3).expect("its remedy");
+    for needed in ["smaller", "`amemctl import`", "keep both"] {
+        assert!(remedy.contains(needed), "{remedy}");
+    }
+    let held = flat("store/src/error.rs");
+    assert!(
+        held.contains(remedy),
+        "store/src/error.rs should say: {remedy}"
+    );
+}
