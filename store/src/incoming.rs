@@ -308,7 +308,8 @@ impl Incoming {
     }
 }
 
-/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says why.
+/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says
+/// why.
 fn journal_bytes(map: &Arc<Map>) -> u64 {
     let start = Brain::open(map.clone())
         .ok()

@@ -20,6 +20,7 @@ function told(reader: Reader): object {
 }
 
 const reader = new Reader(process.argv[2] as string);
-const say = (): void => console.log(JSON.stringify(told(reader), (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
+const plain = (_: string, one: unknown): unknown => (typeof one === 'bigint' ? Number(one) : one);
+const say = (): void => console.log(JSON.stringify(told(reader), plain));
 say();
 readline.createInterface({ input: process.stdin }).on('line', say).on('close', () => reader.close());

@@ -98,8 +98,8 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     Ok(out)
 }
 
-/// The frames without the values of erased events. Where one was merged from stays: the base has it, too, and who follows
-/// the commits is to have the same.
+/// The frames without the values of erased events. Where one was merged from stays: the base has it, too, and who
+/// follows the commits is to have the same.
 pub(super) fn scrub<'a>(frames: Vec<Kept<'a>>, erased: &[u32]) -> Result<Vec<Kept<'a>>> {
     if erased.is_empty() {
         return Ok(frames);
