@@ -123,8 +123,12 @@ pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<S
     }
 }
 
-/// Whether a file is kept already, for such a reason.
-pub(crate) fn has(folder: &Folder, reason: Reason, file: FileId) -> io::Result<bool> {
+/// Where a file is kept already that is kept for such a reason, if it is.
+pub(crate) fn place_of(
+    folder: &Folder,
+    reason: Reason,
+    file: FileId,
+) -> io::Result<Option<&'static str>> {
     let place = match reason {
         Reason::Conflict => CONFLICTS,
         Reason::Recovered | Reason::Original => RECOVERED,
@@ -135,7 +139,7 @@ pub(crate) fn has(folder: &Folder, reason: Reason, file: FileId) -> io::Result<b
         let id = disk.identity(&format!("{place}/{name}"));
         id.is_ok_and(|id| id == file)
     };
-    Ok(names.iter().any(is_it))
+    Ok(names.iter().any(is_it).then_some(place))
 }
 
 /// The name of one as it is listed, of that relative to the folder.

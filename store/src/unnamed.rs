@@ -298,8 +298,9 @@ impl<'n> Swapped<'n> {
         if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) {
             return remove(folder, path);
         }
-        if kept::has(folder, reason, here).map_err(failed)? {
-            // It was being moved there when the run ended.
+        if let Some(place) = kept::place_of(folder, reason, here).map_err(failed)? {
+            // It was being moved there when the run ended, and may not stand there durably yet.
+            sync(folder, place)?;
             return remove(folder, path);
         }
         let to = match there {
