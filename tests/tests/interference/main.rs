@@ -55,7 +55,13 @@ async fn try_row(world: &World, row: &Row, state: State) {
             assert_eq!(refused.code(), Code::NotFound, "{what}: {refused}");
             texts_of(&Reader::open_copy(world.kept("recovered", &name)).unwrap())
         }
-        Becomes::Same | Becomes::Kept | Becomes::Stray => {
+        Becomes::KeptOrSaved if world.is_saved_and_replaced(&name).await => {
+            let mut seen = texts_of(&Reader::open_copy(world.kept("recovered", &name)).unwrap());
+            // What was answered since is in the brain that has the name now.
+            seen.extend(texts_of(&Reader::open_copy(&path).unwrap()));
+            seen
+        }
+        Becomes::Same | Becomes::Kept | Becomes::KeptOrSaved | Becomes::Stray => {
             world.ingest(&name, "afterwards").await.unwrap();
             let began = Instant::now();
             while !texts_of(&reader.view().unwrap()).contains("afterwards") {

@@ -7,6 +7,9 @@ pub(crate) enum Becomes {
     Same,
     /// It goes on under its name, in a file of its own; the other file is kept aside as a conflict.
     Kept,
+    /// The same; or, if a commit falls in the moment in which the tool has removed the file and not made the other one,
+    /// it is saved, and the other file becomes a brain of its name.
+    KeptOrSaved,
     /// It is saved from the open file as a file that is kept aside, and its name is free.
     Saved,
     /// It goes on; the second name is told of as a file that is not adopted, as long as both are one file.
@@ -26,7 +29,7 @@ pub(crate) struct Row {
 
 pub(crate) const ROWS: [Row; 11] = [
     row("cp", "cp $other $b", false, Becomes::Same),
-    row("cp -f", "cp -f $other $b", true, Becomes::Kept),
+    row("cp -f", "cp -f $other $b", true, Becomes::KeptOrSaved),
     row("mv", "cp $other x && mv -f x $b", true, Becomes::Kept),
     row("rm", "rm -f $b", true, Becomes::Saved),
     row("mv away", "mv $b away-$b.txt", true, Becomes::Saved),
@@ -56,6 +59,9 @@ impl Row {
             Becomes::Same => "goes on, same file | follows | the same brain",
             Becomes::Kept => {
                 "goes on in a new file; the other is kept as a conflict | follows | a whole brain: its own old file"
+            }
+            Becomes::KeptOrSaved => {
+                "as `mv`; but if a commit falls between its removal of the file and the new one, as `rm`, and the other file becomes a brain | follows, or shows what it has | a whole brain: its own old file"
             }
             Becomes::Saved => {
                 "saved in `.amemd/recovered`, its name is free | shows what it has | a whole brain: its own old file"

@@ -125,6 +125,9 @@ impl World {
             let is_seen = match row.becomes {
                 Becomes::Same => true,
                 Becomes::Kept => self.is_kept("conflicts", brain),
+                Becomes::KeptOrSaved => {
+                    self.is_kept("conflicts", brain) || self.is_saved_and_replaced(brain).await
+                }
                 Becomes::Saved => self.is_kept("recovered", brain),
                 Becomes::Stray => self.is_told_of_or_a_brain(&format!("linked-{brain}")).await,
             };
@@ -134,6 +137,14 @@ impl World {
             assert!(began.elapsed() < PATIENCE, "{what}: nothing is told");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether a brain was saved, and another file is a brain of its name.
+    pub(crate) async fn is_saved_and_replaced(&self, brain: &str) -> bool {
+        let request = v1::GetBrainRequest {
+            brain: brain.into(),
+        };
+        self.is_kept("recovered", brain) && self.client.brains().get_brain(request).await.is_ok()
     }
 
     /// Whether a second name of a brain's file is told of, as a file that is not adopted or that is still written, or
