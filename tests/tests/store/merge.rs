@@ -109,6 +109,24 @@ fn name(view: &View, id: NodeId) -> Name {
     (time, node.event_type().0)
 }
 
+/// The brain that a world's first is after a restart.
+fn restarted(world: World) -> (World, Store) {
+    let World {
+        disk,
+        folder,
+        brains,
+    } = world;
+    drop((brains, folder));
+    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "the next").unwrap();
+    let store = Store::open(&folder, "b").unwrap();
+    let world = World {
+        disk,
+        folder,
+        brains: Vec::new(),
+    };
+    (world, store)
+}
+
 #[test]
 fn both_corrections_of_one_belief_stay_and_it_is_contested() {
     let mut world = World::of(2, 7);
@@ -263,14 +281,7 @@ fn a_merge_that_is_too_large_for_a_transaction_is_a_new_generation() {
     let file = world.disk.open("b.amem").unwrap();
     check(&*file);
     // It is there after a crash, and the other has nothing to tell any more.
-    let World {
-        disk,
-        folder,
-        brains,
-    } = world;
-    drop((brains, folder));
-    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "the next").unwrap();
-    let store = Store::open(&folder, "b").unwrap();
+    let (_world, store) = restarted(world);
     let view = store.view();
     assert_eq!(view.nodes(), 14 + 1 + 360 + 1);
     let last = view.node(NodeId(view.nodes() - 2)).unwrap();

@@ -1,15 +1,13 @@
 //! Merges that are large, and merges that a disk stops: all of one is there, or nothing.
 
-use std::sync::Arc;
-
 use amem_core::Lsn;
 use amem_core::journal::frame::Kind as Commit;
 use amem_core::view::View;
 use amem_store::disk::Disk;
-use amem_store::{Error, Folder, Incoming, Mutation, Other, Request, Store};
+use amem_store::{Error, Incoming, Mutation, Other, Request};
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
-use super::{World, check};
+use super::{World, check, restarted};
 use crate::{fact, ingest, run};
 
 /// LSNs of the commits that merges made after an LSN.
@@ -22,24 +20,6 @@ fn merges(view: &View, mut lsn: Lsn) -> Vec<Lsn> {
         }
     }
     found
-}
-
-/// The brain that a world's first is after a restart.
-fn restarted(world: World) -> (World, Store) {
-    let World {
-        disk,
-        folder,
-        brains,
-    } = world;
-    drop((brains, folder));
-    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "the next").unwrap();
-    let store = Store::open(&folder, "b").unwrap();
-    let world = World {
-        disk,
-        folder,
-        brains: Vec::new(),
-    };
-    (world, store)
 }
 
 #[test]
