@@ -43,8 +43,8 @@ impl World {
             for path in [folder.path(), &brains] {
                 chown(path, Some(user), Some(user)).unwrap();
             }
-            // Where the build is, an ordinary user may not be let in. Another process copies: a descriptor of ours, which
-            // a child of another test has for a moment, would keep the program from being run.
+            // Where the build is, an ordinary user may not be let in. Another process copies: a descriptor of ours,
+            // which a child of another test has for a moment, would keep the program from being run.
             let copy = folder.path().join("amemd");
             let copied = Command::new("cp").args([&program, &copy]).status();
             assert!(copied.unwrap().success());
