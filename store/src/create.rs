@@ -183,15 +183,15 @@ fn publish(
     Ok(())
 }
 
-/// Bytes of a new file after which the disk begins to write: a hundred megabytes at once would hold up the syncs of
-/// everybody else.
-const WRITE_BEHIND: u64 = 4 << 20;
+/// Bytes of a new file that are on their way to the drive at a time. The sync of a commit waits for whatever the drive
+/// was given before: of a hundred megabytes at once for 50 ms, of this much for less than one.
+const WRITE_OUT: usize = 512 << 10;
 
 /// A file as the sink of a fold; keeps the disk's own error.
 pub(crate) struct FileSink<'f> {
     file: &'f dyn File,
-    /// Bytes written since the disk was told to begin.
-    waiting: u64,
+    /// Bytes written since the last were seen out.
+    waiting: usize,
     error: Option<std::io::Error>,
 }
 
@@ -211,16 +211,26 @@ impl<'f> FileSink<'f> {
             None => error.into(),
         }
     }
+
+    fn write(&mut self, mut position: u64, mut bytes: &[u8]) -> std::io::Result<()> {
+        while !bytes.is_empty() {
+            let (part, rest) = bytes.split_at(bytes.len().min(WRITE_OUT - self.waiting));
+            self.file.write_at(position, part)?;
+            position += part.len() as u64;
+            bytes = rest;
+            self.waiting += part.len();
+            if self.waiting == WRITE_OUT {
+                self.file.write_out()?;
+                self.waiting = 0;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Sink for FileSink<'_> {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
-        self.waiting += bytes.len() as u64;
-        if self.waiting > WRITE_BEHIND {
-            self.waiting = 0;
-            self.file.write_behind();
-        }
-        self.file.write_at(position, bytes).map_err(|e| {
+        self.write(position, bytes).map_err(|e| {
             let kind = e.kind();
             self.error = Some(e);
             amem_core::Error::io("write", "a new file", kind.into())

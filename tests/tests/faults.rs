@@ -17,7 +17,9 @@ use amem_store::folder::TMP;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Error, Folder, Mutation, Request, Store, create};
 use amem_tests::crash::{Report, Sweep, sweep};
-use amem_tests::disk::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk};
+use amem_tests::disk::{
+    Among, Chance, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk,
+};
 use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, faulty, in_steps};
 
 fn plan() -> Sweep {
@@ -206,6 +208,49 @@ fn a_full_disk_stops_a_checkpoint_and_not_the_brain() {
             }
         }
     }
+}
+
+#[test]
+fn a_part_of_a_large_new_file_that_cannot_be_written_stops_a_checkpoint_and_not_the_brain() {
+    let disk = Arc::new(SimDisk::new(1));
+    let mut store = brain(&disk);
+    // Written out in more than one part.
+    let mut chance = Chance::new(1);
+    let mut text = || -> String { (0..64).map(|_| format!("{:016x}", chance.word())).collect() };
+    let events = (0..2 << 10).map(|_| NewEvent::new(EventType::FACT, text()));
+    let ingest = Ingest {
+        events: events.collect(),
+        ..Ingest::default()
+    };
+    store
+        .execute(Request::new(Mutation::Ingest(ingest)))
+        .unwrap();
+    for after in 0..2 {
+        disk.fail(Fault {
+            after,
+            among: Among::Only(Kind::WriteOut),
+            error: EIO,
+            effect: Effect::Nothing,
+            lasting: false,
+        });
+        let done = store.checkpoint();
+        assert!(
+            matches!(
+                &done,
+                Err(Error::Disk {
+                    action: "write",
+                    ..
+                })
+            ),
+            "{after}: {done:?}"
+        );
+        assert!(disk.struck_at().is_some(), "{after}");
+        disk.heal();
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{after}");
+        assert_eq!(store.poisoned(), None);
+    }
+    store.checkpoint().unwrap();
+    store.execute(fact("goes on")).unwrap();
 }
 
 #[test]

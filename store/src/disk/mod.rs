@@ -144,9 +144,11 @@ pub trait File: Debug + Send + Sync {
         self.sync()
     }
 
-    /// A hint: what was written so far should be on its way to the medium. Returns at once and promises nothing; an
-    /// error is `sync`'s to tell.
-    fn write_behind(&self) {}
+    /// Waits until what was written so far has left memory, so that the syncs of other files have little to wait for.
+    /// It need not survive a power cut: only `sync` promises that.
+    fn write_out(&self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The first `len` bytes, as they are and as they will become.
     fn map(&self, len: u64) -> io::Result<Map>;

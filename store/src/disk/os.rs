@@ -2,10 +2,8 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -56,7 +54,6 @@ impl OsDisk {
         Ok(Arc::new(OsFile {
             id: id(&meta),
             file,
-            behind: Arc::default(),
             cells: OnceLock::new(),
         }))
     }
@@ -292,8 +289,6 @@ impl Source for OsSource {
 struct OsFile {
     file: fs::File,
     id: FileId,
-    /// What was hinted is still being written.
-    behind: Arc<AtomicBool>,
     /// The one page whose cells are stored to, mapped at its first store.
     cells: OnceLock<(u64, Cells)>,
 }
@@ -326,24 +321,15 @@ impl File for OsFile {
         }
     }
 
-    fn write_behind(&self) {
-        if self.behind.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        // A descriptor of its own: an error that it meets is told to ours as well. Where there is none to be had,
-        // everything is written by `sync`.
-        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        let behind = self.behind.clone();
-        let begun = fs::File::open(path).and_then(|file| {
-            std::thread::Builder::new()
-                .name("write behind".into())
-                .spawn(move || {
-                    drop(file.sync_data());
-                    behind.store(false, Ordering::Relaxed);
-                })
-        });
-        // If it failed the hint stays taken: there is no use in trying again for this file.
-        drop(begun);
+    #[cfg(not(target_vendor = "apple"))]
+    fn write_out(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// To the drive, which may still have it in its cache: emptying that takes as long as a whole file's sync does.
+    #[cfg(target_vendor = "apple")]
+    fn write_out(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.file)?)
     }
 
     fn map(&self, len: u64) -> io::Result<Map> {

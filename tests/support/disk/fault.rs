@@ -46,6 +46,8 @@ pub enum Kind {
     Write,
     /// `File::sync`
     Sync,
+    /// `File::write_out`
+    WriteOut,
     /// `File::map`
     Map,
     /// `File::store_cell`

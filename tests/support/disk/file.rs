@@ -124,6 +124,10 @@ impl File for SimFile {
         self.sync_range(range)
     }
 
+    fn write_out(&self) -> io::Result<()> {
+        self.disk.perform(Kind::WriteOut, |_| Ok(()))
+    }
+
     fn map(&self, len: u64) -> io::Result<Map> {
         self.disk.perform(Kind::Map, |state| {
             let map = state.content(self.inode)?.map(len);

@@ -146,6 +146,10 @@ impl File for HookedFile {
         self.inner.sync_part(position, bytes)
     }
 
+    fn write_out(&self) -> io::Result<()> {
+        self.inner.write_out()
+    }
+
     fn map(&self, len: u64) -> io::Result<Map> {
         self.inner.map(len)
     }
