@@ -36,6 +36,20 @@ pub fn align_up(value: u64, align: u64) -> Option<u64> {
     Some(value.checked_add(align - 1)? & !(align - 1))
 }
 
+/// Where the last byte is that is not zero; long stretches of zeros cost what comparing memory does.
+pub fn last_set(bytes: &[u8]) -> Option<usize> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut end = bytes.len();
+    for part in bytes.rchunks(ZEROS.len()) {
+        let start = end - part.len();
+        if part != &ZEROS[..part.len()] {
+            return part.iter().rposition(|&b| b != 0).map(|at| start + at);
+        }
+        end = start;
+    }
+    None
+}
+
 /// The bytes `offset..offset + len`, or which part of the file is missing.
 pub fn slice<'a>(bytes: &'a [u8], offset: u64, len: u64, what: &'static str) -> Result<&'a [u8]> {
     let end = offset
@@ -159,4 +173,25 @@ impl<'a> Cursor<'a> {
 pub fn push_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     out.extend_from_slice(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_byte_that_is_set_is_found_wherever_it_stands() {
+        assert_eq!(last_set(&[]), None);
+        for len in [1, 4095, 4096, 4097, 10_000] {
+            assert_eq!(last_set(&vec![0; len]), None);
+            for at in [0, 1, 4095, 4096, 5904, 9999] {
+                let mut bytes = vec![0; len];
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = 1;
+                    bytes[0] = 1;
+                    assert_eq!(last_set(&bytes), Some(at), "of {len}");
+                }
+            }
+        }
+    }
 }

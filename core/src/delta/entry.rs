@@ -1,5 +1,6 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::append::{AppendVec, Link, NONE};
@@ -138,7 +139,8 @@ pub struct Events {
     pub happened: SkipList<(i64, u32)>,
     /// New events without one, ascending ids.
     pub untimed: AppendVec<u32>,
-    kinds: Box<[AppendVec<u32>]>,
+    /// New events of each type; few brains have more than a handful of types.
+    kinds: Box<[OnceLock<Box<AppendVec<u32>>>]>,
     /// Events that have, or had, other attributes than they were created with, in the order of that.
     pub described: AppendVec<u32>,
 }
@@ -157,7 +159,7 @@ impl Events {
             index: Sparse::new(base_nodes),
             happened: SkipList::default(),
             untimed: AppendVec::new(),
-            kinds: (0..=255).map(|_| AppendVec::new()).collect(),
+            kinds: (0..=u8::MAX).map(|_| OnceLock::new()).collect(),
             described: AppendVec::new(),
         }
     }
@@ -249,7 +251,9 @@ impl Events {
 
     /// New events of a type, ascending ids.
     pub fn of_kind(&self, event_type: EventType) -> &AppendVec<u32> {
-        &self.kinds[usize::from(event_type.0)]
+        static NONE_OF_IT: AppendVec<u32> = AppendVec::new();
+        let kind = self.kinds[usize::from(event_type.0)].get();
+        kind.map_or(&NONE_OF_IT, |list| list)
     }
 
     /// Adds a version of an event's state.
@@ -266,7 +270,8 @@ impl Events {
     pub(super) fn push(&self, node: Node, id: u32) {
         let (event_type, event_time) = (node.event_type, node.event_time);
         self.nodes.push(node);
-        self.kinds[usize::from(event_type.0)].push(id);
+        let kind = &self.kinds[usize::from(event_type.0)];
+        kind.get_or_init(Box::default).push(id);
         match event_time {
             Some(time) => self.happened.insert((time.0, id)),
             None => drop(self.untimed.push(id)),

@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::base::Base;
 use crate::base::identity::Identity;
 use crate::brain::Brain;
+use crate::bytes;
 use crate::error::{Error, Result};
 use crate::fold::Options;
 use crate::journal::scan::{self, Next};
@@ -127,7 +128,7 @@ fn replay(bytes: &[u8], report: &mut Report) -> Result<View> {
         }
     }
     let rest = bytes.get(position.at as usize..).unwrap_or_default();
-    if let (Some(why), Some(last)) = (why, rest.iter().rposition(|&b| b != 0)) {
+    if let (Some(why), Some(last)) = (why, bytes::last_set(rest)) {
         report.tail = Some(Tail {
             offset: position.at,
             bytes: last as u64 + 1,

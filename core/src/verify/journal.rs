@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::finding::Findings;
 use super::{Report, Tail};
 use crate::brain::Brain;
+use crate::bytes;
 use crate::error::Error;
 use crate::journal::head::{Head, PAGE};
 use crate::mapping::Map;
@@ -59,7 +60,7 @@ pub(super) fn check(
         return;
     }
     let rest = map.slice(end, map.len() - end).unwrap_or_default();
-    if let Some(last) = rest.iter().rposition(|&b| b != 0) {
+    if let Some(last) = bytes::last_set(rest) {
         report.tail = Some(Tail {
             offset: end,
             bytes: last as u64 + 1,
