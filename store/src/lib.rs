@@ -31,6 +31,7 @@ mod similar;
 mod space;
 pub mod store;
 mod unnamed;
+pub mod whole;
 
 pub use adoption::Standing;
 pub use checkpoint::{Checkpoint, Retired};

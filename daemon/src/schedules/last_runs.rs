@@ -2,17 +2,21 @@
 //! `.amemd/jobs.json`.
 //!
 //! So a machine that is off each night knows in the morning what it has missed, of brains that are closed, too.
-//! Promises: the file is whole, of now or of before; one that is lost or can't be read costs no more than that jobs
-//! count from now, and is set aside and told of. It is bounded. Nothing waits for it to be durable.
+//! Promises: the file is whole, of now or of before, after a power cut too; one that is lost or can't be read costs no
+//! more than that jobs count from now, and is set aside and told of. It is bounded. No call waits for it.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::fs;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use amem_core::Micros;
-use amem_store::folder::{OWN, TMP};
+use amem_store::disk::Disk;
+use amem_store::disk::os::OsDisk;
+use amem_store::folder::OWN;
+use amem_store::whole;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -95,8 +99,8 @@ fn short(text: &str) -> &str {
 /// The file.
 #[derive(Debug)]
 pub(super) struct LastRunsFile {
+    folder: PathBuf,
     path: PathBuf,
-    tmp: PathBuf,
     /// What it has, but for when brains were there.
     written: Vec<LastRun>,
     /// Why it could not be written when that was tried last, which is told once.
@@ -107,8 +111,8 @@ impl LastRunsFile {
     /// The one in a folder of brains, and what it has.
     pub(super) fn open(folder: &Path) -> (Self, HashMap<Key, LastRun>) {
         let mut file = Self {
+            folder: folder.to_owned(),
             path: folder.join(OWN).join(NAME),
-            tmp: folder.join(TMP).join(NAME),
             written: Vec::new(),
             trouble: None,
         };
@@ -146,7 +150,11 @@ impl LastRunsFile {
     }
 
     /// Writes the runs, if it is not what the file has; of too many, those that were there last.
-    pub(super) fn write(&mut self, runs: Vec<LastRun>, now: Micros) -> io::Result<bool> {
+    pub(super) fn write(
+        &mut self,
+        runs: Vec<LastRun>,
+        now: Micros,
+    ) -> Result<bool, Box<dyn Error>> {
         let runs = bounded(runs, now);
         let comparable = sorted(runs.clone());
         if comparable == self.written {
@@ -162,15 +170,9 @@ impl LastRunsFile {
             whole.jobs.truncate(whole.jobs.len() / 2);
             bytes = serde_json::to_vec(&whole)?;
         }
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&self.tmp)?;
-        file.write_all(&bytes)?;
-        drop(file);
-        fs::rename(&self.tmp, &self.path)?;
+        let disk: Arc<dyn Disk> = Arc::new(OsDisk::new(&self.folder)?);
+        let (tmp, name) = (format!("{OWN}/{NAME}.new"), format!("{OWN}/{NAME}"));
+        whole::put(&disk, OWN, &tmp, &name, &bytes)?;
         self.written = comparable;
         Ok(true)
     }
@@ -232,7 +234,7 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join(TMP)).unwrap();
+        fs::create_dir_all(folder.path().join(OWN)).unwrap();
         folder
     }
 
@@ -264,12 +266,8 @@ mod tests {
             ..run(1, NOW.0)
         };
         assert!(file.write(vec![changed], NOW).unwrap());
-        assert!(
-            fs::read_dir(folder.path().join(TMP))
-                .unwrap()
-                .next()
-                .is_none()
-        );
+        let own = fs::read_dir(folder.path().join(OWN)).unwrap();
+        assert_eq!(own.count(), 1);
     }
 
     #[test]

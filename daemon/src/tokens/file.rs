@@ -3,12 +3,17 @@
 //! Promises: what others may read is refused; an error names the line, and shows nothing of what stands there; after a
 //! crash the file is the old one or the new one.
 
-use std::fmt::Write as _;
+use std::ffi::OsStr;
+use std::fmt::Write;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
+use amem_store::disk::Disk;
+use amem_store::disk::os::OsDisk;
+use amem_store::whole;
 use serde::Deserialize;
 
 use super::token::{Token, check_name, in_order};
@@ -150,7 +155,6 @@ fn token(entry: Entry) -> Result<Token, String> {
 
 /// Puts these in the place of what is there.
 pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
-    let failed = |e| Error::io("write the tokens into", path, e);
     let folder = path.parent().unwrap_or(path);
     make_private(folder)?;
     let mut text = HEAD.to_owned();
@@ -164,14 +168,12 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
         }
         _ = write!(text, "created = {created}\nhash = \"{SHA256}{hash}\"\n");
     }
-    // Its mode is 0600.
-    let mut file = tempfile::Builder::new()
-        .prefix(".tokens-")
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(failed)
+    let name = path.file_name().and_then(OsStr::to_str);
+    let name = name.ok_or_else(|| wrong(path, "its name is not UTF-8".into()))?;
+    let disk = OsDisk::new(folder).map_err(|e| Error::io("write the tokens into", path, e))?;
+    let disk: Arc<dyn Disk> = Arc::new(disk);
+    // Of its own, should another daemon write to the same file. Its mode is 0600.
+    let tmp = format!(".tokens-{:032x}", u128::from_le_bytes(disk.random()));
+    let put = whole::put(&disk, "", &tmp, name, text.as_bytes());
+    put.map_err(|e| wrong(path, format!("it can't be written: {e}")))
 }
