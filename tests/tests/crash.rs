@@ -2,18 +2,20 @@
 //! the first k transactions with k between those answered and those handed over, shows what the oracle shows
 //! at every moment, and goes on. And a store whose protocol is broken is seen to fail.
 //!
-//! `AMEM_CRASH_STATES=1000000 cargo test --release -p amem-tests --test crash` tries a million states;
+//! `AMEM_CRASH_STATES=100000000 cargo test --release -p amem-tests --test crash` tries a hundred million states;
 //! `AMEM_CRASH_SCRIPT=erase` plays only the scripts with that in their names.
 
 #![forbid(unsafe_code)]
 
 use std::time::Instant;
 
-use amem_tests::crash::{Plan, Report, Scenario, prove};
-use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, all, erasing, in_steps, replaced};
+use amem_tests::crash::{Plan, Recovery, Report, Scenario, prove};
+use amem_tests::scenarios::{
+    Arrival, Flaw, Script, Trial, Written, all, erasing, in_steps, replaced,
+};
 
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
-const STATES: usize = 200_000;
+const STATES: usize = 1_000_000;
 
 /// Parts of the budget for each way in which a file becomes a brain.
 const ARRIVAL_SHARE: usize = 2;
@@ -22,6 +24,7 @@ const ARRIVAL_SHARE: usize = 2;
 enum Play {
     Script(Box<Script>),
     Arrival(Arrival),
+    Written(Written),
 }
 
 fn states() -> usize {
@@ -37,7 +40,16 @@ fn judge(scenario: &impl Scenario, budget: usize, seed: u64) -> Report {
         budget: budget / 2,
         states_max: budget,
         seed,
-        recovery_budget: 16,
+        recoveries: vec![
+            Recovery {
+                every: 16,
+                budget: 16,
+            },
+            Recovery {
+                every: 16,
+                budget: 16,
+            },
+        ],
         ..Plan::default()
     };
     prove(scenario, &plan)
@@ -48,18 +60,21 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
     let begun = Instant::now();
     let (mut scripts, mut arrivals) = (all(), Arrival::all());
     arrivals.extend(Arrival::late());
+    let mut written = Written::all().to_vec();
     if let Ok(name) = std::env::var("AMEM_CRASH_SCRIPT") {
         scripts.retain(|script| script.name.contains(&name));
         arrivals.retain(|arrival| arrival.name.contains(&name));
+        written.retain(|written| written.name.contains(&name));
     }
     let mut shares: usize = scripts.iter().map(|script| script.share).sum();
-    shares += arrivals.len() * ARRIVAL_SHARE;
+    shares += arrivals.len() * ARRIVAL_SHARE + written.len();
     let (mut left, mut total, mut violations) = (states(), 0, 0);
     let scripts = scripts
         .into_iter()
         .map(|script| Play::Script(Box::new(script)));
     for (play, seed) in scripts
         .chain(arrivals.into_iter().map(Play::Arrival))
+        .chain(written.into_iter().map(Play::Written))
         .zip(1..)
     {
         let since = Instant::now();
@@ -72,6 +87,10 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
             Play::Arrival(arrival) => {
                 let report = judge(&arrival, left * ARRIVAL_SHARE / shares, seed);
                 (arrival.name, ARRIVAL_SHARE, report)
+            }
+            Play::Written(written) => {
+                let report = judge(&written, left / shares, seed);
+                (written.name.to_owned(), 1, report)
             }
         };
         shares -= share;
@@ -117,6 +136,30 @@ fn every_broken_protocol_is_caught() {
         "{caught} of {} broken protocols caught, {seconds:.0} s",
         Flaw::BY_CRASHES.len()
     );
+}
+
+#[test]
+fn every_broken_way_to_write_a_file_whole_is_caught() {
+    let flaws = [
+        Flaw::CreatedNotSynced,
+        Flaw::CreatedSyncedLate,
+        Flaw::FolderNotSyncedAfterCreate,
+    ];
+    for flaw in flaws {
+        for written in Written::all() {
+            let written = written.with_flaw(flaw);
+            let plan = Plan {
+                stop_at_first: true,
+                ..Plan::default()
+            };
+            let report = prove(&written, &plan);
+            assert!(
+                report.violations > 0,
+                "{}, {flaw:?}: {report}",
+                written.name
+            );
+        }
+    }
 }
 
 /// The scripts that show a flaw.

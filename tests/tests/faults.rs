@@ -20,7 +20,7 @@ use amem_tests::crash::{Report, Sweep, sweep};
 use amem_tests::disk::{
     Among, Chance, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk,
 };
-use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, faulty, in_steps};
+use amem_tests::scenarios::{Arrival, Flaw, Script, Trial, Written, faulty, in_steps};
 
 fn plan() -> Sweep {
     let thorough = step() == 1;
@@ -121,6 +121,13 @@ fn no_operation_that_fails_makes_a_false_answer() {
             report.operations,
             since.elapsed().as_secs_f32()
         );
+        total.operations += report.operations;
+        total.states += report.states;
+        total.violations += report.violations;
+    }
+    for written in Written::all() {
+        let report = sweep(&written, &Sweep { step: 1, ..plan() });
+        println!("{}: {} faults, {report}", written.name, report.operations);
         total.operations += report.operations;
         total.states += report.states;
         total.violations += report.violations;

@@ -33,6 +33,7 @@ mod tiers;
 mod toy;
 
 pub use choice::{AtomId, Choice, Half, Kept};
+pub use examine::Recovery;
 pub use medium::Medium;
 pub use prove::{Plan, Report, prove, prove_on, replay};
 pub use scenario::{Scenario, Trace};

@@ -1,12 +1,13 @@
 //! The proof: every state a crash may leave is opened and judged.
 
 use std::fmt;
+use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::choice::Choice;
-use super::examine::{self, Finding};
+use super::examine::{self, Finding, Recovery};
 use super::scenario::Scenario;
 use super::states::{CrashState, crash_states};
 use crate::disk::{Chance, SimDisk};
@@ -25,10 +26,8 @@ pub struct Plan {
     pub states_max: usize,
     /// Chance's seed; the disk's too.
     pub seed: u64,
-    /// Of every so many states one has its recovery crashed; those after a kill always have. At least 1.
-    pub recovery_every: usize,
-    /// Crashes of such a recovery.
-    pub recovery_budget: usize,
+    /// Which recoveries are crashed, and which recoveries from that; the first of those after a kill always.
+    pub recoveries: Vec<Recovery>,
     /// Threads that check.
     pub threads: usize,
     /// Whether the first violation ends the proof: enough to show that a broken protocol is caught.
@@ -41,8 +40,16 @@ impl Default for Plan {
             budget: 20_000,
             states_max: usize::MAX,
             seed: 1,
-            recovery_every: 16,
-            recovery_budget: 32,
+            recoveries: vec![
+                Recovery {
+                    every: 16,
+                    budget: 32,
+                },
+                Recovery {
+                    every: 16,
+                    budget: 8,
+                },
+            ],
             threads: thread::available_parallelism().map_or(2, Into::into),
             stop_at_first: false,
         }
@@ -58,6 +65,8 @@ pub struct Report {
     pub states: usize,
     /// Of them, different states of the scenario's own log.
     pub distinct: usize,
+    /// Of them, states of recoveries from crashed recoveries.
+    pub deeper: usize,
     /// Choices that left what another had left, and were not judged again.
     pub duplicates: usize,
     /// States in which the store broke its word.
@@ -68,7 +77,8 @@ pub struct Report {
 
 impl Report {
     pub(super) fn note(&mut self, finding: Finding, seed: u64) {
-        self.states += 1 + finding.recoveries;
+        self.states += 1 + finding.recoveries.iter().sum::<usize>();
+        self.deeper += finding.recoveries.iter().skip(1).sum::<usize>();
         for line in finding.violations {
             self.violate(seed, &line);
         }
@@ -86,11 +96,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} states ({} distinct of {} operations, {} of recoveries), {} violations",
+            "{} states ({} distinct of {} operations, {} of recoveries, {} of theirs), {} violations",
             self.states,
             self.distinct,
             self.operations,
-            self.states - self.distinct,
+            self.states - self.distinct - self.deeper,
+            self.deeper,
             self.violations
         )?;
         for line in &self.first {
@@ -114,6 +125,7 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
     }
     let log = disk.log();
     report.operations = log.ops.len();
+    keep_freed_memory();
     let states = Mutex::new((crash_states(&log, plan.budget, plan.seed), 0));
     let report = Mutex::new(report);
     let stop = AtomicBool::new(false);
@@ -151,15 +163,21 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
     report
 }
 
+/// Has freed memory kept for the next state: glibc does not return to the system what is smaller than the largest block
+/// that was returned, up to 32 MiB. Otherwise a fifth of the time goes into pages that come and go.
+fn keep_freed_memory() {
+    drop(hint::black_box(vec![0u8; 30 << 20]));
+}
+
 fn judge(scenario: &impl Scenario, plan: &Plan, number: usize, state: &CrashState) -> Finding {
-    let crash_recovery = state.choice.kill || number.is_multiple_of(plan.recovery_every.max(1));
-    let budget = if crash_recovery {
-        plan.recovery_budget
-    } else {
-        0
+    let is_crashed =
+        |first: &Recovery| state.choice.kill || number.is_multiple_of(first.every.max(1));
+    let recoveries = match plan.recoveries.first() {
+        Some(first) if is_crashed(first) => plan.recoveries.as_slice(),
+        _ => &[],
     };
     let seed = Chance::of(plan.seed, number as u64).word();
-    examine::state(scenario, state, budget, seed)
+    examine::state(scenario, state, recoveries, seed)
 }
 
 /// Judges one state again, as a report described it: `power 57; data 51 then kill 3`. The disk is a new one of

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use super::examine;
+use super::examine::{self, Recovery};
 use super::prove::{Report, held};
 use super::scenario::Scenario;
 use super::states::crash_states;
@@ -112,12 +112,17 @@ fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex
     let log = disk.log().from_point(struck);
     let seed = Chance::of(sweep.seed, fault.after).word();
     for state in crash_states(&log, sweep.budget, seed) {
-        let recovery_budget = if state.choice.kill {
-            sweep.recovery_budget
-        } else {
-            0
+        let recovery = Recovery {
+            every: 1,
+            budget: sweep.recovery_budget,
         };
-        let mut finding = examine::state(scenario, &state, recovery_budget, seed);
+        let recoveries = [recovery];
+        let crashed = if state.choice.kill {
+            &recoveries[..]
+        } else {
+            &[]
+        };
+        let mut finding = examine::state(scenario, &state, crashed, seed);
         for line in &mut finding.violations {
             line.insert_str(0, &format!("{fault:?}, "));
         }

@@ -17,6 +17,7 @@ mod picture;
 mod process;
 mod script;
 mod trial;
+mod whole;
 
 pub use all::{all, erasing, faulty, in_steps, kinds, replaced};
 pub use arrival::Arrival;
@@ -25,3 +26,4 @@ pub use oracle::Oracle;
 pub use process::{Phase, Process};
 pub use script::{Ask, Script, Secret, Step};
 pub use trial::{NAME, Trial};
+pub use whole::Written;

@@ -48,6 +48,9 @@ pub(super) struct State {
     owned: Mutex<Option<FileId>>,
 }
 
+/// How the names of files end that are still being made, beside those in `TMP`.
+const NEW: &str = ".new";
+
 impl Process {
     /// A process that does everything right, but for its flaw.
     pub fn new(disk: Arc<SimDisk>, flaw: Flaw) -> Self {
@@ -91,7 +94,7 @@ impl Process {
     }
 
     fn file(&self, name: &str, file: Arc<dyn File>) -> Arc<dyn File> {
-        if !name.starts_with(TMP) {
+        if !name.starts_with(TMP) && !name.ends_with(NEW) {
             self.0.gets_named(file.id());
         }
         match self.0.flaw {

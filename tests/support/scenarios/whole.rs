@@ -1,0 +1,201 @@
+//! Files that are written whole: the daemon's own, one version in the place of the other, and the file that a repair makes
+//! of a damaged brain.
+//!
+//! A version is a transaction: whatever a crash leaves, the file is there with all of one version, not older than the
+//! last that was answered. What a repair makes is there whole, or not at all.
+
+use std::sync::Arc;
+
+use amem_core::fold::image::Sink;
+use amem_core::fold::{self, fold};
+use amem_core::repair::repair;
+use amem_core::{Error, EventType};
+use amem_store::disk::{Disk, File};
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::whole::{self, Whole};
+use amem_store::{Folder, Mutation, Request, Store};
+use uuid::Uuid;
+
+use super::all::{brain, graph};
+use super::flaw::Flaw;
+use super::picture;
+use super::process::{Phase, Process};
+use super::script::time_of;
+use crate::crash::{Scenario, Trace};
+use crate::disk::{Answered, SimDisk};
+
+/// How often a file of the daemon is written.
+const VERSIONS: u64 = 5;
+const LIST: &str = "list";
+const REPAIRED: &str = "repaired.amem";
+/// How often a run tries again when something failed.
+const ATTEMPTS: usize = 3;
+
+/// What is written.
+#[derive(Debug, Clone)]
+enum What {
+    /// A list, again and again.
+    Versions,
+    /// What is whole of these bytes.
+    Repair(Vec<u8>),
+}
+
+/// A file that is written whole.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// What it is called in reports.
+    pub name: &'static str,
+    what: What,
+    flaw: Flaw,
+}
+
+impl Written {
+    /// Both kinds.
+    pub fn all() -> [Self; 2] {
+        let of = |name, what| Self {
+            name,
+            what,
+            flaw: Flaw::None,
+        };
+        [
+            of("a file of the daemon", What::Versions),
+            of("a repair", What::Repair(damaged())),
+        ]
+    }
+
+    /// The same on a disk with a flaw.
+    #[must_use]
+    pub fn with_flaw(mut self, flaw: Flaw) -> Self {
+        self.flaw = flaw;
+        self
+    }
+
+    fn process(&self, disk: &Arc<SimDisk>) -> Arc<dyn Disk> {
+        let process = Process::new(disk.clone(), self.flaw);
+        process.enter(Phase::Creating);
+        process.set_clock(time_of(1));
+        Arc::new(process)
+    }
+
+    fn last(&self) -> u64 {
+        match self.what {
+            What::Versions => VERSIONS,
+            What::Repair(_) => 1,
+        }
+    }
+
+    fn write(&self, disk: &Arc<dyn Disk>, version: u64) -> amem_store::Result<()> {
+        match &self.what {
+            What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
+            What::Repair(damaged) => {
+                let new = Whole::create_over(disk.clone(), "repaired.new")?;
+                let mut sink = To(&**new.file());
+                let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
+                let end = fold(&repaired.view, &repaired.options, &mut sink)?;
+                fold::journal(&repaired.options.identity, 11, end, &mut sink)?;
+                new.publish("", REPAIRED)
+            }
+        }
+    }
+
+    fn work(&self, disk: &Arc<SimDisk>, trace: &Trace) -> Result<(), String> {
+        let (process, found) = (self.process(disk), self.found(disk)?);
+        for version in found + 1..=self.last() {
+            trace.submit(version);
+            self.write(&process, version).map_err(|e| e.to_string())?;
+            trace.acknowledge(version);
+        }
+        Ok(())
+    }
+
+    /// Which version is there.
+    fn found(&self, disk: &SimDisk) -> Result<u64, String> {
+        match &self.what {
+            What::Versions => {
+                let Some(bytes) = disk.contents(LIST) else {
+                    return Ok(0);
+                };
+                let version = (1..=VERSIONS).find(|version| bytes == bytes_of(*version));
+                version.ok_or_else(|| "it is none of the versions".into())
+            }
+            What::Repair(_) => {
+                if disk.contents(REPAIRED).is_none() {
+                    return Ok(0);
+                }
+                let file = disk.open(REPAIRED).map_err(|e| e.to_string())?;
+                picture::verify(&*file).map(|()| 1)
+            }
+        }
+    }
+}
+
+impl Scenario for Written {
+    fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
+        for _ in 0..ATTEMPTS {
+            let Err(error) = self.work(&disk, trace) else {
+                return;
+            };
+            let sound = self.flaw == Flaw::None && disk.struck_at().is_none();
+            assert!(!sound, "on a sound disk: {error}");
+        }
+    }
+
+    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+        let found = self.found(&disk)?;
+        if found < answered.must || found > answered.may {
+            return Ok(found);
+        }
+        // Nobody acts on what was not answered, so that a later crash may take it away though it was seen.
+        self.work(&disk, trace)?;
+        match self.found(&disk)? {
+            last if last == self.last() => Ok(answered.must),
+            last => Err(format!("the last version is {last}")),
+        }
+    }
+}
+
+/// A version's bytes: of several sectors, each telling which version it is.
+fn bytes_of(version: u64) -> Vec<u8> {
+    let line = format!("version {version}\n");
+    line.repeat(100 + 50 * (version as usize % 3)).into_bytes()
+}
+
+/// A brain with a commit in its journal, whose last index is damaged.
+fn damaged() -> Vec<u8> {
+    let made = || {
+        let disk = Arc::new(SimDisk::new(3));
+        let process = Process::new(disk.clone(), Flaw::None);
+        process.set_clock(time_of(1));
+        let folder = Folder::open(Arc::new(process), "a brain")?;
+        amem_store::import(&folder, "b", &brain(), &graph())?;
+        let mut store = Store::open(&folder, "b")?;
+        let events = vec![NewEvent::new(EventType::FACT, "of the journal")];
+        let ingest = Ingest {
+            events,
+            ..Ingest::default()
+        };
+        store.execute(Request::new(Mutation::Ingest(ingest)))?;
+        let section = store
+            .brain()
+            .base()
+            .table()
+            .places
+            .last()
+            .map(|place| place.offset);
+        Ok::<_, amem_store::Error>((disk.contents("b.amem").unwrap_or_default(), section))
+    };
+    let (mut bytes, section) = made().unwrap_or_else(|e| panic!("a brain: {e}"));
+    let index = section.and_then(|at| bytes.get_mut(at as usize..at as usize + 8));
+    index.expect("a brain has sections").fill(0x55);
+    bytes
+}
+
+/// A file as a sink.
+struct To<'f>(&'f dyn File);
+
+impl Sink for To<'_> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+        let written = self.0.write_at(position, bytes);
+        written.map_err(|e| Error::io("write", "a repaired file", e))
+    }
+}
