@@ -3,99 +3,106 @@
 //! Promises: a file that exists is never replaced; when `publish` returns the file is there durably; if
 //! something fails before, nothing is left behind.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use amem_core::fold::image::Sink;
 use amem_core::fold::{self, Options, fold};
 use amem_core::view::View;
-use amem_store::Error;
-use amem_store::disk::os::OsDisk;
-use amem_store::whole::Whole;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use uuid::Uuid;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::source::folder_of;
 
-/// A file that has no name yet; read and written by its owner. The daemon takes a brain's mode further when it adopts it.
+/// Read and written by its owner; the daemon takes a brain's mode further when it adopts it.
+const MODE: u32 = 0o600;
+
+/// A file that has no name yet.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    file: Whole,
+    file: File,
     tmp: PathBuf,
     to: PathBuf,
-    name: String,
     /// Where the next bytes of a stream go.
     end: u64,
+    is_published: bool,
 }
 
 impl NewFile {
     /// Begins a file that is to stand at `to`, where nothing may be yet.
     pub(crate) fn create(to: &Path) -> Result<Self, Failure> {
         check_free(to)?;
-        let name = to.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| {
-            let what = format!("{} has no name in UTF-8", to.display());
-            Failure::new(Exit::Usage, "name", what, "choose another name")
-        })?;
-        let (folder, tmp) = (folder_of(to), format!("{name}.tmp"));
-        let disk = OsDisk::new(&folder).map_err(|e| Failure::io("open the folder", &folder, &e))?;
-        let path = folder.join(&tmp);
-        let file = Whole::create(Arc::new(disk), &tmp).map_err(|e| match e {
-            Error::Disk { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
-                Failure::refused(
+        let mut tmp = to.as_os_str().to_owned();
+        tmp.push(".tmp");
+        let tmp = PathBuf::from(tmp);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(MODE)
+            .open(&tmp)
+            .map_err(|e| match e.kind() {
+                io::ErrorKind::AlreadyExists => Failure::refused(
                     "busy",
                     format!(
                         "{} exists: the file is being written, or was not finished",
-                        path.display()
+                        tmp.display()
                     ),
                     "if nothing else writes it, remove it",
-                )
-            }
-            e => failure(e, &path),
-        })?;
+                ),
+                _ => Failure::io("create", &tmp, &e),
+            })?;
         Ok(Self {
             file,
-            tmp: path,
+            tmp,
             to: to.to_owned(),
-            name: name.to_owned(),
             end: 0,
+            is_published: false,
         })
     }
 
     /// Gives the file its name, durably. Returns its bytes.
-    pub(crate) fn publish(self) -> Result<u64, Failure> {
-        let len = self.file.file().len();
-        let len = len.map_err(|e| Failure::io("look at", &self.tmp, &e))?;
-        match self.file.publish("", &self.name) {
-            Ok(()) => Ok(len),
-            Err(Error::Exists { .. }) => Err(exists(&self.to)),
-            Err(e) => Err(failure(e, &self.to)),
-        }
+    pub(crate) fn publish(mut self) -> Result<u64, Failure> {
+        let fail = |action: &str, e: io::Error| Failure::io(action, &self.tmp, &e);
+        self.file.sync_all().map_err(|e| fail("sync", e))?;
+        let len = self.file.metadata().map_err(|e| fail("look at", e))?.len();
+        rename_new(&self.tmp, &self.to)?;
+        self.is_published = true;
+        let folder = folder_of(&self.to);
+        File::open(&folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|e| Failure::io("sync the folder", &folder, &e))?;
+        Ok(len)
     }
 }
 
-fn failure(error: Error, path: &Path) -> Failure {
-    match error {
-        Error::Disk { action, source, .. } => Failure::io(action, path, &source),
-        e => Failure::io("write", path, &io::Error::other(e)),
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Whatever failed has been told; a file that stays is told by the next try.
+            let _leftover = fs::remove_file(&self.tmp);
+        }
     }
 }
 
 impl Sink for NewFile {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
-        let written = self.file.file().write_at(position, bytes);
-        written.map_err(|e| amem_core::Error::io("write", &self.tmp, e))
+        self.file
+            .write_all_at(bytes, position)
+            .map_err(|e| amem_core::Error::io("write", &self.tmp, e))
     }
 }
 
 impl io::Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.file().write_at(self.end, bytes)?;
-        self.end += bytes.len() as u64;
-        Ok(bytes.len())
+        let written = self.file.write_at(bytes, self.end)?;
+        self.end += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -145,6 +152,22 @@ fn exists(to: &Path) -> Failure {
         format!("{} exists, and is not overwritten", to.display()),
         "choose another name, or remove it",
     )
+}
+
+fn rename_new(from: &Path, to: &Path) -> Result<(), Failure> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(exists(to)),
+        // Some file systems cannot; a second name can be given by all that have links, and to nothing else.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            fs::hard_link(from, to).map_err(|e| match e.kind() {
+                io::ErrorKind::AlreadyExists => exists(to),
+                _ => Failure::io("name", to, &e),
+            })?;
+            fs::remove_file(from).map_err(|e| Failure::io("remove", from, &e))
+        }
+        Err(e) => Err(Failure::io("rename", from, &e.into())),
+    }
 }
 
 #[cfg(test)]
