@@ -374,12 +374,12 @@ fn replace(disk: &SimDisk) -> std::io::Result<()> {
     note(disk, PUT, b"")
 }
 
-/// Notes something, durably.
+/// Notes something, durably; a crash may have left half of an earlier note.
 fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<()> {
-    if disk.contents(name).is_some() {
-        return Ok(());
-    }
-    let noted = disk.create(name)?;
+    let noted = match disk.contents(name) {
+        Some(_) => disk.open(name)?,
+        None => disk.create(name)?,
+    };
     noted.write_at(0, bytes)?;
     noted.sync()?;
     disk.sync_folder("")

@@ -1,5 +1,5 @@
-//! Files that are written whole: the daemon's own, one version in the place of the other, and the file that a repair makes
-//! of a damaged brain.
+//! Files that are written whole: the daemon's own, one version in the place of the other, and the file that a repair
+//! makes of a damaged brain.
 //!
 //! A version is a transaction: whatever a crash leaves, the file is there with all of one version, not older than the
 //! last that was answered. What a repair makes is there whole, or not at all.
