@@ -1,11 +1,14 @@
 //! TCP by TLS: with a token, and with certificates of callers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use amem_client::{Client, Tls};
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -206,4 +209,29 @@ async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
         let connected = Client::connect_tcp(&address, Some(&token), Some(stranger)).await;
         assert!(connected.is_err());
     }
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_end_is_ended_and_others_go_on() {
+    let ca = authority();
+    let limits = "tokens_file = \"tokens.toml\"\n[limits]\nhandshake_millis = 300\n\
+                  preface_millis = 600000\n";
+    let daemon = place(&ca, limits).start();
+    let address = daemon.tcp.unwrap();
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    // The first bytes of a greeting of 200.
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(&[22, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])
+        .await
+        .unwrap();
+    for stream in [&mut silent, &mut slow] {
+        let mut said = Vec::new();
+        let reading = timeout(Duration::from_secs(20), stream.read_to_end(&mut said));
+        // A reset is an end as well.
+        drop(reading.await.expect("the connection stays open"));
+    }
+    // One whose handshake has ended is not held to that deadline.
+    let channel = connect(&daemon, &ca, None).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    check_refused(ask(channel, &[]).await, Code::Unauthenticated, "TOKEN", &[]);
 }

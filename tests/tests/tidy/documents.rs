@@ -124,6 +124,38 @@ fn every_test_that_a_decision_names_exists() {
 }
 
 #[test]
+fn every_test_and_setting_that_the_page_on_security_names_exists() {
+    let (page, sample, limits) = (
+        file("docs/SECURITY.md"),
+        file("deploy/amemd.toml"),
+        file("daemon/src/limits.rs"),
+    );
+    let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
+    let (mut out, mut tests) = (Vec::new(), 0);
+    for name in quoted(&page.text) {
+        let is_there = match name.split_once('.') {
+            Some((table, key)) if sample.text.contains(&format!("\n[{table}]\n")) => {
+                sample.text.contains(&format!("\n#{key} = "))
+            }
+            _ if name.ends_with("_MAX") || name.ends_with("_AFTER") => {
+                limits.text.contains(&format!("const {name}: "))
+            }
+            _ if name.matches('_').count() >= 4 => {
+                tests += 1;
+                let function = format!("fn {name}(");
+                sources.iter().any(|file| file.text.contains(&function))
+            }
+            _ => true,
+        };
+        if !is_there {
+            out.push(format!("there is no {name}"));
+        }
+    }
+    none(out);
+    assert!(tests >= 30, "only {tests} tests are named");
+}
+
+#[test]
 fn every_decision_has_its_number_and_is_listed() {
     let architecture = file("docs/ARCHITECTURE.md");
     let all = files();
