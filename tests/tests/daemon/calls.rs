@@ -6,7 +6,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::process::{Daemon, create, create_bare, facts, folder, get, ingest};
+use crate::process::{Daemon, create, create_bare, facts, files_with, folder, get, ingest};
 
 #[tokio::test]
 async fn a_memory_is_made_written_found_corrected_and_resolved() {
@@ -320,25 +320,7 @@ async fn what_was_erased_is_in_no_file_once_that_is_answered() {
     let client = daemon.client().await;
     create_bare(&client, "b").await;
     ingest(&client, "b", &["the password is swordfish", "keep this"]).await;
-    let has = || {
-        let mut found = Vec::new();
-        let mut folders = vec![folder.path().to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => {
-                        let bytes = std::fs::read(&path).unwrap();
-                        if bytes.windows(9).any(|w| w == b"swordfish") {
-                            found.push(path);
-                        }
-                    }
-                }
-            }
-        }
-        found
-    };
+    let has = || files_with(folder.path(), b"swordfish");
     assert_eq!(has(), [folder.path().join("b.amem")]);
     let erase = v1::EraseRequest {
         brain: "b".into(),

@@ -8,6 +8,7 @@
 
 mod calls;
 mod crash;
+mod erased;
 mod faulty;
 mod follow;
 mod idle;

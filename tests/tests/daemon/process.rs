@@ -152,3 +152,28 @@ pub(crate) fn check_refused<T: std::fmt::Debug>(
         assert!(status.message().contains(word), "{what}: {status}");
     }
 }
+
+/// The files of a folder, and of those below it, that have these bytes.
+pub(crate) fn files_with(folder: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, bytes));
+            continue;
+        }
+        // Files come and go while others write.
+        let Ok(content) = std::fs::read(&path) else {
+            continue;
+        };
+        let mut rest = content.as_slice();
+        while let Some(at) = rest.iter().position(|byte| *byte == bytes[0]) {
+            if rest[at..].starts_with(bytes) {
+                found.push(path);
+                break;
+            }
+            rest = &rest[at + 1..];
+        }
+    }
+    found
+}

@@ -1,0 +1,235 @@
+//! What is erased of a large brain while others write to it. `AMEM_ERASE_EVENTS` says how large; a million is the long
+//! form.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use amem_client::{Client, Reader, v1};
+
+use crate::process::{Daemon, files_with, folder, get};
+
+const DIMENSION: u32 = 16;
+/// Events in one request.
+const BATCH: u64 = 1_000;
+/// One event in so many is erased.
+const SECRET_ONE_IN: u64 = 97;
+/// A word that only secrets have, in their texts; and one in their attributes.
+const WORD: &str = "qzxysecret";
+const PIN: &str = "qzxypin";
+/// How long a reader that looks may hold the old file.
+const LET_GO: Duration = Duration::from_secs(5);
+
+fn count() -> u64 {
+    let asked = std::env::var("AMEM_ERASE_EVENTS");
+    asked.map_or(4_000, |asked| asked.parse().unwrap())
+}
+
+fn is_secret(id: u64) -> bool {
+    id.is_multiple_of(SECRET_ONE_IN)
+}
+
+/// Four numbers that no other vector has beside each other.
+fn mark() -> Vec<f32> {
+    vec![0.123_456_7, -0.765_432_1, 0.234_567_8, -0.876_543_2]
+}
+
+fn vector(id: u64) -> v1::Vector {
+    let mut values: Vec<f32> = (0..u64::from(DIMENSION))
+        .map(|at| ((id.wrapping_mul(2_654_435_761) >> (at % 24)) % 1_000) as f32 / 1_000.0)
+        .collect();
+    if is_secret(id) {
+        values[..4].copy_from_slice(&mark());
+    }
+    let space = String::new();
+    v1::Vector { values, space }
+}
+
+fn event(id: u64) -> v1::NewEvent {
+    let (text, attributes) = match is_secret(id) {
+        true => (
+            format!("the word is {WORD} of {id}"),
+            format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}"),
+        ),
+        false => (
+            format!("what is said of matter {}", id % 1_009),
+            format!("{{\"of\":{id}}}"),
+        ),
+    };
+    v1::NewEvent {
+        r#type: v1::EventType::Fact.into(),
+        text,
+        attributes_json: attributes,
+        vector: Some(vector(id)),
+        ..Default::default()
+    }
+}
+
+async fn ingest(client: &Client, events: Vec<v1::NewEvent>) -> Vec<u64> {
+    let request = v1::IngestRequest {
+        brain: "b".into(),
+        events,
+        ..Default::default()
+    };
+    client
+        .memory()
+        .ingest(request)
+        .await
+        .unwrap()
+        .into_inner()
+        .event_ids
+}
+
+async fn fill(client: &Client, from: u64, to: u64) {
+    for first in (from..to).step_by(BATCH as usize) {
+        let ids = ingest(client, (first..to.min(first + BATCH)).map(event).collect()).await;
+        assert_eq!(ids.first(), Some(&first));
+    }
+}
+
+/// Which of what was erased is where.
+fn found(folder: &Path) -> Vec<(&'static str, Vec<std::path::PathBuf>)> {
+    let marks: Vec<u8> = mark().into_iter().flat_map(f32::to_le_bytes).collect();
+    let needles = [
+        ("text", WORD.as_bytes()),
+        ("attributes", PIN.as_bytes()),
+        ("vector", &marks),
+    ];
+    let found = needles.map(|(what, bytes)| (what, files_with(folder, bytes)));
+    found
+        .into_iter()
+        .filter(|(_, files)| !files.is_empty())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
+    let (count, folder) = (count(), folder());
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let create = v1::CreateBrainRequest {
+        brain: "b".into(),
+        vectors: Some(v1::VectorOptions {
+            dimension: DIMENSION,
+            kind: None,
+        }),
+        ..Default::default()
+    };
+    client.brains().create_brain(create).await.unwrap();
+    // Secrets in the base, in history, and in the journal.
+    fill(&client, 0, count * 9 / 10).await;
+    for id in [0, SECRET_ONE_IN] {
+        let change = v1::SetAttributesRequest {
+            brain: "b".into(),
+            event_id: id,
+            attributes_json: format!("{{\"pin\":\"{PIN}\",\"again\":true}}"),
+            ..Default::default()
+        };
+        client.memory().set_attributes(change).await.unwrap();
+        let change = v1::SetVectorRequest {
+            brain: "b".into(),
+            event_id: id,
+            vector: Some(vector(SECRET_ONE_IN * 5)),
+            ..Default::default()
+        };
+        client.memory().set_vector(change).await.unwrap();
+    }
+    let fold = v1::CheckpointBrainRequest { brain: "b".into() };
+    client.brains().checkpoint_brain(fold).await.unwrap();
+    fill(&client, count * 9 / 10, count).await;
+    assert_eq!(found(folder.path()).len(), 3, "it is seen where it is");
+
+    let reader = Reader::open(folder.path().join("b.amem")).unwrap();
+    let view = reader.view().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let writes = tokio::spawn({
+        let (client, stop) = (daemon.client().await, stop.clone());
+        async move {
+            let mut times = Vec::new();
+            while !stop.load(Ordering::Relaxed) {
+                let began = Instant::now();
+                ingest(&client, vec![event(count * SECRET_ONE_IN + 1)]).await;
+                times.push((began, began.elapsed()));
+            }
+            times
+        }
+    });
+    let secrets: Vec<u64> = (0..count).filter(|id| is_secret(*id)).collect();
+    let began = Instant::now();
+    let erase = v1::EraseRequest {
+        brain: "b".into(),
+        event_ids: secrets.clone(),
+        ..Default::default()
+    };
+    client.memory().erase(erase).await.unwrap();
+    let took = began.elapsed();
+    // A reader may still have the file that has no name any more; nothing else has anything.
+    assert_eq!(found(folder.path()), [], "after the answer");
+    stop.store(true, Ordering::Relaxed);
+    let times = writes.await.unwrap();
+    let mut meanwhile: Vec<_> = times
+        .iter()
+        .filter(|(at, time)| *at + *time > began && *at < began + took)
+        .map(|(_, time)| *time)
+        .collect();
+    meanwhile.sort_unstable();
+    println!(
+        "{} of {count} events erased in {took:?}; {} writes meanwhile, median {:?}, slowest {:?}",
+        secrets.len(),
+        meanwhile.len(),
+        meanwhile.get(meanwhile.len() / 2),
+        meanwhile.last(),
+    );
+    assert!(meanwhile.len() > 1, "writes waited for the erase");
+
+    // Derived from it: the words of the index, the codes of vectors.
+    let ask = v1::TextRequest {
+        brain: "b".into(),
+        text: WORD.into(),
+        ..Default::default()
+    };
+    let hits = client.queries().text(ask).await.unwrap().into_inner().hits;
+    assert!(hits.is_empty(), "{hits:?}");
+    let ask = v1::SimilarRequest {
+        brain: "b".into(),
+        like: Some(v1::similar_request::Like::Vector(vector(0))),
+        limit: 100,
+        ..Default::default()
+    };
+    let hits = client
+        .queries()
+        .similar(ask)
+        .await
+        .unwrap()
+        .into_inner()
+        .hits;
+    let ids: Vec<_> = hits
+        .iter()
+        .flat_map(|hit| &hit.event)
+        .map(|event| event.id)
+        .collect();
+    assert!(
+        !ids.is_empty() && !ids.iter().any(|id| secrets.contains(id)),
+        "{ids:?}"
+    );
+    let shown = get(&client, "b", &[SECRET_ONE_IN, SECRET_ONE_IN + 1]).await;
+    assert!(shown[0].erased && shown[0].text.is_empty() && shown[0].attributes_json.is_empty());
+    assert!(!shown[1].erased && !shown[1].text.is_empty());
+
+    // The reader lets go of the old file once it looks, and the views of it are gone.
+    drop(view);
+    let look_until = Instant::now() + LET_GO;
+    let holds_old = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let folder = folder.path().to_string_lossy().into_owned();
+        maps.lines()
+            .any(|line| line.contains(&folder) && line.ends_with("(deleted)"))
+    };
+    assert!(holds_old(), "the old file is mapped until the reader looks");
+    while holds_old() {
+        drop(reader.view().unwrap());
+        assert!(Instant::now() < look_until, "the reader holds the old file");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
