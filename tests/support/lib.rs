@@ -11,6 +11,8 @@ pub mod disk;
 pub mod graphs;
 pub mod ledger;
 pub mod model;
+pub mod mounts;
+pub mod power;
 pub mod programs;
 pub mod random;
 pub mod scenarios;

@@ -1,0 +1,239 @@
+//! The power of a file system fails at random moments under a writer; what it was told must be there.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use amem_tests::mounts::{Kind, Mount};
+use amem_tests::power::{Cutter, Flaw, How, Said};
+use amem_tests::random::Random;
+use tempfile::TempDir;
+
+use crate::history::History;
+use crate::{mounted, say, scratch, size};
+
+/// Cuts of one brain; then another one is begun.
+const CUTS_OF_A_BRAIN: u64 = 25;
+
+/// A file system, the brain on it, and what fails its power.
+struct Rig {
+    kind: Kind,
+    flaw: Flaw,
+    random: Random,
+    cutter: Cutter,
+    boot: u64,
+    history: History,
+    sums: Sums,
+    mount: Mount,
+    _folder: TempDir,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+struct Sums {
+    cuts: u64,
+    answered: usize,
+    replayed: usize,
+    checkpoints: u64,
+    /// Cuts before the writer had opened the brain.
+    opening: u64,
+    brains: u64,
+}
+
+/// A writer under way.
+struct Writer {
+    child: Child,
+    said: Option<JoinHandle<Vec<Said>>>,
+}
+
+impl Writer {
+    /// What it said, once it has ended.
+    fn end(mut self) -> (bool, Vec<Said>) {
+        let said = self.said.take().unwrap().join().unwrap();
+        (self.child.wait().unwrap().success(), said)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Rig {
+    /// None where this can't be done, which is told.
+    fn new(kind: Kind, flaw: Flaw, seed: u64) -> Option<Self> {
+        let folder = scratch();
+        let mount = mounted(kind, folder.path(), "what a power cut leaves")?;
+        let rig = Self {
+            kind,
+            flaw,
+            random: Random::new(seed),
+            cutter: Cutter::start().unwrap(),
+            boot: 0,
+            history: History::default(),
+            sums: Sums::default(),
+            mount,
+            _folder: folder,
+        };
+        rig.begin();
+        Some(rig)
+    }
+
+    fn brains(&self) -> PathBuf {
+        self.mount.folder().join("brains")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.brains().join("b.amem")
+    }
+
+    /// An empty folder, which is there after a power cut.
+    fn begin(&self) {
+        if self.brains().exists() {
+            fs::remove_dir_all(self.brains()).unwrap();
+        }
+        fs::create_dir(self.brains()).unwrap();
+        for folder in [self.brains(), self.mount.folder().to_owned()] {
+            File::open(folder).unwrap().sync_all().unwrap();
+        }
+    }
+
+    fn writer(&mut self, ends: bool) -> Writer {
+        self.boot += 1;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_amem-committer"));
+        command.arg(self.brains()).arg(self.boot.to_string());
+        command.arg(self.random.below(1 << 40).to_string());
+        command.arg(self.flaw.name()).args(ends.then_some("end"));
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut open = String::new();
+        for ask in &self.history.open {
+            open += &serde_json::to_string(ask).unwrap();
+            open.push('\n');
+        }
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let said = std::thread::spawn(move || {
+            let lines = out.lines().map(|line| serde_json::from_str(&line.unwrap()));
+            lines.collect::<Result<_, _>>().unwrap()
+        });
+        // It may have failed by itself, which it has said then.
+        drop(writeln!(child.stdin.take().unwrap(), "{open}"));
+        Writer {
+            child,
+            said: Some(said),
+        }
+    }
+
+    /// Fails the power at some moment of a writer's life; gives what is wrong with what is left.
+    fn cut(&mut self) -> Vec<String> {
+        let mut writer = self.writer(false);
+        let micros = self.random.pick(&[4_000, 10_000, 30_000, 80_000]);
+        std::thread::sleep(Duration::from_micros(self.random.below(micros)));
+        let how = self.random.pick(&[How::AtOnce, How::LogFlushed]);
+        let ended = writer.child.try_wait().unwrap();
+        self.cutter.cut(self.mount.folder(), how).unwrap();
+        drop(writer.child.kill());
+        let (_, said) = writer.end();
+        self.sums.cuts += 1;
+        if !said.iter().any(|said| matches!(said, Said::Open)) {
+            self.sums.opening += 1;
+        }
+        let mut wrong = match (ended, said.last()) {
+            (Some(status), last) => vec![format!("the writer ended by itself: {status}, {last:?}")],
+            (None, _) => Vec::new(),
+        };
+        self.history.add(said);
+        self.mount.again().unwrap();
+        wrong.extend(self.history.wrong(&self.file()));
+        wrong
+    }
+
+    /// Has what is open answered, looks at every byte, and begins another brain.
+    fn turn(&mut self) -> Vec<String> {
+        let (is_well, said) = self.writer(true).end();
+        let mut wrong = Vec::new();
+        if !is_well {
+            wrong.push(format!("the last writer failed: {:?}", said.last()));
+        }
+        self.history.add(said);
+        wrong.extend(self.history.wrong_at_the_end(&self.file()));
+        let history = std::mem::take(&mut self.history);
+        self.sums.answered += history.answered();
+        self.sums.replayed += history.replayed();
+        self.sums.checkpoints += history.checkpoints;
+        self.sums.brains += 1;
+        self.begin();
+        wrong
+    }
+}
+
+/// Fails the power so often; nothing may be wrong.
+fn check(kind: Kind, short: u64) {
+    let seed = size("AMEM_SEED", std::process::id().into());
+    let Some(mut rig) = Rig::new(kind, Flaw::None, seed) else {
+        return;
+    };
+    let (cuts, begun) = (size("AMEM_POWER_CUTS", short), Instant::now());
+    while rig.sums.cuts < cuts {
+        let mut wrong = rig.cut();
+        if wrong.is_empty() && (rig.sums.cuts % CUTS_OF_A_BRAIN == 0 || rig.sums.cuts == cuts) {
+            wrong = rig.turn();
+        }
+        let at = rig.sums.cuts;
+        assert!(
+            wrong.is_empty(),
+            "AMEM_SEED={seed}, {kind}, cut {at}: {wrong:#?}"
+        );
+        if at % 1000 == 0 {
+            say(&format!("{kind}: {:?}, {:.0?}", rig.sums, begun.elapsed()));
+        }
+    }
+    let Sums {
+        cuts,
+        answered,
+        replayed,
+        checkpoints,
+        opening,
+        brains,
+    } = rig.sums;
+    say(&format!(
+        "{}: {cuts} power cuts ({opening} while the brain was being opened), {answered} requests acknowledged in {brains} \
+         brains, {replayed} of them by an attempt before a cut, {checkpoints} checkpoints, lost 0, doubled 0, {:.1} s",
+        rig.kind,
+        begun.elapsed().as_secs_f32()
+    ));
+}
+
+#[test]
+fn what_was_answered_survives_power_cuts_on_ext4() {
+    check(Kind::Ext4, 25);
+}
+
+#[test]
+fn what_was_answered_survives_power_cuts_on_xfs() {
+    check(Kind::Xfs, 10);
+}
+
+#[test]
+fn a_store_that_does_not_sync_is_caught_by_power_cuts() {
+    let Some(mut rig) = Rig::new(Kind::Ext4, Flaw::NoSync, 7) else {
+        return;
+    };
+    let wrong = (0..100)
+        .map(|_| rig.cut())
+        .find(|wrong| !wrong.is_empty())
+        .unwrap_or_else(|| panic!("nothing was lost: {:?}", rig.sums));
+    let is_loss = |what: &String| {
+        let ways = ["event ", "edge ", "the brain is gone", "it can't be read"];
+        ways.iter().any(|way| what.starts_with(way))
+    };
+    assert!(wrong.iter().any(is_loss), "{wrong:#?}");
+}

@@ -1,0 +1,57 @@
+//! What only a real file system can do to a brain: lose power, fail to write back, be full, become read-only.
+//!
+//! `cuts` shuts file systems down under a writer, `rig` makes their write-back fail, `full` leaves no room and takes the
+//! right to write away. All of it is done on loop devices, which takes root; a machine where it can't be done says
+//! SKIPPED and why. `AMEM_POWER_CUTS` is how often the power fails on each file system, `AMEM_SEED` makes the same
+//! moments again.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod cuts;
+mod history;
+
+use std::io::Write;
+use std::path::Path;
+
+use amem_tests::mounts::{Kind, Mount};
+use tempfile::TempDir;
+
+/// A number of a long run, set by an environment variable.
+fn size(variable: &str, short: u64) -> u64 {
+    std::env::var(variable)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(short)
+}
+
+/// Says something that is seen although the test passes.
+fn say(what: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{what}"));
+}
+
+/// A folder in memory if there is one: what the images of file systems are in need not survive us.
+fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = match memory.is_dir() {
+        true => tempfile::tempdir_in(memory),
+        false => tempfile::tempdir(),
+    };
+    made.unwrap()
+}
+
+/// A file system, or nothing where there can be none, which is told.
+fn mounted(kind: Kind, below: &Path, what: &str) -> Option<Mount> {
+    match Mount::make(kind, below) {
+        Ok(mount) => Some(mount),
+        Err(why) => {
+            say(&format!(
+                "SKIPPED: {what} on {kind} is not tested here: {why}"
+            ));
+            None
+        }
+    }
+}
