@@ -10,6 +10,7 @@
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use amem_store::disk::os::OsDisk;
 use amem_store::{Checkpoint, Create, Error, Folder, Store, create};
@@ -127,9 +128,11 @@ impl Committer {
         for (ask, answer) in asks.iter().zip(self.store.commit(&requests)) {
             let told = told(ask, &answer?);
             if matches!(ask.what, What::Ingest(_)) {
-                self.ids.extend(told.events.iter().map(|(id, _)| id));
+                // What an earlier one had begun may be there already.
+                let ids = told.events.iter().map(|(id, _)| *id);
+                self.ids.extend(ids.filter(|id| *id >= self.nodes));
             }
-            say(&Said::Done(told))?;
+            say(&Said::Done(told, SystemTime::now()))?;
         }
         Ok(())
     }

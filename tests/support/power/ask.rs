@@ -1,5 +1,7 @@
 //! What a writer asks of its store, as it notes it, and what it was told.
 
+use std::time::SystemTime;
+
 use amem_core::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{Answer, Correct, End, Ingest, NewEdge, NewEvent, NewLink};
 use amem_store::{Mutation, Request};
@@ -15,8 +17,8 @@ pub enum Said {
     Open,
     /// This is begun.
     Begun(Ask),
-    /// The first of what was begun was answered.
-    Done(Told),
+    /// The first of what was begun was answered, at this time.
+    Done(Told, SystemTime),
     /// A new generation is in place.
     Checkpoint,
     /// It could not go on.

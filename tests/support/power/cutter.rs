@@ -5,18 +5,20 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 /// EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN are one number: `_IOR('X', 125, u32)`.
 const SCRIPT: &str = r"
-import fcntl, os, struct, sys
+import fcntl, os, struct, sys, time
 print('ready', flush=True)
 for line in sys.stdin:
     how, path = line.rstrip('\n').split(' ', 1)
     try:
         at = os.open(path, os.O_RDONLY)
+        now = time.time_ns()
         fcntl.ioctl(at, 0x8004587D, struct.pack('I', int(how)))
         os.close(at)
-        print('done', flush=True)
+        print('done', now, flush=True)
     except OSError as why:
         print(why, flush=True)
 ";
@@ -59,17 +61,19 @@ impl Cutter {
         }
     }
 
-    /// Fails the power of the file system that is mounted here.
+    /// Fails the power of the file system that is mounted here. Gives the time just before.
     ///
     /// # Errors
     /// Why it can't be done.
-    pub fn cut(&mut self, mounted: &Path, how: How) -> Result<(), String> {
+    pub fn cut(&mut self, mounted: &Path, how: How) -> Result<SystemTime, String> {
         writeln!(self.tell, "{} {}", how as u32, mounted.display())
             .and_then(|()| self.tell.flush())
             .map_err(|e| format!("python3: {e}"))?;
-        match self.hear()?.as_str() {
-            "done" => Ok(()),
-            why => Err(why.to_owned()),
+        let heard = self.hear()?;
+        let at = heard.strip_prefix("done ").and_then(|at| at.parse().ok());
+        match at {
+            Some(nanos) => Ok(SystemTime::UNIX_EPOCH + Duration::from_nanos(nanos)),
+            None => Err(heard),
         }
     }
 

@@ -1,10 +1,7 @@
 //! The power of a file system fails at random moments under a writer; what it was told must be there.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use amem_tests::mounts::{Kind, Mount};
@@ -13,7 +10,8 @@ use amem_tests::random::Random;
 use tempfile::TempDir;
 
 use crate::history::History;
-use crate::{mounted, say, scratch, size};
+use crate::writer::{Start, Writer};
+use crate::{make_folder, mounted, say, scratch, size};
 
 /// Cuts of one brain; then another one is begun.
 const CUTS_OF_A_BRAIN: u64 = 25;
@@ -41,27 +39,7 @@ struct Sums {
     /// Cuts before the writer had opened the brain.
     opening: u64,
     brains: u64,
-}
-
-/// A writer under way.
-struct Writer {
-    child: Child,
-    said: Option<JoinHandle<Vec<Said>>>,
-}
-
-impl Writer {
-    /// What it said, once it has ended.
-    fn end(mut self) -> (bool, Vec<Said>) {
-        let said = self.said.take().unwrap().join().unwrap();
-        (self.child.wait().unwrap().success(), said)
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
+    late: usize,
 }
 
 impl Rig {
@@ -92,44 +70,25 @@ impl Rig {
         self.brains().join("b.amem")
     }
 
-    /// An empty folder, which is there after a power cut.
+    /// Another brain.
     fn begin(&self) {
-        if self.brains().exists() {
-            fs::remove_dir_all(self.brains()).unwrap();
+        let brains = self.brains();
+        if brains.exists() {
+            fs::remove_dir_all(&brains).unwrap();
         }
-        fs::create_dir(self.brains()).unwrap();
-        for folder in [self.brains(), self.mount.folder().to_owned()] {
-            File::open(folder).unwrap().sync_all().unwrap();
-        }
+        make_folder(&brains);
     }
 
     fn writer(&mut self, ends: bool) -> Writer {
         self.boot += 1;
-        let mut command = Command::new(env!("CARGO_BIN_EXE_amem-committer"));
-        command.arg(self.brains()).arg(self.boot.to_string());
-        command.arg(self.random.below(1 << 40).to_string());
-        command.arg(self.flaw.name()).args(ends.then_some("end"));
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut open = String::new();
-        for ask in &self.history.open {
-            open += &serde_json::to_string(ask).unwrap();
-            open.push('\n');
-        }
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let said = std::thread::spawn(move || {
-            let lines = out.lines().map(|line| serde_json::from_str(&line.unwrap()));
-            lines.collect::<Result<_, _>>().unwrap()
-        });
-        // It may have failed by itself, which it has said then.
-        drop(writeln!(child.stdin.take().unwrap(), "{open}"));
-        Writer {
-            child,
-            said: Some(said),
-        }
+        let (seed, open) = (self.random.below(1 << 40), &self.history.open);
+        let start = Start {
+            boot: self.boot,
+            seed,
+            flaw: self.flaw,
+            ends,
+        };
+        start.on(&self.brains(), open)
     }
 
     /// Fails the power at some moment of a writer's life; gives what is wrong with what is left.
@@ -138,10 +97,9 @@ impl Rig {
         let micros = self.random.pick(&[4_000, 10_000, 30_000, 80_000]);
         std::thread::sleep(Duration::from_micros(self.random.below(micros)));
         let how = self.random.pick(&[How::AtOnce, How::LogFlushed]);
-        let ended = writer.child.try_wait().unwrap();
-        self.cutter.cut(self.mount.folder(), how).unwrap();
-        drop(writer.child.kill());
-        let (_, said) = writer.end();
+        let ended = writer.has_ended();
+        let failed = self.cutter.cut(self.mount.folder(), how).unwrap();
+        let (_, said) = writer.kill();
         self.sums.cuts += 1;
         if !said.iter().any(|said| matches!(said, Said::Open)) {
             self.sums.opening += 1;
@@ -150,7 +108,7 @@ impl Rig {
             (Some(status), last) => vec![format!("the writer ended by itself: {status}, {last:?}")],
             (None, _) => Vec::new(),
         };
-        self.history.add(said);
+        self.history.add(said, Some(failed));
         self.mount.again().unwrap();
         wrong.extend(self.history.wrong(&self.file()));
         wrong
@@ -158,18 +116,19 @@ impl Rig {
 
     /// Has what is open answered, looks at every byte, and begins another brain.
     fn turn(&mut self) -> Vec<String> {
-        let (is_well, said) = self.writer(true).end();
+        let (status, said) = self.writer(true).end();
         let mut wrong = Vec::new();
-        if !is_well {
-            wrong.push(format!("the last writer failed: {:?}", said.last()));
+        if !status.success() {
+            wrong.push(format!("the last writer: {status}, {:?}", said.last()));
         }
-        self.history.add(said);
+        self.history.add(said, None);
         wrong.extend(self.history.wrong_at_the_end(&self.file()));
         let history = std::mem::take(&mut self.history);
         self.sums.answered += history.answered();
         self.sums.replayed += history.replayed();
         self.sums.checkpoints += history.checkpoints;
         self.sums.brains += 1;
+        self.sums.late += history.late;
         self.begin();
         wrong
     }
@@ -203,10 +162,11 @@ fn check(kind: Kind, short: u64) {
         checkpoints,
         opening,
         brains,
+        late,
     } = rig.sums;
     say(&format!(
         "{}: {cuts} power cuts ({opening} while the brain was being opened), {answered} requests acknowledged in {brains} \
-         brains, {replayed} of them by an attempt before a cut, {checkpoints} checkpoints, lost 0, doubled 0, {:.1} s",
+         brains, {replayed} of them by an attempt before a cut, {late} answers too late, {checkpoints} checkpoints, lost 0, doubled 0, {:.1} s",
         rig.kind,
         begun.elapsed().as_secs_f32()
     ));

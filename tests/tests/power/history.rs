@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::time::SystemTime;
 
 use amem_client::Reader;
 use amem_core::verify;
@@ -17,18 +18,26 @@ pub(crate) struct History {
     /// What was begun and not answered.
     pub(crate) open: Vec<Ask>,
     pub(crate) checkpoints: u64,
+    /// Answers that came when the power had failed.
+    pub(crate) late: usize,
 }
 
 impl History {
-    /// Adds what a writer said.
-    pub(crate) fn add(&mut self, said: Vec<Said>) {
+    /// Adds what a writer said, whose power failed at some time, if it did.
+    ///
+    /// An answer that came later counts for nothing: a sync that is under way when a file system is shut down may end
+    /// well although nothing reached the medium (seen on ext4, twice in 2,000 cuts). A machine without power gives no
+    /// answer any more.
+    pub(crate) fn add(&mut self, said: Vec<Said>, failed: Option<SystemTime>) {
+        let mut late = 0;
         for said in said {
             match said {
                 Said::Open => self.is_made = true,
                 // What is begun again is the same request.
                 Said::Begun(ask) if self.open.contains(&ask) => {}
                 Said::Begun(ask) => self.open.push(ask),
-                Said::Done(told) => {
+                Said::Done(_, at) if failed.is_some_and(|failed| at >= failed) => late += 1,
+                Said::Done(told, _) => {
                     self.open.remove(0);
                     self.told.push(told);
                 }
@@ -36,6 +45,7 @@ impl History {
                 Said::Failed(_) => {}
             }
         }
+        self.late += late;
     }
 
     /// Requests that were answered.

@@ -13,7 +13,10 @@
 
 mod cuts;
 mod history;
+mod rig;
+mod writer;
 
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
@@ -53,5 +56,13 @@ fn mounted(kind: Kind, below: &Path, what: &str) -> Option<Mount> {
             ));
             None
         }
+    }
+}
+
+/// An empty folder that is there after a power cut.
+fn make_folder(folder: &Path) {
+    fs::create_dir(folder).unwrap();
+    for folder in [folder, folder.parent().unwrap()] {
+        File::open(folder).unwrap().sync_all().unwrap();
     }
 }
