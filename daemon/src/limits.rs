@@ -75,15 +75,24 @@ pub const PARTS_WAITING_MAX: usize = 4;
 /// How long a part of a file that is received is waited for.
 pub const PART_AFTER: Duration = Duration::from_secs(60);
 /// Bytes of one message of a subscription, unless a single change is larger.
-pub const CHANGES_BYTES: usize = 1 << 20;
+pub const CHANGES_BYTES: usize = 16 << 10;
 /// Messages of a subscription that wait to be sent.
-pub const CHANGES_WAITING_MAX: usize = 4;
+pub const CHANGES_WAITING_MAX: usize = 1;
 /// How long a message of a stream waits to be read before the stream is ended, unless it is set.
 pub const SEND_AFTER: Duration = Duration::from_secs(30);
 /// How long any answer waits to be read before it is given up: longer, so that a stream says itself how to go on.
 pub const UNREAD_AFTER: Duration = Duration::from_secs(60);
 /// Bytes of an answer that are given to the connection at a time: what waits there can't be taken back.
 pub const ANSWER_PART_BYTES: usize = 16 << 10;
+/// Bytes of answers that a connection has and has not sent, from which on it is given no more.
+pub const CONNECTION_UNSENT_BYTES: usize = 256 << 10;
+/// Bytes of answers that wait to be read, of all callers, from which on those that have waited longest are given up
+/// earlier.
+pub const UNREAD_BYTES: usize = 64 << 20;
+/// How long an answer may wait to be read then.
+pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
+/// Subscriptions that go through commits at the same time: others have their turn after each message.
+pub const FOLLOWED_AT_ONCE: usize = 2;
 /// How long a subscription sends nothing before it says where it stands.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Commits without anything for a subscriber after which it is told how far it is.

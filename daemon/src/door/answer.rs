@@ -2,7 +2,7 @@
 //! nobody reads is given up.
 //!
 //! Promises: a call's place and the bytes of its request come back when its answer ends, is given up, or is dropped;
-//! of an answer that is not read, little waits in the connection. An answer is looked at (`watch`) from outside,
+//! of answers that are not read, little waits in the connection (`unsent`), and not too much in all. An answer is looked at (`watch`) from outside,
 //! since the server asks for more of it only when there is room to send.
 
 use std::collections::HashMap;
@@ -23,7 +23,8 @@ use tracing::Span;
 
 use super::deadline::Deadline;
 use super::load::{Call, Held};
-use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER};
+use super::unsent::Unsent;
+use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
 use crate::refusal::Refusal;
 
 /// How often answers are looked at.
@@ -60,8 +61,8 @@ struct Way {
 enum End {
     /// There is more.
     Open,
-    /// Nobody read it: this is still to be told.
-    Unread,
+    /// Nobody read it for so long: this is still to be told.
+    Unread(Duration),
     /// It was sent, or it was told why not.
     Told,
 }
@@ -79,10 +80,10 @@ impl Way {
     }
 
     /// The next part of the rest.
-    fn part(&mut self) -> Frame<Bytes> {
+    fn part(&mut self, unsent: &Arc<Unsent>) -> Frame<Bytes> {
         self.given = Some(Instant::now());
         let bytes = self.rest.len().min(ANSWER_PART_BYTES);
-        Frame::data(self.rest.split_to(bytes))
+        Frame::data(unsent.give(self.rest.split_to(bytes)))
     }
 }
 
@@ -93,6 +94,7 @@ impl Answers {
         inner: Body,
         places: Places,
         deadline: Option<Deadline>,
+        unsent: Arc<Unsent>,
     ) -> Body {
         // A head alone is sent at once.
         if inner.is_end_stream() {
@@ -114,6 +116,7 @@ impl Answers {
             key,
             way,
             late: None,
+            unsent,
         })
     }
 
@@ -127,11 +130,28 @@ impl Answers {
 
     fn look(&self, now: Instant) {
         let ways: Vec<_> = lock(&self.ways).values().cloned().collect();
+        let mut bytes = 0;
+        let mut unread = Vec::new();
         for way in ways {
+            let here = lock(&way);
+            bytes += here.rest.len();
+            if let (Some(given), End::Open) = (here.given, here.end) {
+                drop(here);
+                unread.push((given, way));
+            }
+        }
+        unread.sort_by_key(|(given, _)| *given);
+        for (_, way) in unread {
+            let patience = match bytes > UNREAD_BYTES {
+                true => UNREAD_AFTER_WHEN_MANY,
+                false => UNREAD_AFTER,
+            };
             let mut way = lock(&way);
-            let is_unread = way.given.is_some_and(|given| now >= given + UNREAD_AFTER);
+            // It may have been read meanwhile.
+            let is_unread = way.given.is_some_and(|given| now >= given + patience);
             if is_unread && way.end == End::Open {
-                let held = way.close(End::Unread);
+                bytes = bytes.saturating_sub(way.rest.len());
+                let held = way.close(End::Unread(patience));
                 let call = way.call.clone();
                 drop(way);
                 drop(held);
@@ -148,6 +168,7 @@ struct Sending {
     way: Arc<Mutex<Way>>,
     /// Wakes the server at the deadline of an answer that waits for more.
     late: Option<Pin<Box<Sleep>>>,
+    unsent: Arc<Unsent>,
 }
 
 impl Drop for Sending {
@@ -156,8 +177,8 @@ impl Drop for Sending {
     }
 }
 
-fn unread() -> Refusal {
-    let seconds = UNREAD_AFTER.as_secs();
+fn unread(after: Duration) -> Refusal {
+    let seconds = after.as_secs();
     let message = format!("the answer was not read for {seconds} s: call again, and read on");
     Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
 }
@@ -178,22 +199,28 @@ impl HttpBody for Sending {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
+        let has_room = this.unsent.poll_room(cx).is_ready();
         let mut way = lock(&this.way);
-        way.given = None;
         match way.end {
             End::Open => {}
             End::Told => return Poll::Ready(None),
-            End::Unread => {
+            End::Unread(after) => {
                 way.end = End::Told;
-                return Poll::Ready(Some(Err(unread().into())));
+                return Poll::Ready(Some(Err(unread(after).into())));
             }
         }
         if let Some(deadline) = way.deadline.filter(|deadline| deadline.is_over()) {
             drop(way.close(End::Told));
             return Poll::Ready(Some(trailers(deadline.exceeded().into())));
         }
+        if !has_room {
+            // It waits to be read, be it by other answers of its connection.
+            way.given.get_or_insert_with(Instant::now);
+            return Poll::Pending;
+        }
+        way.given = None;
         if !way.rest.is_empty() {
-            return Poll::Ready(Some(Ok(way.part())));
+            return Poll::Ready(Some(Ok(way.part(&this.unsent))));
         }
         match Pin::new(&mut way.inner).poll_frame(cx) {
             Poll::Pending => {
@@ -212,7 +239,7 @@ impl HttpBody for Sending {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
                     way.rest = data;
-                    Poll::Ready(Some(Ok(way.part())))
+                    Poll::Ready(Some(Ok(way.part(&this.unsent))))
                 }
                 Err(trailers) => {
                     drop(way.close(End::Told));

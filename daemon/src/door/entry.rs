@@ -15,6 +15,7 @@ use super::caller::Shown;
 use super::deadline::Deadline;
 use super::load::{Load, Metered};
 use super::standing::Standing;
+use super::unsent::Unsent;
 use crate::access::{Caller, Needs, Over, Pace, needs};
 use crate::control::Control;
 use crate::listen::Guest;
@@ -65,6 +66,7 @@ impl Enter {
         if let Some(guest) = guest {
             guest.let_in();
         }
+        let unsent = guest.map(|guest| guest.unsent.clone());
         let is_stream = needs.pace == Pace::Stream;
         let standing =
             is_stream.then(|| Standing::new(self.control.clone(), shown, caller.clone()));
@@ -79,6 +81,7 @@ impl Enter {
             deadline,
             standing,
             places: (call, held),
+            unsent: unsent.unwrap_or_default(),
         };
         Ok((Request::from_parts(parts, body), entered))
     }
@@ -99,6 +102,8 @@ struct Entered {
     standing: Option<Standing>,
     /// Held until its answer has been sent.
     places: Places,
+    /// What its connection has not sent yet.
+    unsent: Arc<Unsent>,
 }
 
 impl<S> Layer<S> for Enter {
@@ -147,6 +152,7 @@ where
                 deadline,
                 standing,
                 places,
+                unsent,
             } = entered;
             let answer = match deadline {
                 None => answer.await,
@@ -160,7 +166,7 @@ where
                     Some(standing) => standing.answer(body),
                     None => body,
                 };
-                answers.send(body, places, deadline)
+                answers.send(body, places, deadline, unsent)
             }))
         })
     }

@@ -13,6 +13,8 @@ mod caller;
 mod deadline;
 mod load;
 mod standing;
+mod unsent;
 
 pub(crate) use calls::NameCalls;
 pub(crate) use entry::Enter;
+pub(crate) use unsent::Unsent;

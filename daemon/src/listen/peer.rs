@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::door::Unsent;
 use crate::secrets::Authority;
 
 /// Who is at the other end of a connection.
@@ -59,11 +60,12 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A peer, and whether a call of it was ever let in. Every request carries it among its extensions.
+/// A peer, whether a call of it was ever let in, and what its connection has not sent yet. Every request carries it among its extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) peer: Peer,
     is_known: Arc<AtomicBool>,
+    pub(crate) unsent: Arc<Unsent>,
 }
 
 impl Guest {
@@ -71,6 +73,7 @@ impl Guest {
         Self {
             peer,
             is_known: Arc::default(),
+            unsent: Arc::default(),
         }
     }
 

@@ -26,7 +26,8 @@ use crate::control::{Control, Reloaded};
 use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
 use crate::limits::{
-    EXPORTS_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
+    EXPORTS_MAX, FOLLOWED_AT_ONCE, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN,
+    READS_PER_CPU, SCANS_MAX,
 };
 use crate::refusal::{Refusal, Result};
 use crate::schedules::Schedules;
@@ -48,6 +49,8 @@ pub(crate) struct Daemon {
     exports: Arc<Semaphore>,
     /// Turns of streams of batches.
     streams: Arc<Semaphore>,
+    /// Turns of subscriptions that go through commits.
+    follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
     stop: watch::Receiver<bool>,
     latencies: Latencies,
@@ -74,6 +77,7 @@ impl Daemon {
             scans,
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
+            follows: Arc::new(Semaphore::new(FOLLOWED_AT_ONCE)),
             stop,
             latencies,
         })

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use amem_core::Lsn;
 use amem_proto::v1;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
@@ -56,6 +56,7 @@ pub(super) async fn follow(
         said: Instant::now(),
         passed_over: 0,
         looked_at: 0,
+        turns: daemon.follows.clone(),
         stop: daemon.stop.clone(),
         out: out.clone(),
     };
@@ -115,6 +116,8 @@ struct Following {
     looked_at: usize,
     /// What comes of jobs, if that is asked for.
     jobs: Option<broadcast::Receiver<JobTold>>,
+    /// Turns of subscriptions that go through commits.
+    turns: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
     out: Outgoing<v1::SubscribeResponse>,
 }
@@ -170,7 +173,11 @@ impl Following {
         let mut telling = Telling::new(&view, commit, committed.ops(), &told);
         let mut is_told = false;
         loop {
-            let part = telling.part()?;
+            let part = {
+                // Of many that have much to catch up with, few stand in the way of a call that is light.
+                let _turn = self.turns.acquire().await.ok();
+                telling.part()?
+            };
             let more = part.message.more;
             // Once a part is told, the last one is, too: it says that the commit is whole.
             let is_whole = !more && (is_told || told.only.is_everything());

@@ -38,7 +38,12 @@ impl Sent {
         let (load, answers) = (Arc::new(Load::default()), Arc::new(Answers::default()));
         let places = load.enter(&HeaderMap::new(), &Limits::default()).unwrap();
         let parts = sizes.iter().map(|bytes| Bytes::from(vec![7; *bytes]));
-        let body = answers.send(Body::new(Parts(parts.collect())), places, deadline);
+        let body = answers.send(
+            Body::new(Parts(parts.collect())),
+            places,
+            deadline,
+            Arc::default(),
+        );
         Self {
             load,
             answers,

@@ -76,6 +76,7 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (Following, Messag
         passed_over: 0,
         looked_at: 0,
         jobs: None,
+        turns: Arc::new(Semaphore::new(1)),
         stop: watch::channel(false).1,
         out,
     };
