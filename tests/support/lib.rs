@@ -13,6 +13,7 @@ pub mod ledger;
 pub mod model;
 pub mod mounts;
 pub mod power;
+pub mod process;
 pub mod programs;
 pub mod random;
 pub mod scenarios;

@@ -1,8 +1,9 @@
 //! A client that does not give up: writes one brain through the daemon, and asks again until it is answered.
 //!
-//! `amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids]` writes until its standard input ends: single events,
-//! batches with edges, corrections, links and streams, each with a request id that its retries have too. What it
-//! was told goes into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that retries double.
+//! `amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids] [pause=MILLIS]` writes until its standard input ends: single
+//! events, batches with edges, corrections, links and streams, each with a request id that its retries have too. What it
+//! was told goes into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that retries double; with
+//! `pause` it waits so long after each step.
 
 #![forbid(unsafe_code)]
 
@@ -42,7 +43,9 @@ async fn main() -> ExitCode {
 
 async fn write(args: &[String]) -> Result<(), Failure> {
     let [socket, brain, name, seed, ledger, rest @ ..] = args else {
-        return Err("usage: amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids]".into());
+        return Err(
+            "usage: amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids] [pause=MILLIS]".into(),
+        );
     };
     let began = Instant::now();
     let client = loop {
@@ -69,8 +72,11 @@ async fn write(args: &[String]) -> Result<(), Failure> {
         stopped.store(true, Ordering::Relaxed);
     });
     println!("ready");
+    let pause = rest.iter().find_map(|word| word.strip_prefix("pause="));
+    let pause = Duration::from_millis(pause.unwrap_or("0").parse()?);
     while !stop.load(Ordering::Relaxed) {
         writer.step().await?;
+        tokio::time::sleep(pause).await;
     }
     writer.ledger.flush()?;
     Ok(())

@@ -12,6 +12,7 @@
 )]
 
 mod cuts;
+mod full;
 mod history;
 mod rig;
 mod writer;

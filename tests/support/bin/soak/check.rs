@@ -1,0 +1,95 @@
+//! The brains once all is over: every byte, and everything that was answered.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use amem_client::Reader;
+use amem_core::{NodeId, verify};
+use amem_tests::ledger::{Told, Verdict};
+
+use crate::world::{Failure, LEDGERS, MIXED, World};
+
+/// Looks at all of them; what is wrong is noted in the world, what was done is told.
+pub(crate) fn brains(
+    world: &World,
+    ledgers: &[Vec<Vec<Told>>],
+    said: &mut String,
+) -> Result<(), Failure> {
+    for (what, count) in world.counts() {
+        write!(said, ", {count} {what}")?;
+    }
+    for file in files(world.place.folder())? {
+        if file.extension().is_some_and(|ending| ending == "amem") {
+            match verify::file(&file) {
+                Ok(report) if report.is_whole() => {}
+                Ok(report) => world.wrong(format!("{}: {report:?}", file.display())),
+                Err(why) => world.wrong(format!("{}: {why}", file.display())),
+            }
+        }
+    }
+    for (brain, ledgers) in LEDGERS.iter().zip(ledgers) {
+        let view = Reader::open(world.place.folder().join(format!("{brain}.amem")))?.view()?;
+        let verdict = Verdict::of(&view, ledgers)?;
+        write!(said, "\n{brain}: {verdict}")?;
+        if !verdict.is_right() {
+            world.wrong(format!("{brain}: {verdict:?}"));
+        }
+    }
+    mixed(world, said)
+}
+
+fn mixed(world: &World, said: &mut String) -> Result<(), Failure> {
+    let noted = world.noted();
+    let file = world.place.folder().join(format!("{MIXED}.amem"));
+    let view = Reader::open(&file)?.view()?;
+    for (id, text) in &noted.kept {
+        let there = *id < view.nodes() && view.node(NodeId(*id))?.text()? == *text;
+        if !there {
+            world.wrong(format!("{MIXED}: event {id} {text:?} is not there"));
+        }
+    }
+    for (id, text) in &noted.erased {
+        if *id >= view.nodes() || !view.node(NodeId(*id))?.text()?.is_empty() {
+            world.wrong(format!(
+                "{MIXED}: event {id} {text:?} was erased and is shown"
+            ));
+        }
+    }
+    for file in files(world.place.folder())? {
+        let bytes = fs::read(&file)?;
+        for place in places(&bytes, b"a secret ") {
+            let end = (place + 45).min(bytes.len());
+            let found = String::from_utf8_lossy(&bytes[place..end]).into_owned();
+            if noted.erased.iter().any(|(_, text)| *text == found) {
+                world.wrong(format!("{}: {found:?} was erased", file.display()));
+            }
+        }
+    }
+    write!(
+        said,
+        "\n{MIXED}: {} events noted and there, {} erased and in no file",
+        noted.kept.len(),
+        noted.erased.len()
+    )?;
+    Ok(())
+}
+
+/// Where a word stands.
+fn places<'b>(bytes: &'b [u8], word: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
+    let firsts = bytes.iter().enumerate().filter(|(_, b)| **b == word[0]);
+    firsts.filter_map(|(at, _)| bytes[at..].starts_with(word).then_some(at))
+}
+
+/// Every file of a folder, and of those below.
+fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => all.extend(files(&entry.path())?),
+            false => all.push(entry.path()),
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,162 @@
+//! Clients that are up to no good beside ones that are not: the daemon's memory stays bounded, and the others are served
+//! as before.
+//!
+//! One kind of abuse after the other, each by a process that gives way to others, so that what is measured is what the
+//! daemon does for it. Healthy callers go on all the while; windows of time without abuse stand before and after each
+//! kind. `AMEM_ABUSE_SECS` is how long each kind goes on (2).
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod healthy;
+mod soak;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use amem_tests::daemon::{Place, Running};
+use amem_tests::process::{descriptors, resident};
+
+use crate::healthy::{Healthy, Window};
+
+const BRAIN: &str = "b";
+const KINDS: [&str; 6] = ["silent", "slow", "unread", "pings", "resets", "oversized"];
+
+/// What the daemon may take more than before, whatever is done to it: 64 streams of 16 connections that nobody reads
+/// hold an answer of 16 KiB each and a message of a subscription, of up to 1 MiB, is shared by none.
+const MEMORY_BYTES_MAX: u64 = 256 << 20;
+/// Descriptors that come and go by themselves: those of files, while a checkpoint is made.
+const DESCRIPTORS: usize = 8;
+/// By how many times the slowest hundredth of calls may become slower.
+const SLOWER_MAX: f64 = 2.0;
+/// What the clock of a busy machine adds or takes.
+const NOISE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 5 });
+
+/// A process of bad clients.
+struct Abuser(Child);
+
+impl Abuser {
+    fn start(kind: &str, socket: &Path) -> Self {
+        let mut command = Command::new("nice");
+        command.args(["-n", "19", env!("CARGO_BIN_EXE_amem-abuser"), kind]);
+        command.arg(socket).arg(BRAIN);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        let out = child.stdout.as_mut().unwrap();
+        BufReader::new(out).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Self(child)
+    }
+
+    /// Ends it; gives what it did.
+    fn end(mut self) -> String {
+        drop(self.0.stdin.take());
+        let mut said = String::new();
+        let out = self.0.stdout.as_mut().unwrap();
+        out.read_to_string(&mut said).unwrap();
+        said.trim().to_owned()
+    }
+}
+
+impl Drop for Abuser {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// The middle one of several windows, by what of them is looked at.
+fn middle(windows: &[Window], of: impl Fn(&Window) -> Duration) -> Duration {
+    let mut all: Vec<Duration> = windows.iter().map(of).collect();
+    all.sort();
+    all[all.len() / 2]
+}
+
+/// What one kind came to.
+fn check(kind: &str, quiet: &[Window], abused: &[Window], grown: u64, did: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut told = format!("{kind:9}");
+    type Of = fn(&Window) -> Duration;
+    let looks: [(&str, Of, Of); 2] = [
+        ("GetEvents", |w| w.get_p50, |w| w.get_p99),
+        ("Ingest", |w| w.ingest_p50, |w| w.ingest_p99),
+    ];
+    for (call, p50, p99) in looks {
+        let (before, during) = (middle(quiet, p99), middle(abused, p99));
+        let times = during.as_secs_f64() / before.as_secs_f64();
+        told += &format!(
+            " {call} p50 {:.0?} → {:.0?}, p99 {before:.0?} → {during:.0?} ({times:.1} x);",
+            middle(quiet, p50),
+            middle(abused, p50),
+        );
+        if during > before.mul_f64(SLOWER_MAX) + NOISE {
+            wrong.push(format!("{kind}: {call} p99 {before:?} → {during:?}"));
+        }
+    }
+    let megabytes = grown as f64 / f64::from(1 << 20);
+    told += &format!(" memory + {megabytes:.0} MiB; {did}");
+    drop(writeln!(std::io::stderr().lock(), "{told}"));
+    if grown > MEMORY_BYTES_MAX {
+        wrong.push(format!("{kind}: {megabytes:.0} MiB more"));
+    }
+    wrong
+}
+
+/// Waits until what abuse held is let go, but for what comes and goes by itself.
+fn wait_for_descriptors(daemon: &Running, before: usize) {
+    let begun = Instant::now();
+    loop {
+        let open = descriptors(daemon.pid()).unwrap();
+        if open <= before + DESCRIPTORS {
+            return;
+        }
+        let is_long = begun.elapsed() > Duration::from_secs(20);
+        assert!(
+            !is_long,
+            "{open} descriptors, {before} before: connections are still held"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn whatever_bad_clients_do_memory_is_bounded_and_others_are_served_as_before() {
+    let secs = std::env::var("AMEM_ABUSE_SECS").ok();
+    let secs: f64 = secs.and_then(|secs| secs.parse().ok()).unwrap_or(2.0);
+    let window = Duration::from_secs_f64((secs / 4.0).min(2.0));
+    let windows = (secs / window.as_secs_f64()).round() as usize;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let daemon = place.start();
+    let healthy = Healthy::start(&place.socket(), BRAIN);
+    let descriptors_before = descriptors(daemon.pid()).unwrap();
+    let quiet = |healthy: &Healthy| (0..2).map(|_| healthy.window(window)).collect::<Vec<_>>();
+    // The first calls of all are slower.
+    healthy.window(window);
+    let (mut wrong, mut before) = (Vec::new(), quiet(&healthy));
+    for kind in KINDS {
+        let memory = resident(daemon.pid()).unwrap();
+        let abuser = Abuser::start(kind, &place.socket());
+        let mut most = memory;
+        let mut abused = Vec::new();
+        for _ in 0..windows {
+            abused.push(healthy.window(window));
+            most = most.max(resident(daemon.pid()).unwrap());
+        }
+        let did = abuser.end();
+        wait_for_descriptors(&daemon, descriptors_before);
+        let after = quiet(&healthy);
+        let quiet = [before, after.clone()].concat();
+        wrong.extend(check(kind, &quiet, &abused, most - memory, &did));
+        before = after;
+    }
+    healthy.end();
+    assert!(daemon.stop().success());
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

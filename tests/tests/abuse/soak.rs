@@ -1,0 +1,13 @@
+//! The short form of the soak, so that it is known to work when somebody has a day for it.
+
+use std::io::Write;
+use std::process::Command;
+
+#[test]
+fn everything_at_once_leaves_whole_brains_with_all_that_was_answered() {
+    let mut soak = Command::new(env!("CARGO_BIN_EXE_amem-soak"));
+    let output = soak.args(["--for", "8s"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    drop(write!(std::io::stderr().lock(), "{said}"));
+}

@@ -1,0 +1,265 @@
+//! A disk that is full, and one that has become read-only, under the real daemon: writes are refused in words, reads go
+//! on, nothing that was answered is lost, and once there is room again all goes on by itself.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use amem_client::{Client, Reader, v1};
+use amem_core::verify;
+use amem_tests::daemon::{Place, Running};
+use amem_tests::ledger::{Told, Verdict};
+use amem_tests::mounts::{Kind, Mount};
+use tonic::{Code, Status};
+use uuid::Uuid;
+
+use crate::{make_folder, mounted, say, scratch};
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A daemon on a small file system, and what it has answered.
+struct World {
+    kind: Kind,
+    place: Place,
+    daemon: Running,
+    client: Client,
+    told: Vec<Told>,
+    /// What was refused, or not answered.
+    open: Vec<v1::IngestRequest>,
+    texts: u64,
+}
+
+impl World {
+    async fn new(kind: Kind, mount: &Mount) -> Self {
+        let brains = mount.folder().join("brains");
+        make_folder(&brains);
+        let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
+        let daemon = place.start();
+        let client = Client::connect_unix(place.socket()).await.unwrap();
+        let request = v1::CreateBrainRequest {
+            brain: "b".into(),
+            vectors: Some(v1::VectorOptions::default()),
+            ..Default::default()
+        };
+        client.brains().create_brain(request).await.unwrap();
+        Self {
+            kind,
+            place,
+            daemon,
+            client,
+            told: Vec::new(),
+            open: Vec::new(),
+            texts: 0,
+        }
+    }
+
+    fn request(&mut self) -> v1::IngestRequest {
+        self.texts += 1;
+        let text = format!("said only once: {}. {}", self.texts, "more ".repeat(400));
+        v1::IngestRequest {
+            brain: "b".into(),
+            options: Some(v1::WriteOptions {
+                request_id: Uuid::now_v7().to_string(),
+                ..Default::default()
+            }),
+            events: vec![v1::NewEvent {
+                r#type: v1::EventType::Fact.into(),
+                text,
+                ..Default::default()
+            }],
+            ..Default::default()
+        }
+    }
+
+    async fn write(&mut self, request: v1::IngestRequest) -> Result<(), Status> {
+        match self.client.memory().ingest(request.clone()).await {
+            Ok(done) => {
+                let done = done.into_inner();
+                let text = request.events[0].text.clone();
+                self.told.push(Told {
+                    lsn: done.commit.unwrap().lsn,
+                    events: vec![(done.event_ids[0], text)],
+                    ..Told::default()
+                });
+                Ok(())
+            }
+            Err(status) => {
+                self.open.push(request);
+                Err(status)
+            }
+        }
+    }
+
+    /// Writes until it is refused, for the reason that it names.
+    async fn until_refused(&mut self, reason: &str) -> Status {
+        let begun = Instant::now();
+        loop {
+            let request = self.request();
+            if let Err(status) = self.write(request).await {
+                self.check_refusal(&status, reason);
+                return status;
+            }
+            assert!(
+                begun.elapsed() < PATIENCE,
+                "{}: it is not refused",
+                self.kind
+            );
+        }
+    }
+
+    fn check_refusal(&self, status: &Status, reason: &str) {
+        let codes = [Code::ResourceExhausted, Code::Unavailable];
+        let says_why = status.message().contains(reason);
+        assert!(
+            codes.contains(&status.code()) && says_why,
+            "{}: {status}",
+            self.kind
+        );
+    }
+
+    /// Some more writes: each is answered, or refused for this reason.
+    async fn go_on(&mut self, reason: &str) {
+        for _ in 0..20 {
+            let request = self.request();
+            if let Err(status) = self.write(request).await {
+                self.check_refusal(&status, reason);
+            }
+        }
+    }
+
+    /// What was answered is shown, each event.
+    async fn check_reads(&self) {
+        for told in self.told.chunks(100) {
+            let request = v1::GetEventsRequest {
+                brain: "b".into(),
+                event_ids: told.iter().map(|told| told.events[0].0).collect(),
+                ..Default::default()
+            };
+            let answer = self.client.queries().get_events(request).await.unwrap();
+            let events = answer.into_inner().events.into_iter();
+            for (event, told) in events.zip(told) {
+                assert_eq!(event.text, told.events[0].1, "{}", self.kind);
+            }
+        }
+    }
+
+    /// What is open is answered now, in its time.
+    async fn answer_all(&mut self) {
+        let begun = Instant::now();
+        for request in std::mem::take(&mut self.open) {
+            while let Err(status) = self.write(request.clone()).await {
+                self.open.pop();
+                assert!(begun.elapsed() < PATIENCE, "{}: {status}", self.kind);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+
+    /// Ends the daemon; the brain has what was answered, and nothing else.
+    fn end(mut self, mount: &Mount) -> usize {
+        assert!(self.daemon.stop().success());
+        mount.again().unwrap();
+        let file = self.place.folder().join("b.amem");
+        let report = verify::file(&file).unwrap();
+        assert!(report.is_whole(), "{}: {report:?}", self.kind);
+        let view = Reader::open(&file).unwrap().view().unwrap();
+        self.told.sort_by_key(|told| told.lsn);
+        let verdict = Verdict::of(&view, std::slice::from_ref(&self.told)).unwrap();
+        assert!(verdict.is_right(), "{}: {verdict:?}", self.kind);
+        self.told.len()
+    }
+}
+
+/// Leaves no room.
+fn fill(ballast: &Path) {
+    let mut file = File::create(ballast).unwrap();
+    for part in [vec![1; 1 << 20], vec![1; 4096]] {
+        while file.write_all(&part).is_ok() {}
+    }
+    // On btrfs room is given away when it is written.
+    drop(file.sync_all());
+}
+
+async fn is_full(kind: Kind) {
+    let folder = scratch();
+    let Some(mount) = mounted(kind, folder.path(), "a full disk") else {
+        return;
+    };
+    let mut world = World::new(kind, &mount).await;
+    for _ in 0..100 {
+        let request = world.request();
+        world.write(request).await.unwrap();
+    }
+    let ballast = mount.folder().join("ballast");
+    fill(&ballast);
+    let refusal = world.until_refused("No space left").await;
+    world.check_reads().await;
+    world.go_on("No space left").await;
+    world.check_reads().await;
+    let refused = world.open.len();
+    std::fs::remove_file(&ballast).unwrap();
+    world.answer_all().await;
+    for _ in 0..100 {
+        let request = world.request();
+        world.write(request).await.unwrap();
+    }
+    let answered = world.end(&mount);
+    say(&format!(
+        "{kind}: full ({:?}: {}); {refused} writes refused and done later, {answered} acknowledged and there",
+        refusal.code(),
+        refusal.message()
+    ));
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_loses_nothing() {
+    for kind in [Kind::Ext4, Kind::Xfs, Kind::Btrfs] {
+        is_full(kind).await;
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_becomes_read_only_refuses_writes_and_loses_nothing() {
+    let (kind, folder) = (Kind::Ext4, scratch());
+    let Some(mount) = mounted(kind, folder.path(), "a disk that becomes read-only") else {
+        return;
+    };
+    let mut world = World::new(kind, &mount).await;
+    for _ in 0..100 {
+        let request = world.request();
+        world.write(request).await.unwrap();
+    }
+    // As after an error that the file system can't cope with.
+    mount.remount("abort").unwrap();
+    let refusal = world.until_refused("Read-only file system").await;
+    world.check_reads().await;
+    world.go_on("Read-only file system").await;
+    world.check_reads().await;
+    let _ = world.daemon.stop();
+    // Nor can a daemon begin there; it says why.
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_amem-tested-daemon"))
+        .arg("--folder")
+        .arg(world.place.folder())
+        .arg("--socket")
+        .arg(folder.path().join("s"))
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&said.stderr);
+    assert!(
+        !said.status.success() && words.contains("Read-only"),
+        "{words}"
+    );
+    mount.again().unwrap();
+    world.daemon = world.place.start();
+    world.client = Client::connect_unix(world.place.socket()).await.unwrap();
+    let refused = world.open.len();
+    world.answer_all().await;
+    let answered = world.end(&mount);
+    say(&format!(
+        "{kind}: read-only ({:?}: {}); {refused} writes refused and done later, {answered} acknowledged and there",
+        refusal.code(),
+        refusal.message()
+    ));
+}
