@@ -126,8 +126,8 @@ impl Mount {
     /// Has the device write a page at a time.
     ///
     /// Where the image can't grow, the loop device takes a write that was done in part for one that was done (Linux
-    /// 6.18: of 96 KiB that it said were written, 32 were there). No store can live with a medium that lies so; one page
-    /// is written as a whole or fails.
+    /// 6.18: of 96 KiB that it said were written, 32 were there). No store can live with a medium that lies so; one
+    /// page is written as a whole or fails.
     ///
     /// # Errors
     /// What the system says.

@@ -2,8 +2,8 @@
 //! nobody reads is given up.
 //!
 //! Promises: a call's place and the bytes of its request come back when its answer ends, is given up, or is dropped;
-//! of answers that are not read, little waits in the connection (`unsent`), and not too much in all. An answer is looked at (`watch`) from outside,
-//! since the server asks for more of it only when there is room to send.
+//! of answers that are not read, little waits in the connection (`unsent`), and not too much in all. An answer is
+//! looked at (`watch`) from outside, since the server asks for more of it only when there is room to send.
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -1,11 +1,11 @@
-//! What a connection was given of answers and has not sent yet: little, however many answers it has and however wide its
-//! client's windows are.
+//! What a connection was given of answers and has not sent yet: little, however many answers it has and however wide
+//! its client's windows are.
 //!
 //! The server keeps 400 KiB of each answer for a client that says it has room, and does not see whether it reads. So
 //! each part is counted until the server lets go of it, and nobody gives more while too much waits.
 //!
-//! Promises: the count is of memory that is held, whatever becomes of the answer; who waits for room is woken when there
-//! is. Not here: for how long an answer may wait (`answer`).
+//! Promises: the count is of memory that is held, whatever becomes of the answer; who waits for room is woken when
+//! there is. Not here: for how long an answer may wait (`answer`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

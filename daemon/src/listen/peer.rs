@@ -60,7 +60,8 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A peer, whether a call of it was ever let in, and what its connection has not sent yet. Every request carries it among its extensions.
+/// A peer, whether a call of it was ever let in, and what its connection has not sent yet. Every request carries it
+/// among its extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) peer: Peer,

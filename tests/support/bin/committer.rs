@@ -1,9 +1,9 @@
 //! A writer whose power fails: it writes one brain by the store itself, and notes what it begins and what it is told.
 //!
-//! `amem-committer FOLDER BOOT SEED FLAW` makes the brain `b` if it is not there. What an earlier one had begun and was
-//! not answered comes first, by stdin, one request a line up to an empty one. Then it writes until it can't: groups of
-//! batches, corrections and links, checkpoints beside them. Each line of stdout is a `Said`. `FOLDER BOOT SEED FLAW end`
-//! only does what comes by stdin, and closes the brain in order.
+//! `amem-committer FOLDER BOOT SEED FLAW` makes the brain `b` if it is not there. What an earlier one had begun and
+//! was not answered comes first, by stdin, one request a line up to an empty one. Then it writes until it can't:
+//! groups of batches, corrections and links, checkpoints beside them. Each line of stdout is a `Said`. `FOLDER BOOT
+//! SEED FLAW end` only does what comes by stdin, and closes the brain in order.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
 //! A client that does not give up: writes one brain through the daemon, and asks again until it is answered.
 //!
-//! `amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids] [pause=MILLIS]` writes until its standard input ends: single
-//! events, batches with edges, corrections, links and streams, each with a request id that its retries have too. What it
-//! was told goes into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that retries double; with
-//! `pause` it waits so long after each step.
+//! `amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids] [pause=MILLIS]` writes until its standard input ends:
+//! single events, batches with edges, corrections, links and streams, each with a request id that its retries have
+//! too. What it was told goes into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that
+//! retries double; with `pause` it waits so long after each step.
 
 #![forbid(unsafe_code)]
 

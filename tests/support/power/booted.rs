@@ -1,5 +1,5 @@
-//! The real disk in a run of the operating system of its own, for the real one goes on when a file system's power fails;
-//! and the same with a flaw, which a rig for power cuts must catch.
+//! The real disk in a run of the operating system of its own, for the real one goes on when a file system's power
+//! fails; and the same with a flaw, which a rig for power cuts must catch.
 
 use std::io;
 use std::sync::Arc;

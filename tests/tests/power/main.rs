@@ -1,7 +1,7 @@
 //! What only a real file system can do to a brain: lose power, fail to write back, be full, become read-only.
 //!
-//! `cuts` shuts file systems down under a writer, `rig` makes their write-back fail, `full` leaves no room and takes the
-//! right to write away. All of it is done on loop devices, which takes root; a machine where it can't be done says
+//! `cuts` shuts file systems down under a writer, `rig` makes their write-back fail, `full` leaves no room and takes
+//! the right to write away. All of it is done on loop devices, which takes root; a machine where it can't be done says
 //! SKIPPED and why. `AMEM_POWER_CUTS` is how often the power fails on each file system, `AMEM_SEED` makes the same
 //! moments again.
 
@@ -37,10 +37,14 @@ fn say(what: &str) {
     drop(writeln!(std::io::stderr().lock(), "{what}"));
 }
 
+/// Room that several images may take.
+const IMAGES_BYTES: u64 = 2 << 30;
+
 /// A folder in memory if there is one: what the images of file systems are in need not survive us.
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
-    let made = match memory.is_dir() {
+    let room = rustix::fs::statvfs(memory).map_or(0, |of| of.f_bavail * of.f_frsize);
+    let made = match room >= IMAGES_BYTES {
         true => tempfile::tempdir_in(memory),
         false => tempfile::tempdir(),
     };

@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::Limits;
 use crate::door::load::Load;
+use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 
@@ -35,7 +36,20 @@ struct Sent {
 
 impl Sent {
     fn new(sizes: &[usize], deadline: Option<Deadline>) -> Self {
-        let (load, answers) = (Arc::new(Load::default()), Arc::new(Answers::default()));
+        Self::of(Arc::default(), Arc::default(), sizes, deadline)
+    }
+
+    /// One beside others.
+    fn beside(&self, sizes: &[usize]) -> Self {
+        Self::of(self.load.clone(), self.answers.clone(), sizes, None)
+    }
+
+    fn of(
+        load: Arc<Load>,
+        answers: Arc<Answers>,
+        sizes: &[usize],
+        deadline: Option<Deadline>,
+    ) -> Self {
         let places = load.enter(&HeaderMap::new(), &Limits::default()).unwrap();
         let parts = sizes.iter().map(|bytes| Bytes::from(vec![7; *bytes]));
         let body = answers.send(
@@ -118,6 +132,50 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     assert!(next.await.is_pending());
     waits.answers.look(Instant::now() + 9 * UNREAD_AFTER);
     assert_eq!(waits.under_way(), 1);
+}
+
+#[tokio::test]
+async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_earlier() {
+    const PART: usize = UNREAD_BYTES / 4;
+    let mut first = Sent::new(&[PART + ANSWER_PART_BYTES], None);
+    first.data().await;
+    let mut all: Vec<Sent> = (0..4)
+        .map(|_| first.beside(&[PART + ANSWER_PART_BYTES]))
+        .collect();
+    for sent in &mut all {
+        sent.data().await;
+    }
+    let began = Instant::now();
+    first.answers.look(began + UNREAD_AFTER_WHEN_MANY / 2);
+    assert_eq!(first.under_way(), 5, "it may still be read");
+    // Of five quarters one is too much.
+    first.answers.look(began + UNREAD_AFTER_WHEN_MANY);
+    assert_eq!(first.under_way(), 4);
+    let status = first.next().await.unwrap().unwrap_err();
+    assert!(status.message().contains("not read for 5 s"), "{status}");
+    for sent in &mut all {
+        assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_waits_while_its_connection_has_too_much_and_its_patience_is_counted() {
+    let mut sent = Sent::new(&[2 * CONNECTION_UNSENT_BYTES], None);
+    let mut held = Vec::new();
+    let began = Instant::now();
+    loop {
+        let next = poll_fn(|cx| Poll::Ready(Pin::new(&mut sent.body).poll_frame(cx))).await;
+        match next {
+            Poll::Ready(frame) => held.push(frame.unwrap().unwrap()),
+            Poll::Pending => break,
+        }
+    }
+    assert_eq!(held.len() * ANSWER_PART_BYTES, CONNECTION_UNSENT_BYTES);
+    // The server lets go of one: there is room for the next.
+    held.pop();
+    assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    sent.answers.look(began + 2 * UNREAD_AFTER);
+    assert_eq!(sent.under_way(), 0);
 }
 
 #[tokio::test]

@@ -9,8 +9,9 @@ use tokio::time::sleep;
 
 use crate::world::{Failure, World};
 
-/// Memory may grow by so much while everything goes on: it holds what is not yet in a base, and there are more events in
-/// the end than at the beginning.
+/// Memory may grow by so much while everything goes on: it holds what is not yet in a base, there are more events in
+/// the end than at the beginning, and the C library keeps some for each thread (`--set MALLOC_ARENA_MAX=2` tells how
+/// much).
 const GROWTH_BYTES_MAX: f64 = (96 << 20) as f64;
 /// Descriptors that come and go: a file that is being adopted, a checkpoint, a brain that is removed.
 const DESCRIPTORS_MAX: usize = 24;
@@ -100,6 +101,17 @@ impl Gauges {
             first / megabyte,
             last / megabyte,
             slope * 3600.0 / megabyte,
+        );
+        let tenths = self.0.chunks(self.0.len().div_ceil(10));
+        let tenths = tenths.map(|looks| {
+            let bytes: f64 = looks.iter().map(|l| l.bytes).sum();
+            format!("{:.1}", bytes / looks.len() as f64 / megabyte)
+        });
+        let tenths: Vec<String> = tenths.collect();
+        let _ = write!(
+            said,
+            "\nmemory by tenths of that time, MiB: {}",
+            tenths.join(" ")
         );
         let is_flat = last - first <= GROWTH_BYTES_MAX && open_last <= open_first + DESCRIPTORS_MAX;
         if !is_flat {

@@ -1,9 +1,11 @@
-//! Everything at once, for as long as one likes: `amem-soak [--for 5m] [--seed N]`.
+//! Everything at once, for as long as one likes: `amem-soak [--for 5m] [--seed N] [--set NAME=VALUE]`, where
+//! the last is for the daemon's environment.
 //!
 //! Writers with ledgers and request ids, sessions, summaries, corrections, erases, decay, queries, subscriptions,
-//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read anew; and in
-//! the first half `kill -9` again and again. The second half belongs to one process, so that its memory and descriptors
-//! can be told. In the end every brain is verified and held against what was answered; exit code 1 if anything is wrong.
+//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read anew; and
+//! in the first half `kill -9` again and again. The second half belongs to one process, so that its memory and
+//! descriptors can be told, and writers take their time, so that it is not the brains' growth that is told. In the end
+//! every brain is verified and held against what was answered; exit code 1 if anything is wrong.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +29,13 @@ use tokio::time::sleep;
 
 use crate::gauges::Gauges;
 use crate::world::{Failure, LEDGERS, World, Writers};
+
+/// How long a writer waits after each request in the first half, at least.
+const FAST: Duration = Duration::from_millis(20);
+/// The same in the second.
+const SLOW: Duration = Duration::from_millis(400);
+
+const USAGE: &str = "usage: amem-soak [--for 90s|5m|24h] [--seed N] [--set NAME=VALUE]...";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -62,33 +71,45 @@ fn span(text: &str) -> Result<Duration, Failure> {
 
 /// What is told in the end, and whether all is well.
 async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
+    let mut variables = Vec::new();
     let (mut lasts, mut seed) = (Duration::from_secs(300), u64::from(std::process::id()));
     for pair in args.chunks(2) {
         match pair {
             [key, value] if key == "--for" => lasts = span(value)?,
             [key, value] if key == "--seed" => seed = value.parse()?,
-            _ => return Err("usage: amem-soak [--for 90s|5m|24h] [--seed N]".into()),
+            [key, value] if key == "--set" => {
+                let (name, value) = value.split_once('=').ok_or("--set NAME=VALUE")?;
+                variables.push((name, value));
+            }
+            _ => return Err(USAGE.into()),
         }
     }
     let folder = tempfile::Builder::new().prefix("amem-soak-").tempdir()?;
     let beside = std::env::current_exe()?;
-    let place = Place::new(
+    let mut place = Place::new(
         beside.with_file_name("amem-tested-daemon"),
         folder.path().join("brains"),
     );
     std::fs::create_dir(place.folder())?;
+    for (name, value) in variables {
+        place.set(name, value);
+    }
     let mut daemon = place.start();
     let world = Arc::new(World::new(place, seed, lasts).await?);
     let began = Instant::now();
-    let writers = Writers::start(&world)?;
+    let writers = Writers::start(&world, "first", FAST)?;
     let mut tasks = JoinSet::new();
     others::start(&world, &mut tasks);
     let readers = watchers::start(&world, &mut tasks);
     let kills;
     (daemon, kills) = trouble(&world, daemon, lasts / 2).await?;
+    let mut ledgers = writers.end()?;
+    let writers = Writers::start(&world, "second", SLOW)?;
     let gauges = Gauges::watch(&world, daemon.pid(), lasts / 2).await?;
     world.ended.store(true, Ordering::Relaxed);
-    let ledgers = writers.end()?;
+    for (all, of_second) in ledgers.iter_mut().zip(writers.end()?) {
+        all.extend(of_second);
+    }
     while let Some(ended) = tasks.join_next().await {
         ended?;
     }

@@ -1,5 +1,5 @@
-//! Sessions of the mixed brain: opened, filled, corrected, summarised, closed; some of it is forgotten, some erased. What
-//! must be there in the end, and what must be gone, is noted.
+//! Sessions of the mixed brain: opened, filled, corrected, summarised, closed; some of it is forgotten, some erased.
+//! What must be there in the end, and what must be gone, is noted.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -202,15 +202,17 @@ struct Writer {
 }
 
 impl Writers {
-    pub(crate) fn start(world: &World) -> Result<Self, Failure> {
+    /// Those of a half: they wait at least so long after each request.
+    pub(crate) fn start(world: &World, half: &str, pause: Duration) -> Result<Self, Failure> {
         let program = std::env::current_exe()?.with_file_name("amem-writer");
-        let pause = (world.lasts / REQUESTS_MAX).max(Duration::from_millis(20));
+        let pause = (world.lasts / REQUESTS_MAX).max(pause);
         let mut writers = Vec::new();
         for n in 0..LEDGERS.len() * WRITERS {
-            let (brain, ledger) = (n / WRITERS, world.place.run().join(format!("ledger-{n}")));
+            let (brain, name) = (n / WRITERS, format!("writer-{n} of the {half} half"));
+            let ledger = world.place.run().join(format!("{half}-{n}"));
             let mut command = Command::new(&program);
             command.arg(world.place.socket()).arg(LEDGERS[brain]);
-            command.arg(format!("writer-{n}"));
+            command.arg(name);
             command
                 .arg((world.seed + n as u64).to_string())
                 .arg(&ledger);
