@@ -125,7 +125,7 @@ impl Abuser {
             .await?;
         stream.write_all(&[0, 0, 0, 0x3E, 0x7B]).await?;
         loop {
-            stream.write_all(&[b'x']).await?;
+            stream.write_all(b"x").await?;
             self.sums.sent(1);
             sleep(Duration::from_millis(200)).await;
         }

@@ -10,17 +10,19 @@ use amem_tests::ledger::{Told, Verdict};
 
 use crate::world::{Failure, LEDGERS, MIXED, World};
 
-/// Looks at all of them; what is wrong is noted in the world, what was done is told.
+/// Looks at all of them; what is wrong is noted in the world, what was done is told. Gives the bytes of their files.
 pub(crate) fn brains(
     world: &World,
     ledgers: &[Vec<Vec<Told>>],
     said: &mut String,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
+    let mut bytes = 0;
     for (what, count) in world.counts() {
         write!(said, ", {count} {what}")?;
     }
     for file in files(world.place.folder())? {
         if file.extension().is_some_and(|ending| ending == "amem") {
+            bytes += file.metadata()?.len();
             match verify::file(&file) {
                 Ok(report) if report.is_whole() => {}
                 Ok(report) => world.wrong(format!("{}: {report:?}", file.display())),
@@ -36,7 +38,8 @@ pub(crate) fn brains(
             world.wrong(format!("{brain}: {verdict:?}"));
         }
     }
-    mixed(world, said)
+    mixed(world, said)?;
+    Ok(bytes)
 }
 
 fn mixed(world: &World, said: &mut String) -> Result<(), Failure> {

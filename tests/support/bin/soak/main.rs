@@ -91,6 +91,8 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
         folder.path().join("brains"),
     );
     std::fs::create_dir(place.folder())?;
+    // As the units of `deploy` have it.
+    place.set("MALLOC_ARENA_MAX", "2");
     for (name, value) in variables {
         place.set(name, value);
     }
@@ -124,8 +126,8 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
         began.elapsed().as_secs_f32(),
         world.count("reloads"),
     );
-    check::brains(&world, &ledgers, &mut said)?;
-    let is_flat = gauges.tell(&mut said);
+    let brains_bytes = check::brains(&world, &ledgers, &mut said)?;
+    let is_flat = gauges.tell(brains_bytes, &mut said);
     world.tell_latencies(&mut said);
     let wrong = world.all_wrong();
     for what in wrong.iter().take(20) {

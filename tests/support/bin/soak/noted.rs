@@ -79,7 +79,7 @@ async fn session(world: &World, round: u64, noted: &mut Noted) -> Option<()> {
     let corrected = world.done("Correct", of).await?;
     noted.kept.push((corrected.event_id, correction));
 
-    if round % 3 == 0 {
+    if round.is_multiple_of(3) {
         let request = v1::CompressSessionRequest {
             brain: MIXED.into(),
             options: options("noter"),
