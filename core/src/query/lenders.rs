@@ -432,8 +432,12 @@ impl<'s, 'v> Lenders<'s, 'v> {
             members.push((self.own.upper(id), id));
         }
         // The one with the greatest bound first: after that few others can have more.
-        let greatest = (0..members.len()).max_by(|&a, &b| members[a].0.total_cmp(&members[b].0));
-        members.swap(0, greatest.unwrap_or_default());
+        // In a damaged base a session may list no event, not even this one.
+        if let Some(greatest) =
+            (0..members.len()).max_by(|&a, &b| members[a].0.total_cmp(&members[b].0))
+        {
+            members.swap(0, greatest);
+        }
         let mut most = 0.0f32;
         for (upper, id) in members {
             if upper > most && self.wants(id)? {
