@@ -122,6 +122,14 @@ impl Brain {
         self.map.load(self.live_page()? + live::COMMITTED)
     }
 
+    /// Up to where frames had been synced, as far as the live page tells: it is written after them, so that a copy,
+    /// however it was made, has frames up to there, or is damaged.
+    pub fn durable(&self) -> u64 {
+        let cell = |at| self.cell(self.live_page()? + at);
+        let [committed, clean] = [live::COMMITTED, live::CLEAN].map(|at| cell(at).unwrap_or(0));
+        (committed & !live::LOOK).max(clean)
+    }
+
     /// A cell of the file, eight bytes aligned to eight.
     pub fn cell(&self, position: u64) -> Option<u64> {
         self.map.load(position)

@@ -12,7 +12,6 @@ use amem_core::brain::Brain;
 use amem_core::embed::{self, Embedder};
 use amem_core::event::Graph;
 use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
-use amem_core::journal::live;
 use amem_core::mapping::Map;
 use amem_core::spec1::Spec1;
 use amem_core::verify;
@@ -224,9 +223,7 @@ impl Incoming {
         };
         let end = brain.replay(start, u64::MAX)?.position.at;
         // What was answered is in the file, or the file is damaged: a copy, however it was cut, has it.
-        let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
-        let clean = cell(live::CLEAN).unwrap_or(0);
-        let durable = brain.live().map_or(0, |live| live.committed).max(clean);
+        let durable = brain.durable();
         if durable > end {
             return Err(Error::Damaged {
                 name: format!("{}{SUFFIX}", self.name),

@@ -60,7 +60,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
     let clean = cell(live::CLEAN).unwrap_or(0);
     let replayed = brain.replay(start, u64::MAX)?;
     let end = replayed.position.at;
-    let durable = live.map_or(0, |live| live.committed).max(clean);
+    let durable = brain.durable();
     if durable > end {
         return Err(Error::Damaged {
             name: file_name,

@@ -33,6 +33,9 @@ use crate::mapping::Map;
 use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
 
+/// Tags that are ours, the journal's apart.
+const OURS: usize = 0x20;
+
 /// The immutable part of a file that amemd wrote.
 ///
 /// Opening checks the header, the section table and the identity; every access checks the bounds, the UTF-8
@@ -43,7 +46,7 @@ pub struct Base {
     header: Header,
     table: Table,
     /// Our sections by tag, from `tag::PADDING` on: each access to one looks here.
-    ours: [Option<Place>; 0x20],
+    ours: [Option<Place>; OURS],
     identity: Identity,
     settings: Settings,
     learnt: Learnt,
@@ -74,7 +77,16 @@ impl Base {
         let header = Header::decode(front, len)?;
         let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
-            return Err(Error::Foreign);
+            // One section of ours is enough to tell whose file it is: what is missing is damage then.
+            let is_ours = table.journal.is_some()
+                || table
+                    .places
+                    .iter()
+                    .any(|p| slot(p.tag).is_some_and(|at| at < OURS));
+            return Err(match is_ours {
+                true => Error::corrupt("identity", header.sections(), "the section is missing"),
+                false => Error::Foreign,
+            });
         };
         let section = |place: super::section::Place| Section {
             tag: place.tag,
@@ -86,7 +98,7 @@ impl Base {
             Some(place) => Settings::read(section(place))?,
             None => Settings::default(),
         };
-        let mut ours = [None; 0x20];
+        let mut ours = [None; OURS];
         for place in &table.places {
             if let Some(slot) = slot(place.tag).and_then(|at| ours.get_mut(at)) {
                 *slot = Some(*place);

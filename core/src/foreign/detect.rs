@@ -36,7 +36,7 @@ pub fn detect(bytes: &[u8]) -> Result<Layout> {
         return Err(Error::Version { found });
     }
     let native = match Tables::parse(bytes) {
-        Ok(tables) if tables.has_identity => return Ok(Layout::Native),
+        Ok(tables) if tables.is_ours => return Ok(Layout::Native),
         Ok(_) => return Ok(Layout::Reference),
         Err(error) => error,
     };

@@ -25,7 +25,7 @@ impl<'a> Foreign<'a> {
     /// Opens the bytes of a file. A brain of amemd is refused: its base alone is not the brain.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let tables = Tables::parse(bytes)?;
-        if tables.has_identity {
+        if tables.is_ours {
             return Err(Error::invalid(
                 "foreign file",
                 "amemd wrote it, and its base alone is not the brain: open it as a brain",

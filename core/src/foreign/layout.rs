@@ -5,6 +5,8 @@
 //! the counts say.
 //! Not here: what the records mean (`file`), our own sections.
 
+use std::ops::RangeInclusive;
+
 use crate::bytes::{get_u32, get_u64, slice};
 use crate::error::{Error, Result};
 use crate::limits;
@@ -23,8 +25,8 @@ pub(super) const EDGE_BYTES: usize = 32;
 const SECTION_HEAD_BYTES: u64 = 9;
 /// Each of the reference's header flags promises a section.
 const PROMISED: [(u32, u8); 2] = [(1, 0x05), (2, 0x06)];
-/// The section that only amemd writes.
-const TAG_IDENTITY: u8 = 0x41;
+/// The sections that only amemd writes, the journal apart.
+const TAGS_OURS: RangeInclusive<u8> = 0x40..=0x5F;
 /// The journal, last in a live brain.
 const TAG_JOURNAL: u8 = 0x7F;
 /// What stands where the journal's length would.
@@ -62,8 +64,8 @@ pub(super) struct Tables<'a> {
     pub(super) content: Table<'a>,
     /// Vectors, dense.
     pub(super) vectors: Table<'a>,
-    /// True if amemd wrote the file.
-    pub(super) has_identity: bool,
+    /// True if amemd wrote the file: one of our sections tells, should another be damaged.
+    pub(super) is_ours: bool,
 }
 
 impl<'a> Tables<'a> {
@@ -100,7 +102,9 @@ impl<'a> Tables<'a> {
             edges,
             content,
             vectors,
-            has_identity: tags.contains(&TAG_IDENTITY),
+            is_ours: tags
+                .iter()
+                .any(|tag| TAGS_OURS.contains(tag) || *tag == TAG_JOURNAL),
         })
     }
 
@@ -241,7 +245,7 @@ mod tests {
         assert_eq!((tables.edges.at, tables.edges.bytes.len()), (136, 32));
         assert_eq!((tables.content.at, tables.content.bytes.len()), (168, 4));
         assert_eq!((tables.vectors.at, tables.vectors.bytes.len()), (172, 4));
-        assert!(!tables.has_identity);
+        assert!(!tables.is_ours);
     }
 
     #[test]
@@ -278,11 +282,12 @@ mod tests {
         let with = |section: &[u8]| {
             let mut bytes = header(&[]);
             bytes.extend_from_slice(section);
-            Tables::parse(&bytes).map(|t| t.has_identity)
+            Tables::parse(&bytes).map(|t| t.is_ours)
         };
         assert!(!with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap());
         assert!(with(&[0x41, 1, 0, 0, 0, 0, 0, 0, 0, 7]).unwrap());
-        assert!(!with(&[0x7F, 0, 0, 0, 0, 0, 0, 0, 0x40, 1, 2, 3]).unwrap());
+        assert!(with(&[0x5F, 1, 0, 0, 0, 0, 0, 0, 0, 7]).unwrap());
+        assert!(with(&[0x7F, 0, 0, 0, 0, 0, 0, 0, 0x40, 1, 2, 3]).unwrap());
         assert!(with(&[0x7F, 0, 0, 0, 0, 0, 0, 0, 0x41]).is_err());
         assert!(with(&[1, 1, 0, 0, 0, 0, 0, 0, 0]).is_err());
         assert!(with(&[1, 0, 0, 0]).is_err());

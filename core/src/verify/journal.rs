@@ -16,6 +16,9 @@ use crate::query::attributes;
 use crate::reader::boot_id;
 use crate::types::NodeId;
 
+/// Every writer of ours makes a journal, so that a base alone is what is left of a brain.
+pub(crate) const MISSING: &str = "it is missing: the file was cut off where it began";
+
 /// True if a daemon of this boot owns the file.
 pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
     let boot = boot_id();
@@ -57,6 +60,15 @@ pub(super) fn check(
                 format!("a committed frame is missing: {why}"),
             );
         }
+        return;
+    }
+    let durable = brain.durable();
+    if durable > end {
+        let why = replayed
+            .torn
+            .unwrap_or_else(|| "nothing stands there".into());
+        let why = format!("a commit was here, the commits reached up to byte {durable}: {why}");
+        findings.add("journal", end, why);
         return;
     }
     let rest = map.slice(end, map.len() - end).unwrap_or_default();

@@ -21,7 +21,7 @@ mod values;
 
 pub use finding::{FINDINGS_MAX, Finding};
 pub use foreign::is_cut;
-pub(crate) use journal::is_live;
+pub(crate) use journal::{MISSING, is_live};
 
 use std::fs::File;
 use std::path::Path;
@@ -157,6 +157,8 @@ pub fn native(map: Arc<Map>, committed: Option<u64>) -> Result<Report> {
     log::check(&base, &mut findings);
     if base.journal().is_some() {
         journal::check(map, committed, &mut report, &mut findings);
+    } else {
+        findings.add("journal", map.len(), journal::MISSING);
     }
     Ok(report.with(findings))
 }

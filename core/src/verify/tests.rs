@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::thread;
 
 use super::*;
+use crate::base::section::{HEADER, tag};
 use crate::base::settings::Settings;
+use crate::bytes::put_u64;
 use crate::event::Attributes;
 use crate::fold::build::Build;
 use crate::fold::{self, Options, fold};
 use crate::foreign::sample;
 use crate::journal::frame::{self, Header, Kind};
 use crate::journal::head::PAGE;
+use crate::journal::live;
 use crate::journal::op::{self, Op};
 use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
@@ -155,19 +158,63 @@ fn every_cut_is_found_or_ends_the_journal() {
     for len in 0..bytes.len() {
         let whole = check(&bytes[..len]).is_ok_and(|report| report.is_whole());
         // Behind the head pages and behind the last frame a shorter journal is as good.
-        let may_be_whole = len as u64 == start || len >= frames_end || is_base_end(&bytes, len);
+        let may_be_whole = len as u64 == start || len >= frames_end;
         assert_eq!(whole, may_be_whole, "{len} of {}", bytes.len());
     }
 }
 
-/// A base needs no journal.
-fn is_base_end(bytes: &[u8], len: usize) -> bool {
-    open_bytes(bytes).brain().base().journal() == Some(len as u64)
+#[test]
+fn commits_that_the_live_page_tells_of_are_missed() {
+    let bytes = brain();
+    let (start, end) = (
+        open_bytes(&bytes).brain().start().unwrap().at,
+        bytes.len() - 64,
+    );
+    for (cell, value) in [
+        (live::COMMITTED, end as u64),
+        (live::COMMITTED, end as u64 | live::LOOK),
+        (live::CLEAN, end as u64),
+    ] {
+        let mut told = bytes.clone();
+        put_u64(&mut told, (start - PAGE + cell) as usize, value);
+        assert!(check(&told).unwrap().is_whole(), "cell {cell}");
+        // A frame that was committed is no torn tail, and its absence no end.
+        told[end - 1] ^= 1;
+        for found in [check(&told), check(&told[..start as usize])] {
+            let report = found.unwrap();
+            let places: Vec<_> = report
+                .findings
+                .iter()
+                .map(|f| (f.part.as_str(), f.offset))
+                .collect();
+            assert_eq!(
+                (places, report.tail),
+                (vec![("journal", Some(start))], None),
+                "cell {cell}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_section_of_ours_tells_whose_file_it_is() {
+    let bytes = brain();
+    let view = open_bytes(&bytes);
+    for place in &view.brain().base().table().places {
+        let mut damaged = bytes.clone();
+        damaged[place.offset as usize - HEADER as usize] = 0x20;
+        let told = foreign::verify(&damaged).unwrap();
+        assert_eq!(told.layout, Layout::Native);
+        assert!(!told.is_whole() || place.tag != tag::IDENTITY);
+        assert!(
+            !check(&damaged).is_ok_and(|report| report.is_whole()),
+            "{place:?}"
+        );
+    }
 }
 
 #[test]
 fn indexes_that_lie_under_right_checksums_are_found() {
-    use crate::base::section::tag;
     use xxhash_rust::xxh3::xxh3_64;
 
     let lies = [
