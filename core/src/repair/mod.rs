@@ -75,11 +75,16 @@ pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
     let mut report = Report::default();
     let mut bytes = bytes.to_vec();
     heal::heal(&mut bytes, &mut report);
+    names::cut_to_sections(&mut bytes, &mut report);
+    let journal = Journal::of(&bytes);
     let found = verify::native(Arc::new(Map::owned(&bytes)), None);
-    if !found.is_ok_and(|found| found.findings.is_empty()) {
+    // The journal is followed below, whatever is wrong with its frames.
+    let is_base_whole = found
+        .is_ok_and(|found| found.more == 0 && found.findings.iter().all(|f| f.part == "journal"));
+    if !is_base_whole || Brain::open(Map::owned(&bytes)).is_err() {
         bytes = rebuild::rebuild(&mut bytes, now, &mut report)?;
     }
-    let view = replay(&bytes, &mut report)?;
+    let view = replay(&bytes, journal.as_ref(), &mut report)?;
     let identity = *view.identity();
     let options = Options {
         identity: Identity {
@@ -100,16 +105,39 @@ pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
     })
 }
 
-/// Every commit up to the first that is not whole, or that does not fit what could be carried over.
-fn replay(bytes: &[u8], report: &mut Report) -> Result<View> {
+/// The journal of the damaged file, should its head be readable.
+struct Journal {
+    /// Where its first frame begins.
+    start: u64,
+    /// Up to where commits had reached.
+    durable: u64,
+}
+
+impl Journal {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let brain = Brain::open(Map::owned(bytes)).ok()?;
+        Some(Self {
+            start: brain.start()?.at,
+            durable: brain.durable(),
+        })
+    }
+}
+
+/// Every commit up to the first that is not whole, or that does not fit what could be carried over. `was` is the
+/// journal of the damaged file; that of the bytes may stand elsewhere.
+fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<View> {
     let map = Arc::new(Map::owned(bytes));
     let brain = Arc::new(Brain::open(map.clone())?);
     let Some(start) = brain.start() else {
+        report.lost.push(Finding {
+            part: "journal".into(),
+            offset: Some(bytes.len() as u64),
+            why: verify::MISSING.into(),
+        });
         return Ok(brain.view());
     };
     let mut position = start;
-    let mut why = None;
-    loop {
+    let why = loop {
         let rest = bytes.get(position.at as usize..).unwrap_or_default();
         match scan::next(rest, position) {
             Ok(Next::Transaction {
@@ -118,19 +146,24 @@ fn replay(bytes: &[u8], report: &mut Report) -> Result<View> {
                 after,
             }) => match brain.apply(commit, position.at, &frames, after.at) {
                 Ok(()) => position = after,
-                Err(e) => why = Some(Finding::from(e).why),
+                Err(e) => break Finding::from(e).why,
             },
-            Ok(Next::End { torn }) => why = Some(torn.unwrap_or("bytes behind its end".into())),
-            Err(e) => why = Some(Finding::from(e).why),
+            Ok(Next::End { torn }) => break torn.unwrap_or("no frame stands here".into()),
+            Err(e) => break Finding::from(e).why,
         }
-        if why.is_some() {
-            break;
-        }
-    }
+    };
     let rest = bytes.get(position.at as usize..).unwrap_or_default();
-    if let (Some(why), Some(last)) = (why, bytes::last_set(rest)) {
+    let offset = position.at - start.at + was.map_or(start.at, |was| was.start);
+    let durable = was.map_or(0, |was| was.durable);
+    if durable > offset {
+        report.lost.push(Finding {
+            part: "journal".into(),
+            offset: Some(offset),
+            why: format!("the commits from here up to byte {durable}: {why}"),
+        });
+    } else if let Some(last) = bytes::last_set(rest) {
         report.tail = Some(Tail {
-            offset: position.at,
+            offset,
             bytes: last as u64 + 1,
             why,
         });

@@ -1,13 +1,44 @@
-//! Identity and settings: without them a base does not open, so they are made readable first.
+//! Sections, identity and settings: without them a base does not open, so they are made readable first.
 
 use super::Report;
 use crate::base::checksums::Checksums;
 use crate::base::header::Header;
-use crate::base::section::{Section, Table, tag};
+use crate::base::section::{self, HEADER, Section, Table, tag};
 use crate::base::settings::Settings;
-use crate::bytes::{put_i64, put_u64};
+use crate::bytes::{get_u64, put_i64, put_u64};
 use crate::journal::head::{Head, PAGE};
 use crate::verify::Finding;
+
+/// Takes away what begins with a section that ends behind the file: the file was cut there, or the length is wrong.
+pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
+    let len = bytes.len() as u64;
+    let Ok(header) = Header::decode(bytes, len) else {
+        return;
+    };
+    let mut at = header.sections();
+    while at < len {
+        let front = bytes.get(at as usize..(at + HEADER) as usize);
+        let (name, end) = match front {
+            Some(front) if front[0] == tag::JOURNAL => return,
+            Some(front) => (
+                section::name(front[0]),
+                (at + HEADER).checked_add(get_u64(front, 1)),
+            ),
+            None => ("section header", None),
+        };
+        match end.filter(|end| *end <= len) {
+            Some(end) => at = end,
+            None => {
+                report.lost.push(Finding {
+                    part: name.into(),
+                    offset: Some(at),
+                    why: "it and all that stood behind it: the file ends first".into(),
+                });
+                return bytes.truncate(at as usize);
+            }
+        }
+    }
+}
 
 /// Takes a damaged identity from the journal's head, and damaged settings back to the defaults.
 pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
@@ -18,18 +49,18 @@ pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
         })
     });
     let Ok(table) = table else { return };
-    let section = |tag: u8| {
+    let body = |tag: u8| {
         let place = table.find(tag)?;
         let range = place.offset as usize..(place.offset + place.len) as usize;
         Some((range.clone(), place.offset, bytes.get(range)?))
     };
-    let settings = section(tag::SETTINGS).and_then(|(range, offset, bytes)| {
+    let settings = body(tag::SETTINGS).and_then(|(range, offset, bytes)| {
         let tag = tag::SETTINGS;
         let read = Settings::read(Section { tag, offset, bytes });
         Some((range, read.err()?))
     });
-    let identity = section(tag::IDENTITY).and_then(|(range, offset, bytes)| {
-        let (_, at, checksums) = section(tag::CHECKSUMS)?;
+    let identity = body(tag::IDENTITY).and_then(|(range, offset, bytes)| {
+        let (_, at, checksums) = body(tag::CHECKSUMS)?;
         let checksums = Checksums::read(Section {
             tag: tag::CHECKSUMS,
             offset: at,

@@ -99,7 +99,16 @@ fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option
         );
         return None;
     }
-    Some((head, bytes.get((at + 2 * PAGE) as usize..)?))
+    let frames = bytes.get((at + 2 * PAGE) as usize..);
+    if frames.is_none() {
+        lose(
+            report,
+            "journal",
+            at,
+            "all of it: the file ends in front of its first frame",
+        );
+    }
+    Some((head, frames?))
 }
 
 /// A damaged base while it is read.

@@ -217,6 +217,59 @@ fn a_journal_is_followed_to_its_first_bad_frame() {
 }
 
 #[test]
+fn a_file_that_ends_early_has_what_stands_in_front() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let texts = |view: &View| {
+        let events = collect(view).events;
+        events
+            .into_iter()
+            .map(|event| event.text)
+            .collect::<Vec<_>>()
+    };
+    let start = expected.brain().start().unwrap().at as usize;
+    // Within a section, in front of the journal, in its head page, in its live page.
+    let history = place(&bytes, tag::HISTORY);
+    for (len, part) in [
+        (history.start + 20, "history"),
+        (history.start - 5, "section header"),
+        (start - 8192, "journal"),
+        (start - 5000, "journal"),
+        (start - 100, "journal"),
+    ] {
+        let (view, report) = check(&bytes[..len]);
+        assert!(
+            report.lost.iter().any(|l| l.part == part),
+            "{part}: {report:?}"
+        );
+        assert_eq!(texts(&view), texts(&expected), "{part}");
+        assert_eq!(view.edges(), expected.edges());
+    }
+}
+
+#[test]
+fn commits_that_are_missing_are_told_as_lost() {
+    let mut bytes = brain();
+    let (start, end) = (
+        open_bytes(&bytes).brain().start().unwrap().at as usize,
+        bytes.len() - 64,
+    );
+    crate::bytes::put_u64(&mut bytes, start - 4096, end as u64);
+    assert!(check(&bytes).1.lost_nothing());
+    let (view, report) = check(&bytes[..start]);
+    let lost: Vec<_> = report
+        .lost
+        .iter()
+        .map(|l| (l.part.as_str(), l.offset))
+        .collect();
+    assert_eq!(
+        (lost, report.tail),
+        (vec![("journal", Some(start as u64))], None)
+    );
+    assert_eq!(view.lsn(), view.identity().base_lsn);
+}
+
+#[test]
 fn a_file_without_a_front_is_refused() {
     let mut bytes = brain();
     bytes[..64].fill(0xEE);
