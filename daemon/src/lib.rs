@@ -9,6 +9,7 @@
 
 pub mod config;
 pub mod error;
+pub mod http2;
 pub mod limits;
 pub mod process;
 pub mod refusal;
@@ -33,7 +34,6 @@ mod file_system;
 mod folder;
 mod health;
 mod heavy;
-mod http2;
 mod jobs;
 mod latency;
 mod listen;
@@ -53,8 +53,10 @@ mod words;
 
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};
+pub use convert::Asks;
 pub use error::{Error, Result};
 pub use folder::open_folder;
 pub use listen::{Lent, Listeners};
 pub use server::run;
 pub use socket::Socket;
+pub use tokens::Tokens;

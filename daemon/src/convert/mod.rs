@@ -6,4 +6,5 @@ mod mutation;
 
 pub(crate) use amem_proto::answer::{moment, space, timestamp};
 pub(crate) use commit::{Only, Telling, Told, standing};
-pub(crate) use mutation::{Asks, commit, request};
+pub use mutation::Asks;
+pub(crate) use mutation::{commit, request};

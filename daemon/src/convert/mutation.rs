@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::refusal::{Refusal, Result};
 
 /// A message that asks for a mutation.
-pub(crate) trait Asks: prost::Message + Sized {
+pub trait Asks: prost::Message + Sized {
     /// The brain that it names, who writes and under which conditions.
     fn take_head(&mut self) -> (String, Option<v1::WriteOptions>);
     /// What is to be done.

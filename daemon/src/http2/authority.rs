@@ -19,7 +19,7 @@ const PRIORITY: u8 = 0x20;
 
 /// Why a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Malformed {
+pub enum Malformed {
     /// The frames are not in an order that HTTP/2 allows.
     #[error("a block of headers is not followed by the rest of it")]
     Order,
@@ -59,7 +59,7 @@ struct Open {
 
 /// Replaces the authority in the frames of one client.
 #[derive(Debug)]
-pub(crate) struct Authority {
+pub struct Authority {
     at: At,
     head: [u8; HEAD_BYTES],
     /// The frame of headers that is being read.
@@ -71,9 +71,15 @@ pub(crate) struct Authority {
     packer: Packer,
 }
 
+impl Default for Authority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Authority {
     /// Begins behind the preface.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             at: At::Head(0),
             head: [0; HEAD_BYTES],
@@ -109,7 +115,7 @@ impl Authority {
 
     /// Takes of what the client sent; appends what the server is to get of it. Once that is `AHEAD_BYTES`, the rest of
     /// the input stays: few bytes can refer to a large header many times.
-    pub(crate) fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+    pub fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
         while !input.is_empty() && out.len() < AHEAD_BYTES {
             match self.at {
                 At::Head(have) => {

@@ -11,7 +11,7 @@ mod authority;
 mod hpack;
 mod huffman;
 
-pub(crate) use authority::{Authority, Malformed};
+pub use authority::{Authority, Malformed};
 
 /// What a client of HTTP/2 begins with (RFC 9113, 3.4).
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -16,7 +16,7 @@ use crate::refusal::{Refusal, Result};
 
 /// The tokens of a file; clones are cheap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tokens {
+pub struct Tokens {
     path: PathBuf,
     /// By name.
     list: Arc<[Token]>,
@@ -24,7 +24,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Reads them; none if there is no file yet.
-    pub(crate) fn load(path: &Path) -> error::Result<Self> {
+    pub fn load(path: &Path) -> error::Result<Self> {
         Ok(Self::of(path, file::read(path)?))
     }
 

@@ -9,5 +9,5 @@ mod token;
 
 mod file;
 
-pub(crate) use list::Tokens;
+pub use list::Tokens;
 pub(crate) use token::Token;
