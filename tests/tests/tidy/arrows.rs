@@ -17,7 +17,11 @@ const CRATES: [(&str, &str, &[&str]); 6] = [
 ];
 
 /// What nothing may list.
-const LEAVES: [(&str, &str); 2] = [("tests", "amem-tests"), ("benches", "amem-benches")];
+const LEAVES: [(&str, &str); 3] = [
+    ("tests", "amem-tests"),
+    ("benches", "amem-benches"),
+    ("fuzz", "amem-fuzz"),
+];
 
 /// What speaks to the network or waits for it: not for those who know bytes and durability.
 const NETWORK: [&str; 9] = [

@@ -1,0 +1,14 @@
+//! Damage done to a file on purpose, and what is told of it.
+//!
+//! `brain` makes a brain of 128 KiB with everything in it, the same bytes each time; `Known` is that brain with its
+//! parts and all that it shows after each commit; `Known::judge` holds a damaged copy against it.
+//!
+//! Not here: which bits, cuts and pages are tried (`tests/damage`).
+
+mod brain;
+mod known;
+mod picture;
+
+pub use brain::{BYTES, brain};
+pub use known::{Known, Verdict, open};
+pub use picture::picture;

@@ -1,0 +1,566 @@
+//! Bytes of requests: messages of amem.v1, and the tokens of their pages.
+
+use std::fmt::Debug;
+use std::sync::{Arc, LazyLock};
+
+use amem_client::{Question, v1};
+use amem_core::NodeId;
+use amem_core::bytes::{get_u16, put_u64};
+use amem_store::disk::Disk;
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amemd::Asks;
+use prost::Message;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::files::view;
+use crate::damaged::open;
+use crate::disk::SimDisk;
+
+/// Requests that one input may ask for.
+const ASKED_MAX: usize = 8;
+/// The front of each: which message, and its bytes.
+const FRONT: usize = 3;
+
+/// Messages, each behind its number and its length.
+struct Messages<'a>(&'a [u8]);
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = (usize, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (front, rest) = self.0.split_at_checked(FRONT)?;
+        let (message, rest) = rest.split_at(usize::from(get_u16(front, 1)).min(rest.len()));
+        self.0 = rest;
+        Some((front[0].into(), message))
+    }
+}
+
+fn framed(number: usize, message: &impl Message) -> Vec<u8> {
+    let bytes = message.encode_to_vec();
+    let mut out = vec![number as u8];
+    out.extend_from_slice(&(bytes.len() as u16).to_le_bytes());
+    out.extend_from_slice(&bytes);
+    out
+}
+
+/// A brain of a few events, closed.
+static DISK: LazyLock<SimDisk> = LazyLock::new(|| {
+    let disk = SimDisk::new(1);
+    let made = || {
+        let folder = Folder::open(Arc::new(disk.clone()) as Arc<dyn Disk>, "a test")?;
+        let options = Create {
+            dimension: 3,
+            space: uuid::Uuid::from_u128(0xA11CE),
+            ..Create::default()
+        };
+        create(&folder, "b", &options)?;
+        let mut store = Store::open(&folder, "b")?;
+        let texts = ["the river", "a stone", "the garden", "a lamp"];
+        let events = texts.map(|text| NewEvent::new(amem_core::EventType::FACT, text));
+        let events = Mutation::Ingest(Ingest {
+            events: events.into(),
+            ..Ingest::default()
+        });
+        store.execute(Request::new(events))?;
+        store.execute(Request::new(Mutation::OpenSession { key: "k".into() }))?;
+        store.close()
+    };
+    made().unwrap_or_else(|e| panic!("a brain for requests: {e}"));
+    disk
+});
+
+/// Requests that change a brain, one after the other; then the file says what the store says.
+pub(super) fn changes(data: &[u8]) {
+    let disk = DISK.cloned();
+    let folder = Folder::open(Arc::new(disk.clone()) as Arc<dyn Disk>, "a test");
+    let store = folder.and_then(|folder| Store::open(&folder, "b"));
+    let mut store = store.unwrap_or_else(|e| panic!("the brain does not open: {e}"));
+    let mut done = 0;
+    for (number, message) in Messages(data).take(ASKED_MAX) {
+        let Some(request) = request(number, message) else {
+            continue;
+        };
+        done += usize::from(store.execute(request).is_ok());
+        assert_eq!(store.poisoned(), None);
+    }
+    if done == 0 {
+        return;
+    }
+    let file = disk.contents("b.amem").unwrap_or_default();
+    let shown = open(&file).unwrap_or_else(|e| panic!("what was written is not read: {e}"));
+    assert_eq!(shown.moment(), store.view().moment());
+    let folded = store.checkpoint();
+    assert!(folded.is_ok(), "{folded:?}");
+    let file = disk.contents("b.amem").unwrap_or_default();
+    let report = amem_core::verify::native(Arc::new(amem_core::mapping::Map::owned(&file)), None);
+    let findings = report.map(|report| report.findings);
+    assert!(findings.as_ref().is_ok_and(Vec::is_empty), "{findings:?}");
+}
+
+macro_rules! changes {
+    ($($number:literal $message:ident)*) => {
+        /// What a message asks of the store, if it makes sense.
+        fn request(number: usize, bytes: &[u8]) -> Option<Request> {
+            const COUNT: usize = [$($number),*].len();
+            match number % COUNT {
+                $($number => {
+                    let message = v1::$message::decode(bytes).ok()?;
+                    message.into_request("uid:1000").ok().map(|(_, request)| request)
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+
+changes! {
+    0 IngestRequest 1 CorrectRequest 2 LinkRequest 3 UnlinkRequest 4 TouchRequest 5 PinRequest 6 UnpinRequest
+    7 ForgetRequest 8 RestoreRequest 9 EraseRequest 10 CompressSessionRequest 11 SetVectorRequest
+    12 SetAttributesRequest 13 DecayRequest 14 OpenSessionRequest 15 CloseSessionRequest 16 SetSettingsRequest
+}
+
+/// Requests that change the brain.
+pub(super) fn change_messages() -> Vec<Vec<u8>> {
+    let vector = || {
+        Some(v1::Vector {
+            values: vec![0.5, 1.0, -1.0],
+            ..Default::default()
+        })
+    };
+    let event = |text: &str| v1::NewEvent {
+        text: text.into(),
+        r#type: 1,
+        session_id: Some(1),
+        confidence: Some(0.5),
+        vector: vector(),
+        attributes_json: r#"{"a": {"b": [1, 2.5]}}"#.into(),
+        event_time: Some(amem_client::Timestamp {
+            seconds: 1_700_000_000,
+            nanos: 5000,
+        }),
+        ..Default::default()
+    };
+    let ends = [
+        v1::link_end::End::BatchIndex(0),
+        v1::link_end::End::EventId(1),
+    ];
+    let [source, target] = ends.map(|end| Some(v1::LinkEnd { end: Some(end) }));
+    let ingest = v1::IngestRequest {
+        events: vec![event("one"), event("two")],
+        links: vec![v1::NewLink {
+            source,
+            target,
+            r#type: 5,
+            weight: Some(0.5),
+        }],
+        follow: true,
+        relate: Some(v1::Relate {
+            k: 2,
+            min_similarity: 0.1,
+        }),
+        options: Some(v1::WriteOptions {
+            agent: "a".into(),
+            expected_lsn: Some(2),
+            ..Default::default()
+        }),
+        ..Default::default()
+    };
+    let correct = v1::CorrectRequest {
+        target_id: 1,
+        event: Some(event("otherwise")),
+        to_head: true,
+        reason: "why".into(),
+        ..Default::default()
+    };
+    let link = v1::LinkRequest {
+        source_id: 1,
+        target_id: 2,
+        r#type: 3,
+        ..Default::default()
+    };
+    let touched = vec![v1::Touched {
+        event_id: 1,
+        count: 3,
+    }];
+    let mut all = vec![framed(0, &ingest), framed(1, &correct), framed(2, &link)];
+    let unlink = v1::UnlinkRequest {
+        source_id: 1,
+        target_id: 2,
+        r#type: 3,
+        ..Default::default()
+    };
+    all.push(framed(3, &unlink));
+    all.push(framed(
+        4,
+        &v1::TouchRequest {
+            touched,
+            ..Default::default()
+        },
+    ));
+    all.push(framed(
+        5,
+        &v1::PinRequest {
+            event_id: 1,
+            ..Default::default()
+        },
+    ));
+    all.push(framed(
+        7,
+        &v1::ForgetRequest {
+            event_id: 1,
+            ..Default::default()
+        },
+    ));
+    all.push(framed(
+        9,
+        &v1::EraseRequest {
+            event_ids: vec![1, 2],
+            ..Default::default()
+        },
+    ));
+    let compress = v1::CompressSessionRequest {
+        session_id: 1,
+        text: "all of it".into(),
+        ..Default::default()
+    };
+    all.push(framed(10, &compress));
+    let set = v1::SetVectorRequest {
+        event_id: 1,
+        vector: vector(),
+        ..Default::default()
+    };
+    all.push(framed(11, &set));
+    let attributes_json = r#"{"user": "u"}"#.into();
+    all.push(framed(
+        12,
+        &v1::SetAttributesRequest {
+            event_id: 1,
+            attributes_json,
+            ..Default::default()
+        },
+    ));
+    all.push(framed(13, &v1::DecayRequest::default()));
+    all.push(framed(
+        14,
+        &v1::OpenSessionRequest {
+            key: "key".into(),
+            ..Default::default()
+        },
+    ));
+    all.push(framed(
+        15,
+        &v1::CloseSessionRequest {
+            session_id: 1,
+            outcome: "o".into(),
+            ..Default::default()
+        },
+    ));
+    let settings_json = r#"{"decay": {"fact": 0.5}, "jobs": {"decay": "1h"}}"#.into();
+    all.push(framed(
+        16,
+        &v1::SetSettingsRequest {
+            settings_json,
+            ..Default::default()
+        },
+    ));
+    // One life of all of them.
+    all.push(all.concat());
+    all
+}
+
+fn ask<Q: Question>(question: Q) -> Option<Q::Answer> {
+    question.ask(&view()).ok().map(|answered| answered.answer)
+}
+
+/// Questions to a brain.
+pub(super) fn questions(data: &[u8]) {
+    for (number, message) in Messages(data).take(ASKED_MAX) {
+        question(number, message);
+    }
+}
+
+macro_rules! questions {
+    ($($number:literal $message:ident)*) => {
+        fn question(number: usize, bytes: &[u8]) {
+            const COUNT: usize = [$($number),*].len();
+            match number % COUNT {
+                $($number => {
+                    if let Ok(message) = v1::$message::decode(bytes) {
+                        let (first, again) = (ask(message.clone()), ask(message));
+                        // NaN is no answer, so that an answer equals itself.
+                        assert_eq!(first, again, "an answer is a function of the request");
+                    }
+                })*
+                _ => {}
+            }
+        }
+    };
+}
+
+questions! {
+    0 GetEventsRequest 1 TraverseRequest 2 PathRequest 3 WhyRequest 4 ImpactRequest 5 PatternRequest 6 TimelineRequest
+    7 SimilarRequest 8 TextRequest 9 SearchRequest 10 ResolveRequest 11 ListConflictsRequest 12 PipelineRequest
+    13 ContextRequest 14 ListSessionsRequest 15 GetSessionRequest
+}
+
+/// Questions of every kind.
+pub(super) fn question_messages() -> Vec<Vec<u8>> {
+    let as_of = || {
+        Some(v1::AsOf {
+            moment: Some(v1::as_of::Moment::Lsn(3)),
+        })
+    };
+    let selection = || {
+        Some(v1::Selection {
+            types: vec![1, 2],
+            session_ids: vec![1],
+            recorded: Some(v1::Window {
+                from: Some(amem_client::Timestamp::default()),
+                until: None,
+            }),
+            confidence: Some(v1::Bounds {
+                min: Some(0.1),
+                max: Some(1.0),
+            }),
+            keyword: "river".into(),
+            filter_json: r#"{"not": {"a.b": {"gte": 3}}}"#.into(),
+            ..Default::default()
+        })
+    };
+    let text = || "the river garden".to_owned();
+    let types = || vec![1, 4];
+    let event_id = 2;
+    let get = v1::GetEventsRequest {
+        event_ids: vec![0, 1, 99],
+        as_of: as_of(),
+        include_edges: true,
+        include_vectors: true,
+        ..Default::default()
+    };
+    let traverse = v1::TraverseRequest {
+        event_id,
+        types: types(),
+        follow: 3,
+        depth: 4,
+        ..Default::default()
+    };
+    let pattern = v1::PatternRequest {
+        selection: selection(),
+        order: 3,
+        page_size: 2,
+        ..Default::default()
+    };
+    let timeline = v1::TimelineRequest {
+        selection: selection(),
+        axis: 2,
+        as_of: as_of(),
+        ..Default::default()
+    };
+    let vector = v1::Vector {
+        values: vec![0.5; view().vector_dimension() as usize],
+        ..Default::default()
+    };
+    let like = Some(v1::similar_request::Like::Vector(vector.clone()));
+    let similar = v1::SimilarRequest {
+        like,
+        limit: 5,
+        approximate: true,
+        ..Default::default()
+    };
+    let search = v1::SearchRequest {
+        text: text(),
+        vector: Some(vector),
+        selection: selection(),
+        text_weight: Some(0.5),
+        neighbour_share: Some(0.5),
+        ..Default::default()
+    };
+    let session = Some(v1::get_session_request::Session::SessionId(1));
+    vec![
+        framed(0, &get),
+        framed(1, &traverse),
+        framed(
+            2,
+            &v1::PathRequest {
+                from_id: 1,
+                to_id: 2,
+                depth: 9,
+                ..Default::default()
+            },
+        ),
+        framed(
+            3,
+            &v1::WhyRequest {
+                event_id,
+                ..Default::default()
+            },
+        ),
+        framed(
+            4,
+            &v1::ImpactRequest {
+                event_id,
+                include_parts: true,
+                ..Default::default()
+            },
+        ),
+        framed(5, &pattern),
+        framed(6, &timeline),
+        framed(7, &similar),
+        framed(
+            8,
+            &v1::TextRequest {
+                text: text(),
+                as_of: as_of(),
+                ..Default::default()
+            },
+        ),
+        framed(9, &search),
+        framed(
+            10,
+            &v1::ResolveRequest {
+                event_id,
+                ..Default::default()
+            },
+        ),
+        framed(
+            11,
+            &v1::ListConflictsRequest {
+                page_size: 1,
+                ..Default::default()
+            },
+        ),
+        framed(
+            13,
+            &v1::ContextRequest {
+                text: text(),
+                ..Default::default()
+            },
+        ),
+        framed(
+            14,
+            &v1::ListSessionsRequest {
+                page_size: 2,
+                ..Default::default()
+            },
+        ),
+        framed(
+            15,
+            &v1::GetSessionRequest {
+                session,
+                ..Default::default()
+            },
+        ),
+    ]
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/// Bytes of a page token, and of its sum behind the rest.
+const TOKEN: usize = 66;
+const SUM: usize = 8;
+
+fn raw_token(text: &str) -> Vec<u8> {
+    let value = |c: &u8| ALPHABET.iter().position(|a| a == c).unwrap_or(0) as u32;
+    let of = |four: &[u8]| four.iter().fold(0, |bits, c| bits << 6 | value(c));
+    text.as_bytes()
+        .chunks(4)
+        .flat_map(|four| of(four).to_be_bytes()[1..].to_vec())
+        .collect()
+}
+
+fn token_text(raw: &[u8]) -> String {
+    let of = |three: &[u8]| three.iter().fold(0, |bits, b| bits << 8 | u32::from(*b));
+    let four =
+        |bits: u32| [18, 12, 6, 0].map(|shift| char::from(ALPHABET[(bits >> shift & 63) as usize]));
+    raw.chunks(3).flat_map(|three| four(of(three))).collect()
+}
+
+/// Edits of tokens: which listing, where, and the bytes; behind it none, only noise.
+pub(super) fn cursor_edits() -> Vec<Vec<u8>> {
+    let edits =
+        (0..4).flat_map(|listing| [0, 2, 18, 26, 34, 42, 50].map(|at| vec![listing, at, 255, 255]));
+    edits.chain([b"\xFFno token at all".to_vec()]).collect()
+}
+
+/// Tokens of pages: those of a listing's first page with bytes written over, their sums put right; and texts that are
+/// none.
+pub(super) fn cursors(data: &[u8]) {
+    let Some((edit, new)) = data.split_at_checked(2) else {
+        return;
+    };
+    let change = |token: String| {
+        if edit[0] == 0xFF {
+            return String::from_utf8_lossy(new).into_owned();
+        }
+        let mut raw = raw_token(&token);
+        if raw.len() != TOKEN {
+            return token;
+        }
+        let at = usize::from(edit[1]) % (TOKEN - SUM);
+        let len = new.len().min(TOKEN - SUM - at);
+        raw[at..at + len].copy_from_slice(&new[..len]);
+        let sum = xxh3_64(&raw[..TOKEN - SUM]);
+        put_u64(&mut raw, TOKEN - SUM, sum);
+        token_text(&raw)
+    };
+    let page_size = 1;
+    match edit[0] % 4 {
+        0 => paged(
+            v1::PatternRequest {
+                page_size,
+                order: 3,
+                ..Default::default()
+            },
+            |q| &mut q.page_token,
+            |a| &a.next_page_token,
+            change,
+        ),
+        1 => paged(
+            v1::TimelineRequest {
+                page_size,
+                axis: 2,
+                ..Default::default()
+            },
+            |q| &mut q.page_token,
+            |a| &a.next_page_token,
+            change,
+        ),
+        2 => paged(
+            v1::ListConflictsRequest {
+                page_size,
+                ..Default::default()
+            },
+            |q| &mut q.page_token,
+            |a| &a.next_page_token,
+            change,
+        ),
+        _ => paged(
+            v1::ListSessionsRequest {
+                page_size,
+                ..Default::default()
+            },
+            |q| &mut q.page_token,
+            |a| &a.next_page_token,
+            change,
+        ),
+    }
+}
+
+/// Asks for the first page, and for the one that a changed token names.
+fn paged<Q: Question>(
+    mut question: Q,
+    token_of: fn(&mut Q) -> &mut String,
+    next: fn(&Q::Answer) -> &String,
+    change: impl Fn(String) -> String,
+) where
+    Q::Answer: Debug,
+{
+    let Some(first) = ask(question.clone()) else {
+        return;
+    };
+    *token_of(&mut question) = change(next(&first).clone());
+    if let Some(answer) = ask(question) {
+        let all = NodeId(view().nodes());
+        assert!(Q::shown(&answer).iter().all(|id| *id < all), "{answer:?}");
+    }
+}
