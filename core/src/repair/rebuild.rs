@@ -174,7 +174,9 @@ impl<'b> Reading<'b> {
             Ok(text) => text.into_owned(),
             Err(e) => {
                 gone.push("text");
-                report.lost.push(e.into());
+                let mut lost = Finding::from(e);
+                lost.why = format!("that of event {id}: {}", lost.why);
+                report.lost.push(lost);
                 String::new()
             }
         };

@@ -147,6 +147,8 @@ fn lost_values_are_told_and_the_rest_of_the_event_kept() {
     bad[vector..vector + 12].fill(0xFF);
     let (view, report) = check(&bad);
     assert_eq!(report.lost.len(), 2, "{report:?}");
+    let of = |lost: &Finding| lost.why.starts_with("that of event 2");
+    assert!(report.lost.iter().all(of), "{report:?}");
     let node = view.node(NodeId(2)).unwrap();
     let attributes = node.attributes().unwrap().unwrap();
     assert_eq!(attributes["speaker"], "Grace");
