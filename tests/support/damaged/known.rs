@@ -154,9 +154,12 @@ impl Known {
         }
     }
 
-    /// The first part that is damaged is told of.
+    /// The first part that is damaged is told of. What a live page says may mean nothing: it comes last.
     fn is_placed(&self, damaged: &[u8], report: &Report) -> Result<(), String> {
-        let Some(first) = self.changed(damaged).next() else {
+        let first = self
+            .changed(damaged)
+            .min_by_key(|part| (part.name == "live page", part.at.start));
+        let Some(first) = first else {
             return Err(format!(
                 "nothing was changed, and verify tells of {report:?}"
             ));

@@ -26,7 +26,7 @@ pub fn picture(view: &View) -> u64 {
     out.graph(view);
     let lsn = view.lsn().0;
     for at in 0..MOMENTS {
-        match view.as_of(AsOf::Lsn(Lsn(lsn * at / MOMENTS))) {
+        match view.as_of(AsOf::Lsn(Lsn(lsn / MOMENTS * at))) {
             Ok(earlier) => out.graph(&earlier),
             Err(e) => out.say(&e),
         }

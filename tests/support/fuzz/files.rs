@@ -70,8 +70,8 @@ pub(super) fn base(data: &[u8]) {
     let mut bytes = data.to_vec();
     mend(&mut bytes);
     read_all(&bytes);
-    // As it came, too: this is what opening refuses, and what repair heals.
-    read_all(data);
+    // As it came, too: this is what opening refuses. What repair tries on it is slow, and tried in `tests/damage`.
+    let _ = verify::native(Arc::new(Map::owned(data)), None);
 }
 
 fn read_all(bytes: &[u8]) {

@@ -7,6 +7,7 @@
 //! from a seed.
 
 mod asked;
+mod cursors;
 mod files;
 mod mend;
 mod mutate;
@@ -35,7 +36,7 @@ pub const TARGETS: [Target; 14] = [
     target("foreign", files::foreign, files::foreign_files),
     target("changes", asked::changes, asked::change_messages),
     target("questions", asked::questions, asked::question_messages),
-    target("cursors", asked::cursors, asked::cursor_edits),
+    target("cursors", cursors::cursors, cursors::cursor_edits),
     target("filters", texts::filters, texts::filter_seeds),
     target("settings", texts::settings, texts::settings_seeds),
     target("config", texts::config, texts::config_seeds),

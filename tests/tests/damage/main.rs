@@ -1,7 +1,8 @@
 //! Damage to a brain of 128 KiB: every bit, every cut, every page. It is refused at open, or told by verify with its
 //! place, or it is in bytes that mean nothing and changes nothing; it is never shown, and nobody panics.
 //!
-//! A share of it is tried, chosen by `AMEM_SEED`; `AMEM_DAMAGE=all` tries all, `AMEM_DAMAGE=10` one in ten bits and cuts.
+//! A share of it is tried, chosen by `AMEM_SEED`; `AMEM_DAMAGE=all` tries all, `AMEM_DAMAGE=10` one in ten bits and
+//! cuts.
 
 #![forbid(unsafe_code)]
 #![expect(
