@@ -224,8 +224,10 @@ impl Life {
         let (first, second) = (NodeId(20 + u64::from(self.closed)), NodeId(3));
         let (vector, attributes) = (self.vector(), self.attributes());
         let edge_type = EdgeType::SUPPORTS;
-        let mut settings = Settings::default();
-        settings.fading_below = 0.3;
+        let settings = Settings {
+            fading_below: 0.3,
+            ..Settings::default()
+        };
         let all = [
             Mutation::Link(NewEdge {
                 source: NodeId(8),
