@@ -1,5 +1,5 @@
-//! Every target of `tests/support/fuzz` on its seeds, on what once crashed (`fuzz/corpus`), and on bytes made of both, the
-//! same each time. `AMEM_FUZZ_SECS` is how long each target goes on (1); `fuzz/run` follows coverage.
+//! Every target of `tests/support/fuzz` on its seeds, on what once crashed (`fuzz/corpus`), and on bytes made of both,
+//! the same each time. `AMEM_FUZZ_SECS` is how long each target goes on (1); `fuzz/run` follows coverage.
 
 #![forbid(unsafe_code)]
 #![expect(
