@@ -191,9 +191,12 @@ fn a_store_that_does_not_sync_is_caught_by_power_cuts() {
         .map(|_| rig.cut())
         .find(|wrong| !wrong.is_empty())
         .unwrap_or_else(|| panic!("nothing was lost: {:?}", rig.sums));
+    // The first writer begins with nothing; a later one may find that it can't go on, which no other test lets pass.
+    let is_later = rig.sums.cuts > 1;
     let is_loss = |what: &String| {
         let ways = ["event ", "edge ", "the brain is gone", "it can't be read"];
-        ways.iter().any(|way| what.starts_with(way))
+        let is_told = ways.iter().any(|way| what.starts_with(way));
+        is_told || (is_later && what.starts_with("the writer ended by itself"))
     };
     assert!(wrong.iter().any(is_loss), "{wrong:#?}");
 }

@@ -9,8 +9,8 @@ use tokio::time::sleep;
 
 use crate::world::{Failure, World};
 
-/// Memory may grow by so much while everything goes on, and by a quarter of what the brains have in the end: it holds what
-/// is not yet in a base, and what a checkpoint takes for a moment is not given back at once.
+/// Memory may grow by so much while everything goes on, and by a quarter of what the brains have in the end: it holds
+/// what is not yet in a base, and what a checkpoint takes for a moment is not given back at once.
 const GROWTH_BYTES_MAX: f64 = (64 << 20) as f64;
 /// Descriptors that come and go: a file that is being adopted, a checkpoint, a brain that is removed.
 const DESCRIPTORS_MAX: usize = 24;
