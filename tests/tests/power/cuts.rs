@@ -166,7 +166,8 @@ fn check(kind: Kind, short: u64) {
     } = rig.sums;
     say(&format!(
         "{}: {cuts} power cuts ({opening} while the brain was being opened), {answered} requests acknowledged in {brains} \
-         brains, {replayed} of them by an attempt before a cut, {late} answers too late, {checkpoints} checkpoints, lost 0, doubled 0, {:.1} s",
+         brains, {replayed} of them by an attempt before a cut, {late} answers too late, {checkpoints} checkpoints, lost 0, \
+         doubled 0, {:.1} s",
         rig.kind,
         begun.elapsed().as_secs_f32()
     ));
