@@ -26,7 +26,7 @@ impl History {
     /// Adds what a writer said, whose power failed at some time, if it did.
     ///
     /// An answer that came later counts for nothing: a sync that is under way when a file system is shut down may end
-    /// well although nothing reached the medium (seen on ext4, twice in 2,000 cuts). A machine without power gives no
+    /// well although nothing reached the medium (seen on ext4, once in 2,000 cuts). A machine without power gives no
     /// answer any more.
     pub(crate) fn add(&mut self, said: Vec<Said>, failed: Option<SystemTime>) {
         let mut late = 0;
