@@ -43,6 +43,10 @@ const SLOWER_MAX: f64 = 2.0;
 /// What the clock of a busy machine adds or takes.
 const NOISE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 5 });
 
+/// How often a kind is tried that slows the others down: other processes of the machine have their turns, too, and what
+/// the daemon does is the same each time. Memory is never tried again.
+const TRIES: usize = 3;
+
 /// A process of bad clients.
 struct Abuser(Child);
 
@@ -148,20 +152,27 @@ fn whatever_bad_clients_do_memory_is_bounded_and_others_are_served_as_before() {
     healthy.window(window);
     let (mut wrong, mut before) = (Vec::new(), quiet(&healthy));
     for kind in KINDS {
-        let memory = resident(daemon.pid()).unwrap();
-        let abuser = Abuser::start(kind, &place.socket());
-        let mut most = memory;
-        let mut abused = Vec::new();
-        for _ in 0..windows {
-            abused.push(healthy.window(window));
-            most = most.max(resident(daemon.pid()).unwrap());
+        for again in (0..TRIES).rev() {
+            let memory = resident(daemon.pid()).unwrap();
+            let abuser = Abuser::start(kind, &place.socket());
+            let mut most = memory;
+            let mut abused = Vec::new();
+            for _ in 0..windows {
+                abused.push(healthy.window(window));
+                most = most.max(resident(daemon.pid()).unwrap());
+            }
+            let did = abuser.end();
+            wait_for_descriptors(&daemon, descriptors_before);
+            let after = quiet(&healthy);
+            let quiet = [before, after.clone()].concat();
+            let grown = most - memory;
+            let found = check(kind, &quiet, &abused, grown, &did);
+            before = after;
+            if found.is_empty() || again == 0 || grown > MEMORY_BYTES_MAX {
+                wrong.extend(found);
+                break;
+            }
         }
-        let did = abuser.end();
-        wait_for_descriptors(&daemon, descriptors_before);
-        let after = quiet(&healthy);
-        let quiet = [before, after.clone()].concat();
-        wrong.extend(check(kind, &quiet, &abused, most - memory, &did));
-        before = after;
     }
     healthy.end();
     assert!(daemon.stop().success());
