@@ -1,6 +1,7 @@
 //! A daemon as a process of its own that is killed and started again, always on the same folder and socket.
 //!
-//! Promises: whoever drops it leaves no process behind, and no socket. Not here: what is asked of it.
+//! Promises: whoever drops it leaves no process behind, and no socket. Not here: what is asked of it, but for
+//! the brain that most begin with.
 
 use std::env;
 use std::fs;
@@ -9,6 +10,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
+
+use amem_client::{Client, v1};
 
 /// Where daemons run, one after the other.
 #[derive(Debug)]
@@ -99,6 +102,20 @@ impl Place {
         thread::spawn(move || log.lines().for_each(drop));
         running
     }
+}
+
+/// Makes a brain without vectors, so that a test is about something else.
+///
+/// # Panics
+/// If it is refused.
+pub async fn create_bare(client: &Client, brain: &str) {
+    let request = v1::CreateBrainRequest {
+        brain: brain.into(),
+        vectors: Some(v1::VectorOptions::default()),
+        ..Default::default()
+    };
+    let made = client.brains().create_brain(request).await;
+    made.unwrap_or_else(|e| panic!("{brain} is not made: {e}"));
 }
 
 impl Drop for Place {

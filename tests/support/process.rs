@@ -1,7 +1,8 @@
-//! What the system says of a running process: its memory, its descriptors, its threads.
+//! Running processes: that one is ready, and what the system says of its memory and its descriptors.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 /// Bytes of its memory that are in use now.
 ///
@@ -22,4 +23,21 @@ pub fn resident(pid: u32) -> io::Result<u64> {
 /// If there is no such process, or it is another user's.
 pub fn descriptors(pid: u32) -> io::Result<usize> {
     Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.count())
+}
+
+/// Starts a program that listens to its input and says `ready` once it has begun; then it may say more.
+///
+/// # Panics
+/// If it can't be started, or says something else first.
+pub fn start_ready(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let started = command.spawn();
+    let mut child = started.unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+    let mut line = String::new();
+    if let Some(out) = &mut child.stdout {
+        // An error leaves the line empty.
+        drop(BufReader::new(out).read_line(&mut line));
+    }
+    assert_eq!(line, "ready\n", "the first words of {command:?}");
+    child
 }

@@ -4,6 +4,7 @@
 //! A version is a transaction: whatever a crash leaves, the file is there with all of one version, not older than the
 //! last that was answered. What a repair makes is there whole, or not at all.
 
+use std::io;
 use std::sync::Arc;
 
 use amem_core::fold::image::Sink;
@@ -12,7 +13,7 @@ use amem_core::repair::repair;
 use amem_core::{Error, EventType};
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::whole::{self, Whole};
+use amem_store::whole;
 use amem_store::{Folder, Mutation, Request, Store};
 use uuid::Uuid;
 
@@ -28,6 +29,8 @@ use crate::disk::{Answered, SimDisk};
 const VERSIONS: u64 = 5;
 const LIST: &str = "list";
 const REPAIRED: &str = "repaired.amem";
+/// What it is called until it is whole.
+const TMP: &str = "repaired.new";
 /// How often a run tries again when something failed.
 const ATTEMPTS: usize = 3;
 
@@ -88,12 +91,24 @@ impl Written {
         match &self.what {
             What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
-                let new = Whole::create_over(disk.clone(), "repaired.new")?;
-                let mut sink = To(&**new.file());
+                // What `amemctl repair` does, which has no disk of ours below it.
+                let step = |source| amem_store::Error::Disk {
+                    action: "make",
+                    name: REPAIRED.into(),
+                    source,
+                };
+                match disk.remove(TMP) {
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(step(e)),
+                    _ => {}
+                }
+                let file = disk.create(TMP).map_err(step)?;
+                let mut sink = To(&*file);
                 let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
                 let end = fold(&repaired.view, &repaired.options, &mut sink)?;
                 fold::journal(&repaired.options.identity, 11, end, &mut sink)?;
-                new.publish("", REPAIRED)
+                file.sync().map_err(step)?;
+                disk.publish(TMP, REPAIRED).map_err(step)?;
+                disk.sync_folder("").map_err(step)
             }
         }
     }

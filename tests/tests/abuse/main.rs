@@ -14,14 +14,14 @@
 mod healthy;
 mod soak;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use amem_tests::daemon::{Place, Running};
-use amem_tests::process::{descriptors, resident};
+use amem_tests::process::{descriptors, resident, start_ready};
 
 use crate::healthy::{Healthy, Window};
 
@@ -55,13 +55,7 @@ impl Abuser {
         let mut command = Command::new("nice");
         command.args(["-n", "19", env!("CARGO_BIN_EXE_amem-abuser"), kind]);
         command.arg(socket).arg(BRAIN);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        let out = child.stdout.as_mut().unwrap();
-        BufReader::new(out).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        Self(child)
+        Self(start_ready(&mut command))
     }
 
     /// Ends it; gives what it did.

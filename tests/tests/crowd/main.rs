@@ -23,8 +23,8 @@ mod seen;
 #[expect(dead_code, reason = "the package is only installed here")]
 mod sources;
 
-use amem_client::{Client, v1};
-use amem_tests::daemon::Place;
+use amem_client::Client;
+use amem_tests::daemon::{Place, create_bare};
 
 fn seconds() -> u64 {
     let seconds = std::env::var("AMEM_CROWD_SECS").ok();
@@ -38,11 +38,6 @@ fn folder() -> tempfile::TempDir {
 /// A brain without vectors.
 async fn create(place: &Place) -> Client {
     let client = Client::connect_unix(place.socket()).await.unwrap();
-    let request = v1::CreateBrainRequest {
-        brain: "b".into(),
-        vectors: Some(v1::VectorOptions::default()),
-        ..Default::default()
-    };
-    client.brains().create_brain(request).await.unwrap();
+    create_bare(&client, "b").await;
     client
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use amem_client::{Client, v1};
+pub(crate) use amem_tests::daemon::create_bare;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -92,16 +93,6 @@ pub(crate) async fn create(client: &Client, brain: &str) -> v1::CreateBrainRespo
     };
     let made = client.brains().create_brain(request).await;
     made.unwrap().into_inner()
-}
-
-/// Makes a brain without vectors, so that a test is about something else.
-pub(crate) async fn create_bare(client: &Client, brain: &str) {
-    let request = v1::CreateBrainRequest {
-        brain: brain.into(),
-        vectors: Some(v1::VectorOptions::default()),
-        ..Default::default()
-    };
-    client.brains().create_brain(request).await.unwrap();
 }
 
 /// New facts of these texts.

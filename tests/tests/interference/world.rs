@@ -12,7 +12,7 @@ use amem_client::core::NodeId;
 use amem_client::core::reader::Reader;
 use amem_client::core::view::View;
 use amem_client::{Client, v1};
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{Place, Running, create_bare};
 use std::os::unix::process::CommandExt;
 use tonic::Status;
 
@@ -86,12 +86,7 @@ impl World {
 
     /// A brain with an event in its base and one in its journal.
     pub(crate) async fn make(&self, brain: &str) {
-        let request = v1::CreateBrainRequest {
-            brain: brain.into(),
-            vectors: Some(v1::VectorOptions::default()),
-            ..Default::default()
-        };
-        self.client.brains().create_brain(request).await.unwrap();
+        create_bare(&self.client, brain).await;
         self.ingest(brain, "in the base").await.unwrap();
         let request = v1::CheckpointBrainRequest {
             brain: brain.into(),

@@ -1,12 +1,12 @@
 //! The clients of a killed daemon: processes that write until they are told to end.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use amem_tests::daemon::Place;
 use amem_tests::ledger::Told;
+use amem_tests::process::start_ready;
 
 /// How many there are.
 const CLIENTS: u64 = 4;
@@ -30,12 +30,7 @@ impl Clients {
                 .args(["b", &format!("client-{n}")]);
             command.arg((seed ^ (n << 40)).to_string()).arg(&ledger);
             command.args((!has_ids).then_some("without-ids"));
-            command.stdin(Stdio::piped()).stdout(Stdio::piped());
-            let mut child = command.spawn().unwrap();
-            let mut line = String::new();
-            let out = child.stdout.as_mut().unwrap();
-            BufReader::new(out).read_line(&mut line).unwrap();
-            assert_eq!(line, "ready\n");
+            let child = start_ready(&mut command);
             Client { child, ledger }
         };
         Self((0..CLIENTS).map(one).collect())

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
 use amem_core::verify;
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{Place, Running, create_bare};
 use amem_tests::ledger::Verdict;
 use amem_tests::random::Random;
 use tokio::runtime::Runtime;
@@ -138,12 +138,7 @@ impl Rig {
 /// Makes an empty brain.
 async fn create(place: &Place) {
     let client = Client::connect_unix(place.socket()).await.unwrap();
-    let request = v1::CreateBrainRequest {
-        brain: "b".into(),
-        vectors: Some(v1::VectorOptions::default()),
-        ..Default::default()
-    };
-    client.brains().create_brain(request).await.unwrap();
+    create_bare(&client, "b").await;
 }
 
 /// Asks for a checkpoint; the daemon may die before it answers.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
 use amem_core::verify;
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{Place, Running, create_bare};
 use amem_tests::ledger::{Told, Verdict};
 use amem_tests::mounts::{Kind, Mount};
 use tonic::{Code, Status};
@@ -38,12 +38,7 @@ impl World {
         let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
         let daemon = place.start();
         let client = Client::connect_unix(place.socket()).await.unwrap();
-        let request = v1::CreateBrainRequest {
-            brain: "b".into(),
-            vectors: Some(v1::VectorOptions::default()),
-            ..Default::default()
-        };
-        client.brains().create_brain(request).await.unwrap();
+        create_bare(&client, "b").await;
         Self {
             kind,
             place,

@@ -11,7 +11,8 @@ use amem_client::core::reader::Reader;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::process::{Daemon, Place};
-use crate::tools::{add, create};
+use crate::tools::add;
+use amem_tests::daemon::create_bare;
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -89,7 +90,7 @@ async fn ready_is_said_once_and_only_when_every_brain_is_recovered() {
     let daemon = Place::new("").start();
     let client = daemon.client().await;
     for brain in BRAINS {
-        create(&client, brain).await;
+        create_bare(&client, brain).await;
         for n in 0..200 {
             add(&client, brain, &format!("{brain} {n}")).await.unwrap();
         }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::process::{Daemon, Place};
-use crate::tools::{add, create, texts};
+use crate::tools::{add, texts};
+use amem_tests::daemon::create_bare;
 
 /// Clients that write at the same time.
 const WRITERS: usize = 8;
@@ -16,7 +17,7 @@ const BEFORE: usize = 400;
 #[tokio::test(flavor = "multi_thread")]
 async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
     let daemon = Place::new("").start();
-    create(&daemon.client().await, "b").await;
+    create_bare(&daemon.client().await, "b").await;
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let is_asked = Arc::new(AtomicBool::new(false));
     let mut writers = Vec::new();
@@ -86,7 +87,7 @@ async fn it_does_not_matter_which_folder_the_daemon_is_started_in() {
         let daemon = Daemon::start(place, command);
         let client = daemon.client().await;
         if ids.is_empty() {
-            create(&client, "b").await;
+            create_bare(&client, "b").await;
         }
         ids.push(add(&client, "b", &script).await.unwrap());
         // It is read by the file, too: a reload looks for it again.

@@ -70,16 +70,6 @@ pub(crate) fn refuses(mut command: Command) -> (Option<i32>, String) {
     (status.code(), reading.join().unwrap())
 }
 
-/// Makes a brain that is about text alone.
-pub(crate) async fn create(client: &Client, brain: &str) {
-    let request = v1::CreateBrainRequest {
-        brain: brain.into(),
-        vectors: Some(v1::VectorOptions::default()),
-        ..Default::default()
-    };
-    client.brains().create_brain(request).await.unwrap();
-}
-
 /// Remembers a fact; gives its id.
 pub(crate) async fn add(client: &Client, brain: &str, text: &str) -> Result<u64, tonic::Status> {
     let request = v1::IngestRequest {
