@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::folder::{check_folder, check_socket_folder};
 use crate::secrets::Secrets;
 use crate::socket::check_path;
-use crate::traces;
+use crate::traces::{self, Exporter};
 
 /// The settings as a table, one a line.
 pub(crate) fn show(config: &Config) -> String {
@@ -28,13 +28,13 @@ pub(crate) fn show(config: &Config) -> String {
 }
 
 /// Checks what can be checked without changing anything; gives words of warning.
-pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
+pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     // The default folder is made at the start.
     if !config.default_folder || config.folder.exists() {
         warnings.extend(check_folder(config)?);
     }
-    traces::check(config)?;
+    traces::check(config, exporter)?;
     check_path(&config.socket)?;
     if let Some(folder) = config.socket.parent().filter(|folder| folder.exists()) {
         check_socket_folder(folder)?;
@@ -75,7 +75,7 @@ mod tests {
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
         }
-        let warnings = check(&config).unwrap();
+        let warnings = check(&config, None).unwrap();
         assert!(
             warnings
                 .iter()

@@ -15,6 +15,7 @@ pub mod process;
 pub mod refusal;
 pub mod server;
 pub mod socket;
+pub mod traces;
 
 mod brains;
 mod open_brain;
@@ -47,7 +48,6 @@ mod secrets;
 mod services;
 mod tokens;
 mod touches;
-mod traces;
 mod watch;
 mod words;
 

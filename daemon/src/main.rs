@@ -3,5 +3,9 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    amemd::process::main()
+    #[cfg(feature = "otlp")]
+    let exporter: Option<amemd::traces::Exporter> = Some(amem_traces::start);
+    #[cfg(not(feature = "otlp"))]
+    let exporter = None;
+    amemd::process::main(exporter)
 }

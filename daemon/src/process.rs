@@ -15,7 +15,7 @@ use crate::folder::open_folder;
 use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
-use crate::traces::{self, Traces};
+use crate::traces::{self, Exporter};
 use crate::{check, descriptors, dumps, log};
 
 /// Service managers and containers kill after ten seconds.
@@ -27,7 +27,9 @@ const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() 
 /// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
 /// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in
 /// a moment). The log goes to standard error.
-pub fn main() -> ExitCode {
+///
+/// Spans are told by `exporter`, if the settings name a collector; without one such settings are refused.
+pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = dumps::never() {
         eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
@@ -35,9 +37,9 @@ pub fn main() -> ExitCode {
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = match check_only {
-        true => loaded.and_then(|config| check(&config)),
+        true => loaded.and_then(|config| check(&config, exporter)),
         // What is lent is taken while there are no threads yet.
-        false => loaded.and_then(|config| run_to_end(serve(config, Lent::take()?))),
+        false => loaded.and_then(|config| run_to_end(serve(config, Lent::take()?, exporter))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -51,9 +53,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn check(config: &Config) -> Result<()> {
+fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     print!("{}", check::show(config));
-    for warning in check::check(config)? {
+    for warning in check::check(config, exporter)? {
         eprintln!("amemd: warning: {warning}");
     }
     Ok(())
@@ -71,12 +73,8 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     done
 }
 
-async fn serve(mut config: Config, lent: Lent) -> Result<()> {
-    traces::check(&config)?;
-    let (traces, spans) = match config.traces.map(Traces::start).transpose()? {
-        Some((traces, spans)) => (Some(traces), spans),
-        None => (None, None),
-    };
+async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Result<()> {
+    let (spans, told) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     descriptors::raise();
     let on = |kind| signal(kind).map_err(Error::Signals);
@@ -95,9 +93,7 @@ async fn serve(mut config: Config, lent: Lent) -> Result<()> {
         }
     })
     .await;
-    if let Some(traces) = traces {
-        traces.end().await;
-    }
+    traces::finish(told).await;
     ran
 }
 

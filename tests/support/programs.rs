@@ -1,17 +1,17 @@
 //! The programs as users have them: `amemctl` with `amemd` beside it.
 //!
-//! Cargo builds a package's programs for that package's own tests only, so these are built on demand, once for each
-//! process of tests, with the profile that the tests have.
+//! Cargo builds a package's programs for that package's own tests only, so this package has programs that are the same.
 
-use std::env;
-use std::path::PathBuf;
-use std::process::Command;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
 use std::sync::OnceLock;
+use std::{env, fs, io};
 
 /// A command of `amemctl`, with nothing of the environment that would lead it elsewhere.
 pub fn amemctl() -> Command {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    let mut command = Command::new(FOLDER.get_or_init(build).join("amemctl"));
+    let mut command = Command::new(FOLDER.get_or_init(named).join("amemctl"));
     for (name, _) in env::vars_os() {
         let is_ours = |name: &str| name.starts_with("AMEM") || name.starts_with("XDG_");
         if name.to_str().is_some_and(is_ours) {
@@ -27,27 +27,39 @@ pub fn amemd() -> PathBuf {
     PathBuf::from(amemctl.get_program()).with_file_name("amemd")
 }
 
-/// Builds them; gives the folder that they are in.
-fn build() -> PathBuf {
+/// Puts them beside each other under the names that users know; gives the folder.
+fn named() -> PathBuf {
     let test = env::current_exe().unwrap_or_else(|e| panic!("where is this test? {e}"));
-    // A test is TARGET/PROFILE/deps/NAME.
-    let mut above = test.ancestors().skip(2);
-    let (Some(folder), Some(target)) = (above.next(), above.next()) else {
-        panic!("{} is not in a target folder", test.display());
-    };
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(["build", "-p", "amemctl", "-p", "amemd", "--target-dir"])
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
-    if folder.ends_with("release") {
-        command.arg("--release");
+    // A test is TARGET/PROFILE/deps/NAME, what it is built with TARGET/PROFILE/NAME.
+    let built = test.ancestors().nth(2);
+    let built = built.unwrap_or_else(|| panic!("{} is not in a target folder", test.display()));
+    let folder = built.join("programs");
+    for (program, name) in [
+        ("amem-tested-ctl", "amemctl"),
+        ("amem-tested-daemon", "amemd"),
+    ] {
+        let linked = link(&built.join(program), &folder.join(name));
+        linked.unwrap_or_else(|e| panic!("{program} as {name} in {}: {e}", folder.display()));
     }
-    let built = command
-        .output()
-        .unwrap_or_else(|e| panic!("cannot run cargo: {e}"));
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "the programs don't build:\n{said}");
-    folder.to_owned()
+    folder
+}
+
+/// Gives a program another name, whoever else does so now.
+fn link(program: &Path, name: &Path) -> io::Result<()> {
+    if let Some(folder) = name.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let file = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    if file(name).is_some_and(|named| file(program) == Some(named)) {
+        // Whoever runs it finds itself under this name.
+        return Ok(());
+    }
+    let ours = name.with_extension(process::id().to_string());
+    fs::hard_link(program, &ours)?;
+    fs::rename(&ours, name)?;
+    // A file that had the name before keeps this one, too.
+    match fs::remove_file(&ours) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
 }

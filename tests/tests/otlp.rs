@@ -1,4 +1,4 @@
-//! Calls as spans for a collector: `cargo test -p amem-tests --features otlp --test otlp`.
+//! Calls as spans for a collector.
 
 #![forbid(unsafe_code)]
 #![expect(

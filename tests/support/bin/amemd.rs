@@ -1,7 +1,7 @@
-//! The daemon's process, so that tests of this package have its binary: what `amemd` does, and nothing else.
+//! The daemon's process, so that tests of this package have its binary: what `amemd` with the feature `otlp` does.
 
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    amemd::process::main()
+    amemd::process::main(Some(amem_traces::start))
 }

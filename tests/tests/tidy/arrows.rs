@@ -3,15 +3,16 @@
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 6] = [
+const CRATES: [(&str, &str, &[&str]); 7] = [
     ("core", "amem-core", &[]),
     ("store", "amem-store", &["amem-core"]),
     ("proto", "amem-proto", &["amem-core"]),
     ("client", "amem-client", &["amem-core", "amem-proto"]),
+    ("traces", "amem-traces", &[]),
     (
         "daemon",
         "amemd",
-        &["amem-core", "amem-store", "amem-proto"],
+        &["amem-core", "amem-store", "amem-proto", "amem-traces"],
     ),
     ("cli", "amemctl", &["amem-core", "amem-client"]),
 ];
