@@ -21,6 +21,8 @@ pub const TOUCHES_WAITING_MAX: usize = 65_536;
 /// Events of a brain up to which every question is answered at once; of larger ones, those that may look at all of it
 /// are answered on a thread of their own.
 pub const SMALL_BRAIN_EVENTS: u64 = 2_000;
+/// How often who has something erased looks for the newer file.
+pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Batches of an ingest that wait for their answers.
 pub const BATCHES_WAITING_MAX: usize = 8;
 /// Bytes of frames that a direct read takes in at once; of more, on a thread that may wait for the disk.

@@ -16,6 +16,8 @@
 
 use std::fs::File;
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -121,6 +123,42 @@ impl Map {
     }
 }
 
+/// True if this descriptor, with what was mapped or duplicated from it, is all that has its file open: in no process is
+/// there another descriptor, or a mapping that was made by one. An error of kind `Unsupported` where no one can tell;
+/// others, as of a file that belongs to another user, are the system's.
+///
+/// A write lease is had by that one alone (fcntl(2), `F_SETLEASE`); it is given back at once.
+#[cfg(target_os = "linux")]
+pub fn is_sole_opening(file: &File) -> io::Result<bool> {
+    /// Of the kernel's asm-generic/fcntl.h, which the processors that we build for follow; libc does not have it.
+    const F_SETSIG: i32 = 10;
+    let call = |command: i32, argument: i32| {
+        // SAFETY: the descriptor is open as long as `file` lives, and these commands take an integer: no memory of
+        // this process is read or written.
+        match unsafe { libc::fcntl(file.as_raw_fd(), command, argument) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    // Whoever opens the file while the lease is held makes the kernel tell us: by what is ignored unless asked for.
+    call(F_SETSIG, libc::SIGURG)?;
+    match call(libc::F_SETLEASE, libc::F_WRLCK) {
+        Ok(()) => call(libc::F_SETLEASE, libc::F_UNLCK).map(|()| true),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY)) => Ok(false),
+        // A file system without leases.
+        Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EOPNOTSUPP)) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// True if this descriptor is all that has its file open; only Linux can tell.
+#[cfg(not(target_os = "linux"))]
+pub fn is_sole_opening(_file: &File) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// The successive mappings of one growing file, each from its start.
 ///
 /// A slice handed out from an earlier, shorter mapping stays valid: none is dropped before all are.
@@ -199,6 +237,39 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_mapping_of_a_removed_file_counts_as_an_opening_until_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, [7; 5000]).unwrap();
+        for writable in [false, true] {
+            let open = || {
+                let mut options = File::options();
+                options.read(true).write(writable).open(&path).unwrap()
+            };
+            let ours = open();
+            assert!(is_sole_opening(&ours).unwrap());
+            // What came of our own descriptor is ours.
+            let own = Map::shared(&ours, 5000).unwrap();
+            let other = File::open(&path).unwrap();
+            assert!(!is_sole_opening(&ours).unwrap());
+            let mapped = Map::shared(&other, 5000).unwrap();
+            drop(other);
+            assert!(!is_sole_opening(&ours).unwrap());
+            assert_eq!(mapped.slice(4999, 1), Some(&[7][..]));
+            drop(mapped);
+            assert!(is_sole_opening(&ours).unwrap());
+            assert_eq!(own.slice(4999, 1), Some(&[7][..]));
+        }
+        let ours = File::options().read(true).write(true).open(&path).unwrap();
+        let other = File::open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_sole_opening(&ours).unwrap());
+        drop(other);
+        assert!(is_sole_opening(&ours).unwrap());
+    }
 
     #[test]
     fn ranges_outside_are_none() {

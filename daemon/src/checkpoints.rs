@@ -263,10 +263,14 @@ fn no_thread(error: io::Error) -> Refusal {
 }
 
 /// Drops what is left of the old generation where no commit waits for it.
-pub(crate) fn let_go(retired: Retired) {
+pub(crate) fn let_go(retired: Retired, shared: &Arc<Shared>) {
+    let replaced = shared.replaced.clone();
     let dropped = thread::Builder::new()
         .name("old generation".into())
-        .spawn(move || drop(retired));
+        .spawn(move || {
+            drop(retired);
+            replaced.look();
+        });
     if let Err(error) = dropped {
         // Then it was dropped here.
         tracing::debug!(%error, "no thread to let go of an old generation");

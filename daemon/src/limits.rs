@@ -64,6 +64,14 @@ pub const JOBS_KEPT_MAX: usize = 256;
 pub const TOUCHES_WAITING_MAX: usize = 65_536;
 /// How long uses of events wait to be counted together.
 pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
+/// Files that were replaced and that somebody else has open, as many as are followed: each costs a descriptor.
+pub const REPLACED_HELD_MAX: usize = 64;
+/// How long an erase waits for readers of earlier files, unless its caller says.
+pub const READERS_WAIT: Duration = Duration::from_secs(2);
+/// How long it waits for them at most, whatever its caller says.
+pub const READERS_WAIT_MAX: Duration = Duration::from_secs(60);
+/// Processes that are named because they have an earlier file open.
+pub const HOLDERS_TOLD_MAX: usize = 32;
 /// How often brains that are not used are looked for.
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Brains that are opened beside each other when the daemon starts.

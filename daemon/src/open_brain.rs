@@ -24,6 +24,7 @@ use crate::limits::{
     JOBS_TOLD_MAX, QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX,
 };
 use crate::refusal::{Refusal, Result};
+use crate::replaced::ReplacedFiles;
 use crate::touches::Touches;
 use crate::writer::{Ending, Message, Write, Writer, Written};
 
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     file: Mutex<Held>,
     /// The newest commit that views have.
     newest: watch::Sender<Lsn>,
+    /// Files that the brain had before, those of other brains among them.
+    pub(crate) replaced: Arc<ReplacedFiles>,
     /// What is counted of it.
     pub(crate) figures: Arc<BrainFigures>,
     /// Uses of events that are not counted yet.
@@ -51,8 +54,13 @@ impl Shared {
     /// Views taken from now on are of what the store has.
     pub(crate) fn show(&self, store: &Store) {
         if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
-            self.brain.store(store.brain().clone());
-            *self.file.lock().unwrap_or_else(PoisonError::into_inner) = store.held();
+            let before = self.brain.swap(store.brain().clone());
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let file = std::mem::replace(&mut *file, store.held());
+            // A brain that was recovered may go on in its file.
+            if file.id() != store.held().id() {
+                self.replaced.add(&before, file);
+            }
         }
         self.journal_bytes
             .store(store.journal_bytes(), Ordering::Relaxed);
@@ -137,6 +145,7 @@ impl OpenBrain {
         jobs: &Jobs,
         health: &Health,
         figures: Arc<BrainFigures>,
+        replaced: Arc<ReplacedFiles>,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             brain: ArcSwap::new(store.brain().clone()),
@@ -144,6 +153,7 @@ impl OpenBrain {
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
             newest: watch::Sender::new(store.view().lsn()),
+            replaced,
             figures,
             touches: Touches::default(),
             journal_bytes: AtomicU64::new(store.journal_bytes()),

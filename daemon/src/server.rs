@@ -127,6 +127,8 @@ pub async fn run(
                 let after = control.live().limits.idle_close();
                 tokio::time::sleep(after.min(CLOSE_EVERY)).await;
                 brains.close_idle(after).await;
+                let replaced = brains.replaced().clone();
+                drop(tokio::task::spawn_blocking(move || replaced.look()).await);
             }
         })
     };

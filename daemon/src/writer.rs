@@ -368,7 +368,7 @@ impl Writer {
         match installed {
             Ok(retired) => {
                 self.shared.show(store);
-                checkpoints::let_go(retired);
+                checkpoints::let_go(retired, &self.shared);
                 let generation = store.brain().base().identity().generation;
                 tracing::info!(
                     brain = self.name,

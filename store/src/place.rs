@@ -36,6 +36,12 @@ impl Held {
     pub fn id(&self) -> FileId {
         self.0.id()
     }
+
+    /// True if nobody else has it open or mapped; what a store or a view of ours has mapped does not count. An error of
+    /// kind `Unsupported` if that can't be told.
+    pub fn is_sole_opening(&self) -> io::Result<bool> {
+        self.0.is_sole_opening()
+    }
 }
 
 impl Store {

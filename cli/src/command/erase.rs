@@ -1,12 +1,12 @@
 //! `amemctl erase`: events' texts, vectors and attributes are taken away for good.
 
-use amem_client::v1;
+use amem_client::{Duration, v1};
 use clap::Args;
 use serde::Serialize;
 
 use crate::asking::confirm;
 use crate::context::Context;
-use crate::event::EventJson;
+use crate::event::{EventJson, Time};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::id::Id;
@@ -34,6 +34,9 @@ pub(crate) struct Erase {
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
+    /// Wait so long for readers that have an earlier file open, at most 60.
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    wait: u32,
     /// Show what it would touch, and do nothing.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
@@ -49,6 +52,20 @@ struct Told {
     /// The new base of the brain; none of what was only shown.
     generation: Option<u64>,
     commit: Option<CommitJson>,
+    /// When the last reader of an earlier file had let go of it.
+    readers_gone: Option<Time>,
+    /// Who has not.
+    holders: Vec<HolderJson>,
+    /// Why that can't be told.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    readers_unknown: String,
+}
+
+/// A process that has an earlier file open.
+#[derive(Serialize)]
+struct HolderJson {
+    process: u32,
+    program: String,
 }
 
 impl Erase {
@@ -68,6 +85,10 @@ impl Erase {
         let request = v1::EraseRequest {
             options: Some(self.writing.options(cx)),
             event_ids: ids.clone(),
+            reader_wait: Some(Duration {
+                seconds: self.wait.into(),
+                nanos: 0,
+            }),
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
@@ -76,6 +97,12 @@ impl Erase {
             episodes: answer.episode_ids,
             generation: Some(answer.generation),
             commit: Some(commit),
+            readers_gone: answer
+                .readers_gone
+                .map(|at| Time::of(Some(at)))
+                .transpose()?,
+            holders: answer.holders.into_iter().map(HolderJson::of).collect(),
+            readers_unknown: answer.readers_unknown,
         };
         cx.done(Some(&brain.named), &told, |page| {
             let erased = plural(told.events.len() as u64, "event");
@@ -90,6 +117,7 @@ impl Erase {
                     joined(&told.episodes)
                 ));
             }
+            page.line(told.readers());
         })?;
         Ok(Exit::Ok)
     }
@@ -106,12 +134,50 @@ impl Erase {
             episodes,
             generation: None,
             commit: None,
+            readers_gone: None,
+            holders: Vec::new(),
+            readers_unknown: String::new(),
         };
         cx.answer(Some(&brain.named), &told, |page| {
             tell(events, &told.episodes, page);
             page.aside("nothing was erased");
         })?;
         Ok(Exit::Ok)
+    }
+}
+
+impl HolderJson {
+    fn of(holder: v1::FileHolder) -> Self {
+        Self {
+            process: holder.process_id,
+            program: holder.program,
+        }
+    }
+}
+
+impl Told {
+    /// What became of those who had an earlier file open.
+    fn readers(&self) -> String {
+        if self.readers_gone.is_some() {
+            return "nobody has an earlier file open any more".into();
+        }
+        if !self.readers_unknown.is_empty() {
+            return format!(
+                "whether somebody has an earlier file open can't be told: {}",
+                self.readers_unknown
+            );
+        }
+        let named = self.holders.iter();
+        let named: Vec<_> = named
+            .map(|holder| format!("{} (process {})", holder.program, holder.process))
+            .collect();
+        let who = match named.as_slice() {
+            [] => "a process of another user".to_owned(),
+            named => named.join(", "),
+        };
+        format!(
+            "an earlier file is still open in {who}: it is gone when that looks for news, or ends"
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is erased is gone: from every file of the demo's, and from every answer.
 
-use amem_client::v1;
+use amem_client::{Duration, v1};
 use amem_core::NodeId;
 
 use super::beliefs::{at_commit, by};
@@ -55,6 +55,8 @@ impl Demo {
             brain: BRAIN.into(),
             options: Some(by("planner")),
             event_ids: told.ids.clone(),
+            // The other process looks when it is asked.
+            reader_wait: Some(Duration::default()),
         };
         self.remote
             .call(self.remote.client.memory().erase(request))?;

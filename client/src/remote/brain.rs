@@ -11,13 +11,14 @@ use amem_core::view::View;
 use amem_proto::answer::{Answered, Question, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;
+use tokio::time::timeout;
 use tonic::Code;
 use uuid::Uuid;
 
 use super::client::Client;
 use super::file::{File, Seen, aside};
 use super::touches::Touches;
-use crate::limits::SMALL_BRAIN_EVENTS;
+use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
 /// An open brain. Cloning it is cheap. Uses of events that direct reads count are sent when the last clone is dropped,
 /// if the runtime still runs; `flush` waits for them.
@@ -157,9 +158,28 @@ impl Brain {
     /// the id as "request_id" in its metadata: with it, the change can be begun again later.
     pub async fn write<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         self.name_it(change.brain_mut())?;
-        let answer = self.shared.client.change(change).await?;
+        let change = self.shared.client.change(change);
+        let answer = match C::PATH == v1::EraseRequest::PATH {
+            true => self.letting_go(change).await?,
+            false => change.await?,
+        };
         self.shared.seen.saw_commit(C::commit(&answer));
         Ok(answer)
+    }
+
+    /// Waits for an erase, which waits for those who have an earlier file open: we look for the newer one meanwhile.
+    async fn letting_go<T>(&self, erase: impl Future<Output = Result<T>>) -> Result<T> {
+        let Some(file) = &self.shared.file else {
+            return erase.await;
+        };
+        tokio::pin!(erase);
+        loop {
+            match timeout(LOOK_EVERY, &mut erase).await {
+                Ok(answer) => return answer,
+                // What keeps us from looking is told to who reads.
+                Err(_) => drop(file.view(self.shared.seen.get()).await),
+            }
+        }
     }
 
     /// Waits until the uses of events that direct reads counted are durable.

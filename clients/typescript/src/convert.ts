@@ -42,6 +42,19 @@ export function micros(time: Told): Micros {
   return BigInt(time.seconds) * 1_000_000n + BigInt(Math.floor(time.nanos / 1000));
 }
 
+export const duration = (millis: number): Message => ({
+  seconds: String(Math.floor(millis / 1000)),
+  nanos: Math.floor((millis % 1000) * 1_000_000),
+});
+
+export const erased = (told: Told): Erased => ({
+  episodes: told.episode_ids.map(Number),
+  generation: Number(told.generation),
+  readersGoneMicros: told.readers_gone ? micros(told.readers_gone) : null,
+  holders: told.holders.map((holder: Told) => ({ processId: holder.process_id, program: holder.program })),
+  readersUnknown: told.readers_unknown,
+});
+
 export function timestamp(time: Time): Message {
   const all = toMicros(time);
   const rest = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;

@@ -256,6 +256,26 @@ export type Axis = 'recorded' | 'happened';
 /** Which way edges are followed. */
 export type Follow = 'outgoing' | 'incoming' | 'both';
 
+/** A process that has a file open. */
+export interface FileHolder {
+  processId: number;
+  program: string;
+}
+
+/** What was erased is in no file of the daemon's any more. */
+export interface Erased {
+  /** Episodes whose text may repeat it. */
+  episodes: number[];
+  /** The generation whose file is the first without it. */
+  generation: number;
+  /** When the last reader of an earlier file had let go of it; null: somebody has not, or it can't be told. */
+  readersGoneMicros: Micros | null;
+  /** Who has not, as far as the daemon may see: a `Reader` lets go when it looks for news (`refresh`). */
+  holders: FileHolder[];
+  /** Why it can't be told, or ''. */
+  readersUnknown: string;
+}
+
 /** One change of a commit. */
 export type Change =
   | { kind: 'event'; event: Event }

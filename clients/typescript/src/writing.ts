@@ -12,6 +12,7 @@ import {
   type EdgeType,
   type End,
   type Ends,
+  type Erased,
   type EventType,
   type JsonObject,
   type New,
@@ -147,11 +148,13 @@ export class Writing extends Calls {
   }
 
   /**
-   * Takes text, vector and attributes away for good, from every file of the daemon's. Gives the episodes whose text may
-   * repeat what was erased.
+   * Takes text, vector and attributes away for good, from every file of the daemon's. Readers that have an earlier file
+   * open are waited for: 2 seconds, unless `readersWaitMillis` says; a minute at most.
    */
-  async erase(events: readonly number[], how: WriteOptions = {}): Promise<number[]> {
-    return (await this.write('Erase', how, { event_ids: events })).episode_ids.map(Number);
+  async erase(events: readonly number[], how: WriteOptions & { readersWaitMillis?: number } = {}): Promise<Erased> {
+    const { readersWaitMillis, ...rest } = how;
+    const wait = readersWaitMillis === undefined ? undefined : convert.duration(readersWaitMillis);
+    return convert.erased(await this.write('Erase', rest, { event_ids: events, ...given({ reader_wait: wait }) }));
   }
 
   /** Counts events as used. */

@@ -39,6 +39,7 @@ use crate::jobs::Jobs;
 use crate::limits::{ADOPT_WAIT, ASKED_MAX, OPEN_AGAIN_AFTER, OPENINGS_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+use crate::replaced::ReplacedFiles;
 
 /// Why a file is not opened that has to be adopted first.
 const NOT_OURS: &str = "NOT_OURS";
@@ -60,6 +61,7 @@ struct Inner {
     health: Health,
     jobs: Jobs,
     figures: Figures,
+    replaced: Arc<ReplacedFiles>,
     places: Mutex<HashMap<String, Place>>,
     problems: Mutex<Problems>,
     /// Names of files that are not text, as they are told.
@@ -92,6 +94,7 @@ impl Brains {
             health,
             jobs,
             figures,
+            replaced: Arc::default(),
             places: Mutex::default(),
             problems: Mutex::default(),
             unreadable: Mutex::default(),
@@ -121,6 +124,11 @@ impl Brains {
     /// What is counted of the daemon and its brains.
     pub(crate) fn figures(&self) -> &Figures {
         &self.0.figures
+    }
+
+    /// Files of brains that were replaced.
+    pub(crate) fn replaced(&self) -> &Arc<ReplacedFiles> {
+        &self.0.replaced
     }
 
     /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted. Who asks has
@@ -417,7 +425,9 @@ impl Brains {
         }
         let path = self.0.path.join(folder::file_name(&name)?);
         let figures = self.0.figures.brain(&name);
-        let started = OpenBrain::start(store, path, &self.0.jobs, &self.0.health, figures);
+        let replaced = self.0.replaced.clone();
+        let started =
+            OpenBrain::start(store, path, &self.0.jobs, &self.0.health, figures, replaced);
         let brain = started.map_err(|e| {
             let message = format!("no thread for the writer of {name:?}: {e}");
             Refusal::new(Code::ResourceExhausted, "THREAD", message)

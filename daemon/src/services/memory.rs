@@ -1,6 +1,7 @@
 //! MemoryService: every call is one request to a brain's writer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use amem_core::SessionId;
 use amem_core::summary::{SUMMARY_BYTES, summary};
@@ -11,18 +12,26 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::{Service, parts, stream, subscribe};
+use crate::access::Caller;
 use crate::convert::{Asks, commit};
+use crate::holders::Holder;
+use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
+use crate::replaced::Released;
 use crate::writer::Written;
 
 impl Service {
     /// Has the mutation executed that a message asks for.
     async fn write<M: Asks>(&self, request: Request<M>) -> Result<Done> {
         let (caller, message) = parts(request)?;
+        self.write_as(&caller, message).await
+    }
+
+    async fn write_as<M: Asks>(&self, caller: &Caller, message: M) -> Result<Done> {
         let bytes = message.encoded_len();
         let (name, mut request) = message.into_request(&caller.principal)?;
-        let brain = self.0.brains.get(&caller, &name).await?;
+        let brain = self.0.brains.get(caller, &name).await?;
         if let Mutation::Compress { session, text, .. } = &mut request.mutation
             && text.trim().is_empty()
         {
@@ -30,18 +39,69 @@ impl Service {
             // The session may go on: a retry says the same, and has another summary.
             request.said = Some(format!("a summary of session {session}"));
         }
-        let erases = matches!(request.mutation, Mutation::Erase(_));
         if let Mutation::Erase(ids) = &request.mutation {
-            super::merge::refuse_kept(&self.0, &caller, &brain, ids).await?;
+            super::merge::refuse_kept(&self.0, caller, &brain, ids).await?;
         }
         let written = brain.write(request, bytes).await?;
-        if erases {
-            // Who sends the old file elsewhere ends at its next part.
-            drop(brain.sending.write().await);
-            // What the brain was made of goes as well.
-            self.0.brains.settle(&name).await;
-        }
         Ok(Done { brain, written })
+    }
+
+    /// Erases, and waits for those who have the content elsewhere than in the brain's file.
+    async fn erase_whole(&self, request: Request<v1::EraseRequest>) -> Result<v1::EraseResponse> {
+        let (caller, message) = parts(request)?;
+        let (name, within) = (message.brain.clone(), readers_wait(message.reader_wait)?);
+        let done = self.write_as(&caller, message).await?;
+        // Who sends the old file elsewhere ends at its next part.
+        drop(done.brain.sending.write().await);
+        // What the brain was made of goes as well.
+        self.0.brains.settle(&name).await;
+        let generation = done.written.generation;
+        let instance = done.brain.view().instance();
+        let replaced = self.0.brains.replaced();
+        let released = replaced.released(instance, generation, within).await;
+        let mut response = v1::EraseResponse {
+            commit: done.commit(),
+            episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
+            generation: generation.0,
+            ..v1::EraseResponse::default()
+        };
+        match released {
+            Released::At(at) => response.readers_gone = Some(at.into()),
+            Released::HeldBy(holders) => {
+                response.holders = holders.into_iter().map(holder).collect();
+                let processes: Vec<_> = response.holders.iter().map(|h| h.process_id).collect();
+                tracing::warn!(
+                    brain = name,
+                    ?processes,
+                    "readers still have a file open with what was erased"
+                );
+            }
+            Released::Unknown(why) => response.readers_unknown = why,
+        }
+        Ok(response)
+    }
+}
+
+/// How long readers of earlier files are waited for.
+fn readers_wait(asked: Option<prost_types::Duration>) -> Result<Duration> {
+    let Some(asked) = asked else {
+        return Ok(READERS_WAIT);
+    };
+    let within = Duration::try_from(asked);
+    let within = within.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
+    if within > READERS_WAIT_MAX {
+        let why = format!(
+            "{within:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
+        );
+        return Err(Refusal::invalid("reader_wait", why));
+    }
+    Ok(within)
+}
+
+fn holder(holder: Holder) -> v1::FileHolder {
+    v1::FileHolder {
+        process_id: holder.process,
+        program: holder.program,
     }
 }
 
@@ -114,6 +174,13 @@ macro_rules! calls {
                 Ok(Response::new(subscribe::follow(&self.0, &caller, request).await?))
             }
 
+            async fn erase(
+                &self,
+                request: Request<v1::EraseRequest>,
+            ) -> Result<Response<v1::EraseResponse>, Status> {
+                Ok(Response::new(self.erase_whole(request).await?))
+            }
+
             $(async fn $call(
                 &self,
                 request: Request<v1::$request>,
@@ -144,10 +211,6 @@ calls! {
     unpin(UnpinRequest) -> UnpinResponse {} from done;
     forget(ForgetRequest) -> ForgetResponse {} from done;
     restore(RestoreRequest) -> RestoreResponse {} from done;
-    erase(EraseRequest) -> EraseResponse {
-        episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
-        generation: done.written.generation.0,
-    } from done;
     compress_session(CompressSessionRequest) -> CompressSessionResponse {
         event_id: done.event_id(),
         edges: done.written.answer.edges,

@@ -336,6 +336,10 @@ impl File for OsFile {
         Map::shared(&self.file, len)
     }
 
+    fn is_sole_opening(&self) -> io::Result<bool> {
+        amem_core::mapping::is_sole_opening(&self.file)
+    }
+
     fn maps_live(&self) -> bool {
         true
     }

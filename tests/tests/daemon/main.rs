@@ -18,6 +18,7 @@ mod live;
 mod many;
 mod merge;
 mod process;
+mod readers_gone;
 mod refused;
 mod rejected;
 mod schedules;

@@ -6,7 +6,7 @@ JSON and text come as they are in the message; numbers of 32 bits keep the value
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Dict, Mapping, Optional, Sequence
 
 from . import _wire
@@ -19,7 +19,9 @@ from .types import (
     Context,
     ContextItem,
     Edge,
+    Erased,
     Event,
+    FileHolder,
     Hit,
     Moment,
     New,
@@ -42,6 +44,20 @@ Request = Dict[str, Any]
 def micros(time: Any) -> int:
     """A Timestamp of a message."""
     return int(time.seconds) * 1_000_000 + int(time.nanos) // 1000
+
+
+def erased(told: Any) -> Erased:
+    return Erased(
+        episodes=list(told.episode_ids),
+        generation=told.generation,
+        readers_gone_micros=micros(told.readers_gone) if told.HasField("readers_gone") else None,
+        holders=[FileHolder(holder.process_id, holder.program) for holder in told.holders],
+        readers_unknown=told.readers_unknown,
+    )
+
+
+def duration(span: timedelta) -> Request:
+    return {"seconds": span // timedelta(seconds=1), "nanos": span % timedelta(seconds=1) // timedelta(microseconds=1) * 1000}
 
 
 def timestamp(time: datetime) -> Request:

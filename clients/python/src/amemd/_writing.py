@@ -6,13 +6,13 @@ Every write carries a request id and is tried again with it, so that it is done 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from . import _convert
 from ._calls import Calls
 from ._session import OpenSession
-from .types import End, Ends, If, New
+from .types import End, Ends, Erased, If, New
 
 
 class Writing(Calls):
@@ -189,10 +189,14 @@ class Writing(Calls):
         """Shows a forgotten event again."""
         self._write("Restore", None, request_id, event_id=event)
 
-    def erase(self, events: Sequence[int], *, request_id: Optional[str] = None) -> List[int]:
-        """Takes text, vector and attributes away for good, from every file of the daemon's. Gives the episodes whose
-        text may repeat what was erased."""
-        return list(self._write("Erase", None, request_id, event_ids=list(events)).episode_ids)
+    def erase(
+        self, events: Sequence[int], *, readers_wait: Optional[timedelta] = None, request_id: Optional[str] = None
+    ) -> Erased:
+        """Takes text, vector and attributes away for good, from every file of the daemon's. Readers that have an earlier
+        file open are waited for: 2 seconds, unless `readers_wait` says; a minute at most."""
+        wait = None if readers_wait is None else _convert.duration(readers_wait)
+        answer = self._write("Erase", None, request_id, event_ids=list(events), reader_wait=wait)
+        return _convert.erased(answer)
 
     def touch(self, events: Sequence[int], *, request_id: Optional[str] = None) -> None:
         """Counts events as used."""

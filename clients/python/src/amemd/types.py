@@ -268,6 +268,30 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class FileHolder:
+    """A process that has a file open."""
+
+    process_id: int
+    program: str
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was erased is in no file of the daemon's any more."""
+
+    #: Episodes whose text may repeat it.
+    episodes: List[int]
+    #: The generation whose file is the first without it.
+    generation: int
+    #: When the last reader of an earlier file had let go of it; None: somebody has not, or it can't be told.
+    readers_gone_micros: Optional[int]
+    #: Who has not, as far as the daemon may see: a `Reader` lets go when it looks for news (`refresh`).
+    holders: List[FileHolder]
+    #: Why it can't be told, or "".
+    readers_unknown: str
+
+
+@dataclass(frozen=True)
 class Change:
     """One change of a commit. `kind` is event, edge, retracted-edge, belief, attributes, vector, touch, decay,
     session-opened, session-closed, settings or erased; the fields of other kinds are None."""

@@ -111,6 +111,7 @@ async fn secret(world: &World, noted: &mut Noted) -> Option<()> {
         brain: MIXED.into(),
         options: options("noter"),
         event_ids: vec![id],
+        ..Default::default()
     };
     let of = || async { world.client.memory().erase(request.clone()).await };
     world.done("Erase", of).await?;
