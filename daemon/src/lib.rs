@@ -44,6 +44,7 @@ mod methods;
 mod metrics;
 mod notify;
 mod panics;
+mod rates;
 mod replaced;
 mod schedules;
 mod secrets;

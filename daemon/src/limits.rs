@@ -139,6 +139,12 @@ pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(5);
 pub const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How long a silent peer may take to answer that look.
 pub const KEEPALIVE_ANSWER: Duration = Duration::from_secs(20);
+/// Calls of one caller within a second, unless the settings say.
+pub const CALLS_PER_SECOND: u64 = 50_000;
+/// New connections of one user, or of one address by TCP, within a second, unless the settings say.
+pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
+/// Callers and parties of which it is known how much of their share they have used.
+pub const RATES_KEPT_MAX: usize = 4_096;
 /// Connections for metrics at the same time: of more, the oldest is closed.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
 /// Bytes of the head of a request for metrics.

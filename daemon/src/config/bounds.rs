@@ -6,9 +6,9 @@ use super::keys::Key;
 use super::layers::Layers;
 use crate::error::Result;
 use crate::limits::{
-    BRAIN_IDLE_CLOSE, CONNECTION_STREAMS_MAX, CONNECTIONS_MAX, CONNECTIONS_PER_USER_MAX, DEADLINE,
-    DEADLINE_MAX, HANDSHAKE_DEADLINE, KEEPALIVE, PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX,
-    REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
+    BRAIN_IDLE_CLOSE, CALLS_PER_SECOND, CONNECTION_STREAMS_MAX, CONNECTIONS_MAX,
+    CONNECTIONS_PER_SECOND, CONNECTIONS_PER_USER_MAX, DEADLINE, DEADLINE_MAX, HANDSHAKE_DEADLINE,
+    KEEPALIVE, PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX, REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
 };
 
 macro_rules! limits {
@@ -54,10 +54,14 @@ limits! {
     connections: true, "AMEMD_LIMITS_CONNECTIONS", CONNECTIONS_MAX, 1..=65_536;
     /// Connections of one user, or of one address by TCP, at the same time.
     connections_per_user: true, "AMEMD_LIMITS_CONNECTIONS_PER_USER", CONNECTIONS_PER_USER_MAX, 1..=65_536;
+    /// New connections of one user, or of one address by TCP, within a second.
+    connections_per_second: true, "AMEMD_LIMITS_CONNECTIONS_PER_SECOND", CONNECTIONS_PER_SECOND, 1..=1_000_000;
     /// Streams of one connection at the same time.
     streams_per_connection: false, "AMEMD_LIMITS_STREAMS_PER_CONNECTION", CONNECTION_STREAMS_MAX as u64, 1..=1024;
     /// Calls that are under way at the same time.
     requests_in_flight: true, "AMEMD_LIMITS_REQUESTS_IN_FLIGHT", REQUESTS_IN_FLIGHT_MAX, 1..=1_000_000;
+    /// Calls of one caller within a second.
+    calls_per_second: true, "AMEMD_LIMITS_CALLS_PER_SECOND", CALLS_PER_SECOND, 1..=10_000_000;
     /// Bytes of the requests that are under way.
     request_bytes_in_flight: true, "AMEMD_LIMITS_REQUEST_BYTES_IN_FLIGHT", REQUEST_BYTES_IN_FLIGHT_MAX, 1024..=1 << 40;
     /// Seconds that a call may take which does not say how long it waits.

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
@@ -19,6 +20,7 @@ use super::unsent::Unsent;
 use crate::access::{Caller, Needs, Over, Pace, needs};
 use crate::control::Control;
 use crate::listen::Guest;
+use crate::rates::Rates;
 use crate::refusal::{Refusal, Result};
 
 /// Wraps every service.
@@ -26,6 +28,7 @@ use crate::refusal::{Refusal, Result};
 pub(crate) struct Enter {
     control: Control,
     load: Arc<Load>,
+    rates: Arc<Rates<String>>,
     answers: Arc<Answers>,
 }
 
@@ -34,6 +37,7 @@ impl Enter {
         Self {
             control,
             load: Arc::default(),
+            rates: Arc::default(),
             answers: Arc::default(),
         }
     }
@@ -58,6 +62,9 @@ impl Enter {
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
         check_role(&caller, needs)?;
+        let most = live.limits.calls_per_second;
+        let rate = self.rates.take(&*caller.principal, most, Instant::now());
+        rate.map_err(|wait| too_often(&caller.principal, most, wait))?;
         let deadline = Deadline::of(&parts.headers, needs, &live.limits)?;
         if let Some(deadline) = deadline.filter(Deadline::is_over) {
             return Err(deadline.exceeded());
@@ -85,6 +92,14 @@ impl Enter {
         };
         Ok((Request::from_parts(parts, body), entered))
     }
+}
+
+fn too_often(principal: &str, most: u64, wait: Duration) -> Refusal {
+    let message = format!(
+        "{principal} makes more than {most} calls a second, the limit (limits.calls_per_second): wait {} ms and call again",
+        wait.as_millis() + 1
+    );
+    Refusal::new(Code::ResourceExhausted, "LOAD", message)
 }
 
 /// What a call may do with the brains that it names is looked at when they are looked up.

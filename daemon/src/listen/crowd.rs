@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::peer::Party;
 use crate::config::Limits;
 use crate::figures::Figures;
 use crate::limits::UNIX_PLACES_ONE_IN;
+use crate::rates::Rates;
 
 /// Counts connections.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures);
+pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures, Arc<Rates<Party>>);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -41,16 +43,24 @@ pub(crate) enum Full {
     /// The party has too many.
     #[error("it has {0} connections, the limit (limits.connections_per_user)")]
     Party(u64),
+    /// The party comes too often.
+    #[error(
+        "it makes more than {0} connections a second, the limit (limits.connections_per_second)"
+    )]
+    Rate(u64),
 }
 
 impl Crowd {
     /// Nobody is there.
     pub(crate) fn new(figures: Figures) -> Self {
-        Self(Arc::default(), figures)
+        Self(Arc::default(), figures, Arc::default())
     }
 
     /// Takes a place.
     pub(crate) fn enter(&self, party: Party, limits: &Limits) -> Result<Place, Full> {
+        let most = limits.connections_per_second;
+        let rate = self.2.take(&party, most, Instant::now());
+        rate.map_err(|_| Full::Rate(most))?;
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.all >= limits.connections {
             return Err(Full::All(limits.connections));
@@ -113,6 +123,19 @@ mod tests {
         drop(again);
         let counts = crowd.0.lock().unwrap();
         assert_eq!((counts.all, counts.parties.len()), (2, 2));
+    }
+
+    #[test]
+    fn who_connects_too_often_is_turned_away_and_others_are_not() {
+        let limits = Limits {
+            connections_per_second: 2,
+            ..Limits::default()
+        };
+        let crowd = Crowd::default();
+        let enter = |uid| crowd.enter(Party::User(uid), &limits).map(drop);
+        let turned_away = (0..100).filter(|_| enter(1) == Err(Full::Rate(2)));
+        assert!(turned_away.count() > 50);
+        enter(2).unwrap();
     }
 
     #[test]

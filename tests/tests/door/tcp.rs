@@ -83,3 +83,33 @@ async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
     let listed = BrainServiceClient::new(channel).list_brains(request).await;
     assert_eq!(listed.unwrap().into_inner().brains[0].brain, "b");
 }
+
+#[tokio::test]
+async fn who_calls_too_often_is_told_how_long_to_wait_and_others_are_not() {
+    let settings = format!("{SETTINGS}[limits]\ncalls_per_second = 10\n");
+    let daemon = Place::new(&settings).start();
+    let channel = connect(&daemon, "localhost").await;
+    let bearer = |token: &str| format!("Bearer {token}");
+    let busy = bearer(&daemon.token_of("busy", v1::Permission::Read).await);
+    let calm = bearer(&daemon.token_of("calm", v1::Permission::Read).await);
+    let mut refused = None;
+    for _ in 0..200 {
+        let answer = ask(channel.clone(), &[("authorization", &busy)]).await;
+        if answer.is_err() {
+            refused = Some(answer);
+            break;
+        }
+    }
+    let words = ["token:busy", "limits.calls_per_second", "wait"];
+    check_refused(refused.unwrap(), Code::ResourceExhausted, "LOAD", &words);
+    ask(channel.clone(), &[("authorization", &calm)])
+        .await
+        .unwrap();
+    // A share comes back with time.
+    while ask(channel.clone(), &[("authorization", &busy)])
+        .await
+        .is_err()
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
