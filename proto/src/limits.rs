@@ -20,3 +20,5 @@ pub const TRAVERSE_DEPTH: u32 = 5;
 pub const PATH_DEPTH: u32 = 20;
 /// Heads that are told of one contested belief.
 pub const HEADS_MAX: usize = 100;
+/// Bytes of the words of a refusal, and of each of its values: longer ones lose their middle.
+pub const REFUSAL_BYTES_MAX: usize = 1024;

@@ -134,6 +134,11 @@ impl Running {
         self.0.id()
     }
 
+    /// How it ended by itself, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().ok().flatten()
+    }
+
     /// SIGKILL.
     ///
     /// # Panics

@@ -10,6 +10,7 @@ use amem_core::Error;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
+use crate::limits::REFUSAL_BYTES_MAX;
 use crate::v1;
 
 /// The domain of our reasons.
@@ -73,7 +74,7 @@ impl From<Error> for Refusal {
             Error::Magic { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
             Error::Version { .. } => (Code::FailedPrecondition, "VERSION"),
             Error::Spec1 => (Code::FailedPrecondition, "SPEC1"),
-            Error::Neither { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
+            Error::Neither { .. } => (Code::DataLoss, "CORRUPT"),
             Error::Foreign => (Code::FailedPrecondition, "FOREIGN"),
             Error::Truncated { .. } => (Code::DataLoss, "TRUNCATED"),
             Error::Corrupt { .. } => (Code::DataLoss, "CORRUPT"),
@@ -100,10 +101,27 @@ impl From<Error> for Refusal {
 
 impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
-        let metadata: HashMap<_, _> = refusal.metadata.into_iter().collect();
+        let metadata = refusal.metadata.into_iter();
+        let metadata: HashMap<_, _> = metadata
+            .map(|(name, value)| (name, clipped(value)))
+            .collect();
         let details = ErrorDetails::with_error_info(refusal.reason, DOMAIN, metadata);
-        Self::with_error_details(refusal.code, refusal.message, details)
+        Self::with_error_details(refusal.code, clipped(refusal.message), details)
     }
+}
+
+/// Words without their middle, if they are too long: they may quote what was asked, and a status goes in headers, of
+/// which most peers take 8 KiB in all.
+fn clipped(mut words: String) -> String {
+    if words.len() <= REFUSAL_BYTES_MAX {
+        return words;
+    }
+    // What is wrong comes first, what would be right last.
+    let (most, gap) = (REFUSAL_BYTES_MAX, " … ");
+    let head = words.floor_char_boundary(2 * most / 3);
+    let tail = words.ceil_char_boundary(words.len() - (most / 3 - gap.len()));
+    words.replace_range(head..tail, gap);
+    words
 }
 
 impl From<Status> for Refusal {
@@ -169,6 +187,23 @@ mod tests {
         );
         assert_eq!(Refusal::from(status), refusal);
         assert_eq!(Refusal::from(v1::Failure::from(refusal.clone())), refusal);
+    }
+
+    #[test]
+    fn long_words_lose_their_middle_so_that_a_status_fits_into_headers() {
+        let long = format!("begin{}end", "größe 🦀 ".repeat(10_000));
+        let refusal = Refusal::invalid("text", &long).with("text", &long);
+        let status = Status::from(refusal);
+        assert!(status.message().starts_with("text: begin"), "{status}");
+        assert!(status.message().ends_with("end"), "{status}");
+        assert!(status.message().contains('…'), "{status}");
+        let mut headers = tonic::codegen::http::HeaderMap::new();
+        status.add_header(&mut headers).unwrap();
+        let bytes: usize = headers
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 32)
+            .sum();
+        assert!(bytes < 8 << 10, "{bytes}");
     }
 
     #[test]

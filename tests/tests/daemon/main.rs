@@ -6,11 +6,13 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+mod any_request;
 mod calls;
 mod crash;
 mod erased;
 mod faulty;
 mod follow;
+mod forms;
 mod idle;
 mod jobs;
 mod kept;

@@ -10,6 +10,7 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+mod destroyed;
 mod load;
 mod rows;
 mod world;

@@ -27,7 +27,7 @@ pub(crate) struct World {
     folder: tempfile::TempDir,
     user: Option<u32>,
     place: Place,
-    _running: Running,
+    pub(crate) running: Running,
 }
 
 impl World {
@@ -64,12 +64,18 @@ impl World {
             folder,
             user,
             place,
-            _running: running,
+            running,
         };
         world.make("other").await;
         let copied = world.run("cp other.amem other.copy", "other");
         assert!(copied, "the brain to be put elsewhere");
         world
+    }
+
+    /// Another daemon, once the one before has ended.
+    pub(crate) async fn start_again(&mut self) {
+        self.running = self.place.start();
+        self.client = self.connect().await;
     }
 
     pub(crate) async fn connect(&self) -> Client {
