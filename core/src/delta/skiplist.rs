@@ -76,7 +76,8 @@ impl<K: Ord + Copy> SkipList<K> {
                 at = next;
             }
         }
-        self.walk(at)
+        // A key that has come since stands behind `at` as well, and may be before `from`.
+        self.walk(at).skip_while(move |key| *key < from)
     }
 
     /// All keys, ascending.
