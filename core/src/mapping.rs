@@ -19,11 +19,12 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::AtomicU64;
 
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::delta::append::AppendVec;
+use crate::publish;
 
 /// The bytes of a file from its start up to a length fixed when it was mapped.
 #[derive(Debug)]
@@ -114,9 +115,7 @@ impl Map {
                 let cell = unsafe {
                     AtomicU64::from_ptr(map.as_mut_ptr().add(offset as usize).cast::<u64>())
                 };
-                let value = cell.load(Ordering::Relaxed);
-                fence(Ordering::Acquire);
-                Some(u64::from_le(value))
+                Some(u64::from_le(publish::load(cell)))
             }
             Kind::Owned(words, _) => Some(u64::from_le(words[offset as usize / 8])),
         }
@@ -230,7 +229,7 @@ impl Cells {
         );
         // SAFETY: in bounds and aligned (just asserted; the mapping begins at a page), and mapped writable.
         let cell = unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().add(offset).cast::<u64>()) };
-        cell.store(value.to_le(), Ordering::Release);
+        publish::store(cell, value.to_le());
     }
 }
 

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::journal::live::{LOOK, Owner};
 use crate::journal::scan::Position;
 use crate::mapping::Map;
+use crate::publish::Applied;
 use crate::simd::ticks;
 use crate::view::View;
 
@@ -53,8 +54,8 @@ struct Followed {
     brain: Arc<Brain>,
     file: Option<File>,
     identity: Owner,
-    /// The `committed` cell up to which frames are applied; `u64::MAX` for a file that is offline.
-    applied: AtomicU64,
+    /// The `committed` cell up to which frames are applied.
+    applied: Applied,
     position: Mutex<Position>,
     /// What stood where the chain ended, if not zeros.
     torn: Option<String>,
@@ -106,8 +107,8 @@ impl Reader {
     #[inline]
     pub fn view(&self) -> Result<View> {
         let current = self.current.load();
-        let applied = current.applied.load(Ordering::Acquire);
-        let news = applied != u64::MAX && current.brain.committed() != Some(applied);
+        let applied = current.applied.up_to();
+        let news = applied.is_some() && current.brain.committed() != applied;
         if !news && !self.is_time_to_look() {
             return Ok(current.brain.view());
         }
@@ -119,11 +120,11 @@ impl Reader {
     /// must not wait for the disk. None if `view` would do more.
     pub fn view_within(&self, bytes: u64) -> Option<Result<View>> {
         let current = self.current.load();
-        let applied = current.applied.load(Ordering::Acquire);
+        let applied = current.applied.up_to();
         if self.is_time_to_look() {
             return None;
         }
-        if applied != u64::MAX {
+        if let Some(applied) = applied {
             let cell = current.brain.committed()?;
             // The top bit calls for a look at the path.
             if cell & LOOK != 0 || cell.saturating_sub(applied) > bytes {
@@ -231,7 +232,7 @@ impl Followed {
         let mut followed = Self {
             file: Some(file),
             identity,
-            applied: AtomicU64::new(u64::MAX),
+            applied: Applied::offline(),
             position: Mutex::new(Position {
                 at: 0,
                 lsn: crate::types::Lsn(0),
@@ -245,7 +246,7 @@ impl Followed {
         };
         followed.position = Mutex::new(start);
         if followed.is_owned_now() {
-            followed.applied = AtomicU64::new(0);
+            followed.applied = Applied::nothing();
             followed.follow()?;
         } else {
             let replayed = followed.brain.replay(start, u64::MAX)?;
@@ -264,7 +265,7 @@ impl Followed {
     }
 
     fn is_live(&self) -> bool {
-        self.applied.load(Ordering::Relaxed) != u64::MAX
+        self.applied.is_live()
     }
 
     /// Applies what was committed since. The caller holds the reader's `applying`, or is alone.
@@ -298,7 +299,7 @@ impl Followed {
             }
         }
         // The top bit is left out: as long as it is set, every view looks whether there is a successor.
-        self.applied.store(committed, Ordering::Release);
+        self.applied.reach(committed);
         Ok(())
     }
 }

@@ -7,11 +7,9 @@
 //! Promises: an event costs a quarter of a byte once a graph was walked, and a byte at most.
 //! Not here: what the journal says since; a base that is opened anew knows nothing.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::node::Raw;
 use crate::error::Result;
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::{EventType, Flags, Micros, NodeId};
 
 /// Blocks of a page: one is made when something of it is first wanted.
@@ -125,8 +123,8 @@ impl Learnt {
     {
         let at = n as usize;
         let page = self.peaks.get(at / PAGE);
-        let page =
-            page.map(|page| page.get_or_init(|| Box::new([const { OnceLock::new() }; PAGE])));
+        let page = page
+            .map(|page| page.get_or_init(|| Box::new(std::array::from_fn(|_| OnceLock::new()))));
         let known = page.map(|page| &page[at % PAGE]);
         if let Some(peak) = known.and_then(OnceLock::get) {
             return Ok(*peak);

@@ -7,9 +7,7 @@
 //! Promises: readers and writers need no lock, as all who know of the same changes find the same. Sixteen bytes an
 //! event, in pages that are made when something of them is first kept.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::NodeId;
 
 /// Events of a page.

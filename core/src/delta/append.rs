@@ -8,8 +8,7 @@
 //! Pushing from two threads at once loses no memory safety, only order: callers hold the writer's lock.
 //! Not here: what the entries mean (`delta`).
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, OnceLock, Ordering};
 
 /// "No entry" in chains of indices.
 pub const NONE: u32 = u32::MAX;
@@ -34,9 +33,9 @@ impl<T> Default for AppendVec<T> {
 
 impl<T> AppendVec<T> {
     /// An empty vector; allocates nothing.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self {
-            chunks: [const { OnceLock::new() }; CHUNKS],
+            chunks: std::array::from_fn(|_| OnceLock::new()),
             len: AtomicU32::new(0),
         }
     }
@@ -190,7 +189,7 @@ impl<K: Key> Default for Trie<K> {
 
 impl<K: Key> Trie<K> {
     /// An empty map; allocates nothing.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             nodes: AppendVec::new(),
             leaves: AppendVec::new(),
@@ -239,14 +238,16 @@ impl<K: Key> Trie<K> {
             };
             let entry = cell.load(Ordering::Relaxed);
             if entry == EMPTY {
-                cell.store(leaf, Ordering::Release);
+                // Relaxed: the leaf is found in `leaves`, or not yet, and no other key's way is here.
+                cell.store(leaf, Ordering::Relaxed);
                 return;
             }
             if entry & 1 == 0 {
                 at = entry >> 1;
                 continue;
             }
-            // Two keys share this cell: build the levels on which they still agree, then publish them.
+            // Two keys share this cell: build the levels on which they still agree, then publish them. Until then
+            // nobody sees them, and their own cells need no order.
             let Some((other, _)) = self.leaves.get(entry >> 1) else {
                 return;
             };
@@ -259,12 +260,12 @@ impl<K: Key> Trie<K> {
                     return;
                 };
                 if a != b {
-                    node[a].store(leaf, Ordering::Release);
-                    node[b].store(entry, Ordering::Release);
+                    node[a].store(leaf, Ordering::Relaxed);
+                    node[b].store(entry, Ordering::Relaxed);
                     break;
                 }
                 let deeper = self.nodes.push(Default::default());
-                node[a].store(deeper << 1, Ordering::Release);
+                node[a].store(deeper << 1, Ordering::Relaxed);
                 below = deeper;
             }
             cell.store(top << 1, Ordering::Release);

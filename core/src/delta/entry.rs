@@ -1,12 +1,10 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::append::{AppendVec, Link, NONE};
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
 use super::touched::Touched;
+use crate::sync::{AtomicBool, OnceLock, Ordering};
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 /// Bytes in the file.
@@ -141,6 +139,8 @@ pub struct Events {
     pub untimed: AppendVec<u32>,
     /// New events of each type; few brains have more than a handful of types.
     kinds: Box<[OnceLock<Box<AppendVec<u32>>>]>,
+    /// The events of a type of which there are none.
+    none: AppendVec<u32>,
     /// Events that have, or had, other attributes than they were created with, in the order of that.
     pub described: AppendVec<u32>,
 }
@@ -160,6 +160,7 @@ impl Events {
             happened: SkipList::default(),
             untimed: AppendVec::new(),
             kinds: (0..=u8::MAX).map(|_| OnceLock::new()).collect(),
+            none: AppendVec::new(),
             described: AppendVec::new(),
         }
     }
@@ -251,9 +252,8 @@ impl Events {
 
     /// New events of a type, ascending ids.
     pub fn of_kind(&self, event_type: EventType) -> &AppendVec<u32> {
-        static NONE_OF_IT: AppendVec<u32> = AppendVec::new();
         let kind = self.kinds[usize::from(event_type.0)].get();
-        kind.map_or(&NONE_OF_IT, |list| list)
+        kind.map_or(&self.none, |list| list)
     }
 
     /// Adds a version of an event's state.

@@ -1,14 +1,12 @@
 //! Commits of the delta, and what belongs to a commit and to no event: sessions and requests.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::append::{AppendVec, Link, NONE, Trie};
 use super::entry::Span;
 use crate::journal::op::Commit;
+use crate::sync::{AtomicU32, OnceLock, Ordering};
 use crate::types::{Lsn, Micros, SessionId};
 
 /// A commit, and how much there was after it.

@@ -7,10 +7,8 @@
 //! Promises: inserting costs the same in a map of ten as in one of ten million; a reader that finds an id finds the
 //! value that was inserted. Not here: keys that are anything but ids (`append::Trie`).
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use crate::simd::prefetch;
+use crate::sync::{AtomicU32, OnceLock, Ordering};
 
 /// Ids of a leaf.
 const LEAF: u64 = 64;
@@ -59,9 +57,9 @@ impl Sparse {
         let Some(block) = self.blocks.get((id / BLOCK) as usize) else {
             return;
         };
-        let block = block.get_or_init(|| Box::new([const { OnceLock::new() }; LEAVES]));
+        let block = block.get_or_init(|| Box::new(std::array::from_fn(|_| OnceLock::new())));
         let leaf = block[(id % BLOCK / LEAF) as usize]
-            .get_or_init(|| Box::new([const { AtomicU32::new(0) }; LEAF as usize]));
+            .get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU32::new(0))));
         leaf[at(id)].store(value + 1, Ordering::Release);
     }
 

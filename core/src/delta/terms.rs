@@ -3,9 +3,9 @@
 //! Applying a commit does not cut its texts into terms: most readers never ask for words.
 
 use std::borrow::Cow;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::Result;
+use crate::sync::{Mutex, OnceLock, PoisonError};
 use crate::text::{Analyzer, DeltaTerms, TermCounts};
 
 /// The index, as far as it was needed.

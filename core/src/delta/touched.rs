@@ -3,11 +3,10 @@
 //! Most reads are of events that no commit touched since the base. Those look here, at one word, and not into the
 //! index of the others, which would cost them several loads that miss.
 //!
-//! Promises: a bit is set before the commit that sets it is published; memory grows with the blocks that are touched.
+//! Promises: a bit is set before the commit that sets it is published, and who sees it sees what was said of the event
+//! before it was set; memory grows with the blocks that are touched.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::NodeId;
 
 /// Words of a block.
@@ -33,7 +32,7 @@ impl Touched {
     /// Adds an event of the base; another is left out.
     pub(super) fn add(&self, id: NodeId) {
         if let Some(block) = self.blocks.get((id.0 / EVENTS) as usize) {
-            let words = block.get_or_init(|| Box::new([const { AtomicU64::new(0) }; WORDS]));
+            let words = block.get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU64::new(0))));
             words[(id.0 % EVENTS / 64) as usize].fetch_or(1 << (id.0 % 64), Ordering::Release);
         }
     }

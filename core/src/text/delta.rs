@@ -7,13 +7,12 @@
 //! adding an event costs in proportion to its text.
 //! Not here: when events are added (the view, before the first text query that needs them).
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Analyzer, TermCounts};
 use crate::base::terms::COUNT_MAX;
 use crate::delta::append::{AppendVec, Link, NONE, Trie};
+use crate::sync::{AtomicU32, Ordering};
 
 /// The term index of the events from `first` on.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ struct Length {
 
 impl DeltaTerms {
     /// An empty index behind a base that covers the events below `first`.
-    pub const fn new(first: u32) -> Self {
+    pub fn new(first: u32) -> Self {
         Self {
             first,
             places: Trie::new(),
