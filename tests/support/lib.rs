@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agents;
+pub mod board;
 pub mod crash;
 pub mod crowd;
 pub mod daemon;

@@ -7,6 +7,7 @@
 
 mod chance;
 mod content;
+mod disordered;
 mod fault;
 mod file;
 mod hooked;
@@ -16,6 +17,7 @@ mod sim;
 
 pub use chance::Chance;
 pub use content::Content;
+pub use disordered::{Disordered, Flaw};
 pub use fault::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind};
 pub use hooked::{About, Hooked};
 pub use image::{Entry, Image, folder_of};

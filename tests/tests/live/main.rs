@@ -6,20 +6,23 @@
     reason = "a helper that fails is a test that fails"
 )]
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+mod order;
+mod peers;
+
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use amem_core::mapping::Cells;
 use amem_core::reader::Reader;
 use amem_core::view::View;
 use amem_core::{EventType, NodeId};
+use amem_store::disk::Disk;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_tests::board::{self, Board};
+use peers::Peer;
 
 /// A folder on the disk that the build is on: a folder of temporary files may be in memory.
 fn folder() -> tempfile::TempDir {
@@ -27,7 +30,11 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn open(path: &Path) -> Store {
-    let disk = Arc::new(OsDisk::new(path).unwrap());
+    open_on(Arc::new(OsDisk::new(path).unwrap()))
+}
+
+/// A new brain on a disk.
+fn open_on(disk: Arc<dyn Disk>) -> Store {
     let folder = Folder::open(disk, "a test").unwrap();
     let mut options = Create {
         dimension: 0,
@@ -40,14 +47,28 @@ fn open(path: &Path) -> Store {
 }
 
 /// Commits `count` events, each in a commit of its own, `group` commits to a sync.
-fn commit(store: &mut Store, count: u64, group: u64, mut acknowledged: impl FnMut(u64)) {
+fn commit(store: &mut Store, count: u64, group: u64, acknowledged: impl FnMut(u64)) {
+    commit_some(store, count, group, 1, acknowledged);
+}
+
+/// Commits so often, `group` commits to a sync: each `event_every`-th adds an event, the others say that it was used.
+fn commit_some(
+    store: &mut Store,
+    count: u64,
+    group: u64,
+    event_every: u64,
+    mut acknowledged: impl FnMut(u64),
+) {
     let mut done = 0;
     while done < count {
-        let first = store.view().nodes();
+        let mut next = store.view().nodes();
         let requests: Vec<Request> = (0..group.min(count - done))
             .map(|i| {
-                let text = format!("{} is what this event says of itself", first + i);
-                let events = vec![NewEvent::new(EventType::FACT, text)];
+                if !i.is_multiple_of(event_every) {
+                    return Request::new(Mutation::Touch(vec![(NodeId(next - 1), 1)]));
+                }
+                let events = vec![NewEvent::new(EventType::FACT, board::text(next))];
+                next += 1;
                 Request::new(Mutation::Ingest(Ingest {
                     events,
                     ..Ingest::default()
@@ -59,41 +80,6 @@ fn commit(store: &mut Store, count: u64, group: u64, mut acknowledged: impl FnMu
             done += 1;
         }
     }
-}
-
-struct Peer(Child, BufReader<std::process::ChildStdout>);
-
-impl Peer {
-    fn start(brain: &Path, cell: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_amem-peer"))
-            .args([brain, cell])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        out.read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), "ready");
-        Self(child, out)
-    }
-
-    fn finish(mut self) -> String {
-        let mut line = String::new();
-        self.1.read_line(&mut line).unwrap();
-        assert!(self.0.wait().unwrap().success(), "{line}");
-        line.trim().to_owned()
-    }
-}
-
-fn cell(path: &Path) -> Cells {
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .unwrap();
-    file.set_len(4096).unwrap();
-    Cells::shared(&file, 0, 4096).unwrap()
 }
 
 /// The number of a long run, set by an environment variable.
@@ -109,29 +95,36 @@ fn readers_in_other_processes_see_every_answered_commit_across_checkpoints() {
     let commits = size("AMEM_FOLLOW_COMMITS", 100_000);
     let dir = folder();
     let mut store = open(dir.path());
-    let (brain, cell_path) = (dir.path().join("b.amem"), dir.path().join("cell"));
-    let cell = cell(&cell_path);
-    let before = Peer::start(&brain, &cell_path);
+    let (brain, page) = (dir.path().join("b.amem"), dir.path().join("board"));
+    let board = Board::create(&page).unwrap();
+    let before = Peer::start(&brain, &page, "follow", 0);
     let tenth = commits / 10;
-    commit(&mut store, tenth, 64, |lsn| cell.store(0, lsn));
+    // A long run is not to spend its time on syncs.
+    let group = (commits / 20_000).max(64);
+    commit_some(&mut store, tenth, group, 8, |lsn| board.answer(lsn));
     store.checkpoint().unwrap();
-    let after = Peer::start(&brain, &cell_path);
+    let after = Peer::start(&brain, &page, "follow", 1);
     for _ in 0..9 {
-        commit(&mut store, tenth, 64, |lsn| cell.store(0, lsn));
+        commit_some(&mut store, tenth, group, 8, |lsn| board.answer(lsn));
         store.checkpoint().unwrap();
     }
-    commit(&mut store, 100, 1, |lsn| cell.store(0, lsn));
-    cell.store(0, u64::MAX);
+    commit(&mut store, 100, 1, |lsn| board.answer(lsn));
+    board.finish();
+    let events = store.view().nodes();
     for (name, peer) in [
         ("started before a checkpoint", before),
         ("started after one", after),
     ] {
-        let seen = peer.finish();
+        let seen = peer.finish().unwrap_or_else(|why| panic!("{why}"));
         println!("{commits} commits, reader {name}: {seen}");
-        assert!(seen.contains(" stale 0 "), "{seen}");
+        assert!(seen.contains(" stale 0 for more than 100 ms 0,"), "{seen}");
         assert!(
-            seen.ends_with(&format!("events {}", 10 * tenth + 100)),
+            seen.contains(&format!(" frames {} ", 10 * tenth + 100)),
             "{seen}"
+        );
+        assert!(
+            seen.ends_with(&format!(" events {events}")),
+            "{seen} of {events}"
         );
     }
 }
