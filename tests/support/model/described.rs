@@ -1,6 +1,6 @@
-//! Random attributes in every form that JSON has, and filters of every form about them.
+//! What random events say: texts, vectors, attributes in every form that JSON has; and filters of every form.
 //!
-//! Both draw on few names and few values, so that filters find something, and what is nearly equal occurs: 1 and 1.0
+//! Attributes and filters draw on few names and few values, so that filters find something, and what is nearly equal occurs: 1 and 1.0
 //! and "1", words in another case, one path written in two ways.
 
 use amem_core::event::Attributes;
@@ -11,8 +11,32 @@ use crate::random::Random;
 /// More values than an index tells of.
 const TOO_MANY: u64 = 300;
 
+/// Words, some of them in most texts and some in few.
+pub fn text(random: &mut Random) -> String {
+    const WORDS: [&str; 16] = [
+        "river", "stone", "stones", "walking", "garden", "the", "painted", "Paint", "harbour",
+        "lamp", "größe", "東京", "kite", "orchard", "violin", "meadow",
+    ];
+    let count = random.below(8);
+    let words = (0..count).map(|_| {
+        let at = random.below(16) * random.below(16) / 16;
+        WORDS[at as usize]
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A vector, now and then one of zeros, or none.
+pub fn vector(random: &mut Random, dimension: u32) -> Option<Vec<f32>> {
+    if dimension == 0 || random.below(5) == 0 {
+        return None;
+    }
+    let scale = random.pick(&[0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1e-3, 40.0]);
+    let number = |random: &mut Random| (random.unit() * 2.0 - 0.7) * scale;
+    Some((0..dimension).map(|_| number(random)).collect())
+}
+
 /// Attributes of an event, or none.
-pub(super) fn attributes(random: &mut Random) -> Option<Attributes> {
+pub fn attributes(random: &mut Random) -> Option<Attributes> {
     let json = match random.below(12) {
         0 | 1 => return None,
         2 | 3 => json!({"n": random.below(10)}),

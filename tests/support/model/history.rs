@@ -1,6 +1,6 @@
 //! The log of a brain, and what was known at any of its moments.
 
-use amem_core::view::AsOf;
+use amem_core::view::{AsOf, View};
 use amem_core::{Flags, Lsn, Micros};
 
 use super::state::{Act, Event, RATES, State};
@@ -31,13 +31,6 @@ impl Model {
         self.log.push((lsn.0, time.0, acts));
     }
 
-    /// A base is made of all there is.
-    pub fn checkpoint(&mut self) {
-        if let Some((_, _, acts)) = self.log.last_mut() {
-            acts.push(Act::Checkpoint);
-        }
-    }
-
     /// The number of commits.
     pub fn len(&self) -> usize {
         self.log.len()
@@ -54,15 +47,16 @@ impl Model {
         Micros(found.map_or(0, |(_, time, _)| *time))
     }
 
-    /// What a view sees whose newest commit is `now`, `checkpoints` of which its file went through.
-    pub fn known(&self, now: Lsn, checkpoints: usize, moment: Option<AsOf>) -> Known {
+    /// What a view sees, or what it sees of a moment.
+    pub fn known(&self, view: &View, moment: Option<AsOf>) -> Known {
+        let (now, base) = (view.lsn(), view.identity().base_lsn);
         let is_in = |(lsn, time, _): &&Commit| match moment {
             None => true,
             Some(AsOf::Lsn(moment)) => *lsn <= moment.0,
             Some(AsOf::Time(moment)) => *time <= moment.0,
         };
         let all = self.log.iter().take_while(|(lsn, ..)| *lsn <= now.0);
-        let present = replay(all.clone(), checkpoints);
+        let present = replay(all.clone(), base);
         let then = all.clone().filter(is_in).last();
         let (moment, time) = then.map_or((0, 0), |(lsn, time, _)| (*lsn, *time));
         if moment == now.0 {
@@ -72,7 +66,7 @@ impl Model {
                 moment,
             };
         }
-        let mut state = replay(all.filter(is_in), checkpoints);
+        let mut state = replay(all.filter(is_in), base);
         for (event, now) in state.events.iter_mut().zip(&present.events) {
             as_of(event, now, time);
         }
@@ -103,17 +97,17 @@ fn as_of(event: &mut Event, now: &Event, time: i64) {
     event.strength = event.faded(time, event.created_at, 0, &RATES);
 }
 
-fn replay<'l>(log: impl Iterator<Item = &'l Commit>, checkpoints: usize) -> State {
-    let (mut state, mut done) = (State::default(), 0);
-    for (_, time, acts) in log {
+/// All that commits leave. A text that was erased before the base was made is in no index of words any more.
+fn replay<'l>(log: impl Iterator<Item = &'l Commit>, base: Lsn) -> State {
+    let mut state = State::default();
+    for (lsn, time, acts) in log {
         for act in acts {
-            if matches!(act, Act::Checkpoint) {
-                done += 1;
-                if done > checkpoints {
-                    continue;
-                }
-            }
             state.apply(*time, act);
+            if let Act::Erase(id) = act
+                && *lsn <= base.0
+            {
+                state.events[*id as usize].indexed.clear();
+            }
         }
     }
     state

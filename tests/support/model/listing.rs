@@ -156,8 +156,8 @@ pub fn sessions(known: &Known, state: State, oldest_first: bool) -> Vec<SessionI
     let all = known.state.sessions.iter();
     let wanted = all.filter(|(_, session)| match state {
         State::Any => true,
-        State::Open => !session.closed,
-        State::Closed => session.closed,
+        State::Open => session.closed.is_none(),
+        State::Closed => session.closed.is_some(),
     });
     let mut ids: Vec<SessionId> = wanted.map(|(id, _)| SessionId(*id)).collect();
     if !oldest_first {

@@ -13,6 +13,7 @@ mod state;
 mod world;
 mod written;
 
+pub use described::{attributes, text, vector};
 pub use graph::{Heads, conflicts, edges, forest, heads, resolve, route, tree};
 pub use history::{Known, Model};
 pub use listing::{Place, list, place, sessions};

@@ -7,13 +7,26 @@ use serde_json::json;
 
 use super::described;
 use super::world::World;
+use crate::random::Random;
 
 /// Makes requests.
-pub struct Requests<'w>(pub &'w mut World);
+pub struct Requests<'w> {
+    /// Where chance comes from.
+    pub random: &'w mut Random,
+    /// The newest commit's time.
+    pub now: Micros,
+}
 
-impl Requests<'_> {
+impl<'w> Requests<'w> {
+    /// Requests to a world.
+    pub fn of(world: &'w mut World) -> Self {
+        let now = world.view().time();
+        let random = &mut world.random;
+        Self { random, now }
+    }
+
     fn chance(&mut self, one_in: u64) -> bool {
-        self.0.random.below(one_in) == 0
+        self.random.below(one_in) == 0
     }
 
     /// A scope, mostly an open one.
@@ -21,10 +34,8 @@ impl Requests<'_> {
         if !self.chance(6) {
             return Scope::default();
         }
-        let user = format!("u{}", self.0.random.below(2));
-        let agent = self
-            .chance(2)
-            .then(|| format!("a{}", self.0.random.below(2)));
+        let user = format!("u{}", self.random.below(2));
+        let agent = self.chance(2).then(|| format!("a{}", self.random.below(2)));
         Scope {
             user: Some(user),
             agent,
@@ -33,12 +44,12 @@ impl Requests<'_> {
     }
 
     fn window(&mut self) -> Window {
-        let now = self.0.view().time().0;
-        let end = |world: &mut World| {
-            let back = world.random.below(60 * Micros::DAY as u64) as i64;
-            (world.random.below(2) == 0).then_some(Micros(now - back))
+        let now = self.now.0;
+        let end = |random: &mut Random| {
+            let back = random.below(60 * Micros::DAY as u64) as i64;
+            (random.below(2) == 0).then_some(Micros(now - back))
         };
-        let (a, b) = (end(self.0), end(self.0));
+        let (a, b) = (end(self.random), end(self.random));
         match (a, b) {
             (Some(a), Some(b)) => Window {
                 from: Some(a.min(b)),
@@ -49,9 +60,9 @@ impl Requests<'_> {
     }
 
     fn bounds(&mut self) -> Bounds {
-        let (a, b) = (self.0.random.unit(), self.0.random.unit());
+        let (a, b) = (self.random.unit(), self.random.unit());
         let (min, max) = (Some(a.min(b)), Some(a.max(b)));
-        match self.0.random.below(3) {
+        match self.random.below(3) {
             0 => Bounds { min, max },
             1 => Bounds { min, max: None },
             _ => Bounds { min: None, max },
@@ -68,12 +79,10 @@ impl Requests<'_> {
         };
         if self.chance(4) {
             selection.types = vec![EventType(0), EventType(3), EventType(77)];
-            selection
-                .types
-                .truncate(1 + self.0.random.below(3) as usize);
+            selection.types.truncate(1 + self.random.below(3) as usize);
         }
         if self.chance(4) {
-            let mut session = || SessionId(self.0.random.below(8) as u32);
+            let mut session = || SessionId(self.random.below(8) as u32);
             selection.sessions = vec![session(), session()];
         }
         if self.chance(4) {
@@ -89,7 +98,7 @@ impl Requests<'_> {
             selection.strength = self.bounds();
         }
         if self.chance(8) {
-            selection.strength_at = Some(self.0.view().time());
+            selection.strength_at = Some(self.now);
         }
         if self.chance(4) {
             let words = [
@@ -99,10 +108,10 @@ impl Requests<'_> {
                 "東京",
                 "paint the stone",
             ];
-            selection.keyword = Some(self.0.random.pick(&words).to_owned());
+            selection.keyword = Some(self.random.pick(&words).to_owned());
         }
         if self.chance(3) {
-            let described = described::filter(&mut self.0.random);
+            let described = described::filter(self.random);
             let filters = [
                 json!({"n": {"gte": 5}}),
                 json!({"tags": "x", "text": {"contains": "r"}}),
@@ -110,7 +119,7 @@ impl Requests<'_> {
                 json!({"and": [described.clone(), {"confidence": {"gte": 0.5}}]}),
                 described,
             ];
-            let filter = &filters[self.0.random.below(10).min(4) as usize];
+            let filter = &filters[self.random.below(10).min(4) as usize];
             let filter = Filter::parse(filter).unwrap_or_else(|e| panic!("{filter}: {e}"));
             selection.filter = Some(filter);
         }
@@ -119,13 +128,13 @@ impl Requests<'_> {
 
     /// A filter about attributes.
     pub fn filter(&mut self) -> Filter {
-        let filter = described::filter(&mut self.0.random);
+        let filter = described::filter(self.random);
         Filter::parse(&filter).unwrap_or_else(|e| panic!("{filter}: {e}"))
     }
 
     /// An order.
     pub fn order(&mut self) -> Order {
-        self.0.random.pick(&[
+        self.random.pick(&[
             Order::Newest(Axis::Recorded),
             Order::Oldest(Axis::Recorded),
             Order::Newest(Axis::Happened),
@@ -138,9 +147,9 @@ impl Requests<'_> {
     pub fn ways(&mut self) -> (Follow, Vec<EdgeType>) {
         let follow = [Follow::Outgoing, Follow::Incoming, Follow::Both];
         let types: [&[u8]; 4] = [&[], &[0, 1], &[3], &[4, 6, 99]];
-        let types = self.0.random.pick(&types);
+        let types = self.random.pick(&types);
         (
-            self.0.random.pick(&follow),
+            self.random.pick(&follow),
             types.iter().map(|&t| EdgeType(t)).collect(),
         )
     }

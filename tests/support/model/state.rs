@@ -34,6 +34,8 @@ pub struct NewEvent {
 pub enum Act {
     /// A new event.
     Add(NewEvent),
+    /// One that was recorded so many microseconds before its commit, as several of one commit are.
+    AddBefore(i64, NewEvent),
     /// A new edge, or another weight.
     Link(u64, u64, u8, f32),
     /// An edge is retracted.
@@ -52,12 +54,10 @@ pub enum Act {
     Decay([f32; 6]),
     /// Settings: rates.
     Rates([f32; 6]),
-    /// A session begins: number, key.
-    Open(u32, String),
-    /// A session ends.
-    Close(u32),
-    /// A new base is made: no commit, but texts that were erased leave the index.
-    Checkpoint,
+    /// A session begins: number, key, agent.
+    Open(u32, String, String),
+    /// A session ends, thus.
+    Close(u32, String),
 }
 
 /// An event.
@@ -67,6 +67,8 @@ pub struct Event {
     pub id: u64,
     /// As it was made, but for what changed since.
     pub made: NewEvent,
+    /// The confidence that it was made with.
+    pub own: f32,
     /// Recorded.
     pub created_at: i64,
     /// Pinned, forgotten, compressed, erased.
@@ -116,10 +118,18 @@ impl Event {
 pub struct Session {
     /// The client's name for it.
     pub key: String,
+    /// Who opened it.
+    pub agent: String,
     /// It was opened by a client.
     pub explicit: bool,
-    /// It was closed.
-    pub closed: bool,
+    /// When, or when its first event was recorded.
+    pub opened: i64,
+    /// When its newest event was recorded, or it was opened.
+    pub last_event: i64,
+    /// When it was closed.
+    pub closed: Option<i64>,
+    /// How it ended.
+    pub outcome: String,
 }
 
 /// What there is.
@@ -150,19 +160,8 @@ impl State {
     /// Does what a commit of a time does.
     pub fn apply(&mut self, time: i64, act: &Act) {
         match act {
-            Act::Add(made) => {
-                self.sessions.entry(made.session).or_default();
-                self.events.push(Event {
-                    id: self.events.len() as u64,
-                    created_at: time,
-                    flags: Flags::default(),
-                    strength: made.confidence,
-                    accesses: 0,
-                    accessed: time,
-                    indexed: made.text.clone(),
-                    made: made.clone(),
-                });
-            }
+            Act::Add(made) => self.add(time, made),
+            Act::AddBefore(before, made) => self.add(time - before, made),
             Act::Link(source, target, edge_type, weight) => {
                 let edge = self.edges.entry((*source, *target, *edge_type));
                 edge.or_insert((0.0, time)).0 = *weight;
@@ -199,17 +198,36 @@ impl State {
                 }
             }
             Act::Rates(rates) => self.rates = *rates,
-            Act::Open(id, key) => {
+            Act::Open(id, key, agent) => {
                 let session = self.sessions.entry(*id).or_default();
                 (session.explicit, session.key) = (true, key.clone());
+                (session.opened, session.agent) = (time, agent.clone());
+                session.last_event = session.last_event.max(time);
             }
-            Act::Close(id) => self.sessions.entry(*id).or_default().closed = true,
-            Act::Checkpoint => {
-                let erased = |e: &&mut Event| e.flags.has(Flags::ERASED);
-                let gone = self.events.iter_mut().filter(erased);
-                gone.for_each(|event| event.indexed.clear());
+            Act::Close(id, outcome) => {
+                let session = self.sessions.entry(*id).or_default();
+                (session.closed, session.outcome) = (Some(time), outcome.clone());
             }
         }
+    }
+
+    fn add(&mut self, time: i64, made: &NewEvent) {
+        let session = self.sessions.entry(made.session).or_insert(Session {
+            opened: time,
+            ..Session::default()
+        });
+        session.last_event = time;
+        self.events.push(Event {
+            id: self.events.len() as u64,
+            own: made.confidence,
+            created_at: time,
+            flags: Flags::default(),
+            strength: made.confidence,
+            accesses: 0,
+            accessed: time,
+            indexed: made.text.clone(),
+            made: made.clone(),
+        });
     }
 
     fn event(&mut self, id: u64) -> &mut Event {

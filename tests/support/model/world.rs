@@ -21,8 +21,6 @@ pub struct World {
     pub written: Written,
     /// The model.
     pub model: Model,
-    /// Checkpoints so far.
-    pub checkpoints: usize,
     /// Where chance comes from.
     pub random: Random,
     /// What there is now, so that commits make sense.
@@ -47,7 +45,6 @@ impl World {
         Ok(Self {
             written: Written::new(dimension, Micros(ORIGIN))?,
             model: Model::default(),
-            checkpoints: 0,
             has_event_times: random.below(4) > 0,
             random,
             state: State::default(),
@@ -101,14 +98,18 @@ impl World {
                     .keys()
                     .next_back()
                     .map_or(0, |id| id + 1);
-                vec![Act::Open(id, format!("key-{id}"))]
+                vec![Act::Open(id, format!("key-{id}"), "tester".into())]
             }
             55 => {
-                let open = self.state.sessions.iter().filter(|(_, s)| !s.closed);
+                let open = self
+                    .state
+                    .sessions
+                    .iter()
+                    .filter(|(_, s)| s.closed.is_none());
                 let open: Vec<u32> = open.map(|(id, _)| *id).collect();
                 match open.as_slice() {
                     [] => Vec::new(),
-                    open => vec![Act::Close(self.random.pick(open))],
+                    open => vec![Act::Close(self.random.pick(open), "done".into())],
                 }
             }
             _ => return self.checkpoint(),
@@ -130,11 +131,7 @@ impl World {
         if self.model.is_empty() {
             return Ok(());
         }
-        self.written.checkpoint()?;
-        self.model.checkpoint();
-        self.state.apply(self.time, &Act::Checkpoint);
-        self.checkpoints += 1;
-        Ok(())
+        self.written.checkpoint()
     }
 
     /// Commits.
@@ -199,16 +196,7 @@ impl World {
 
     /// Words, some of them in most texts and some in few.
     pub fn text(&mut self) -> String {
-        const WORDS: [&str; 16] = [
-            "river", "stone", "stones", "walking", "garden", "the", "painted", "Paint", "harbour",
-            "lamp", "größe", "東京", "kite", "orchard", "violin", "meadow",
-        ];
-        let count = self.random.below(8);
-        let words = (0..count).map(|_| {
-            let at = self.random.below(16) * self.random.below(16) / 16;
-            WORDS[at as usize]
-        });
-        words.collect::<Vec<_>>().join(" ")
+        described::text(&mut self.random)
     }
 
     /// Attributes of an event, or none.
@@ -218,18 +206,7 @@ impl World {
 
     /// A vector, now and then one of zeros, or none.
     pub fn vector(&mut self) -> Option<Vec<f32>> {
-        if self.dimension == 0 || self.random.below(5) == 0 {
-            return None;
-        }
-        let scale = self
-            .random
-            .pick(&[0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1e-3, 40.0]);
-        let number = |random: &mut Random| (random.unit() * 2.0 - 0.7) * scale;
-        Some(
-            (0..self.dimension)
-                .map(|_| number(&mut self.random))
-                .collect(),
-        )
+        described::vector(&mut self.random, self.dimension)
     }
 
     fn rates(&mut self) -> [f32; 6] {
@@ -300,7 +277,7 @@ impl World {
 fn encode(act: &Act) -> Encoded {
     let (mut json, mut bytes) = (String::new(), Vec::new());
     let attributes = match act {
-        Act::Add(event) => &event.attributes,
+        Act::Add(event) | Act::AddBefore(_, event) => &event.attributes,
         Act::Attributes(_, attributes) => attributes,
         _ => &None,
     };
@@ -312,6 +289,13 @@ fn encode(act: &Act) -> Encoded {
             vector: Some(vector),
             ..
         })
+        | Act::AddBefore(
+            _,
+            NewEvent {
+                vector: Some(vector),
+                ..
+            },
+        )
         | Act::Vector(_, Some(vector)) => {
             bytes = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
         }
@@ -340,7 +324,11 @@ fn encode(act: &Act) -> Encoded {
 fn to_op<'a>(act: &'a Act, encoded: &'a Encoded, next: &mut u64, time: i64) -> Op<'a> {
     let at = Micros(time);
     match act {
-        Act::Add(event) => {
+        Act::Add(event) | Act::AddBefore(_, event) => {
+            let at = match act {
+                Act::AddBefore(before, _) => Micros(time - before),
+                _ => at,
+            };
             let id = NodeId(*next);
             *next += 1;
             Op::Event(NewNode {
@@ -395,17 +383,16 @@ fn to_op<'a>(act: &'a Act, encoded: &'a Encoded, next: &mut u64, time: i64) -> O
         Act::Rates(_) => Op::Settings {
             json: &encoded.json,
         },
-        Act::Open(id, key) => Op::OpenSession {
+        Act::Open(id, key, agent) => Op::OpenSession {
             session: SessionId(*id),
             key,
-            agent: "tester",
+            agent,
             at,
         },
-        Act::Close(id) => Op::CloseSession {
+        Act::Close(id, outcome) => Op::CloseSession {
             session: SessionId(*id),
-            outcome: "done",
+            outcome,
             at,
         },
-        Act::Checkpoint => panic!("a checkpoint is no operation"),
     }
 }

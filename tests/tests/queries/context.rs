@@ -56,7 +56,7 @@ fn a_context_is_never_over_its_budget() {
             let context = Context {
                 question: format!("stone river {}", world.text()),
                 vector: world.vector().unwrap_or_default(),
-                selection: Requests(world).selection(),
+                selection: Requests::of(world).selection(),
                 budget: budget as usize,
                 candidates: 1 + world.random.below(20) as usize,
                 reasons_depth: world.random.below(4) as u32,
@@ -152,7 +152,7 @@ fn with_room_a_context_is_the_heads_of_what_is_found_and_what_explains_them() {
     in_worlds(60, |world, view, known| {
         let context = Context {
             question: format!("stone river {}", world.text()),
-            selection: Requests(world).selection(),
+            selection: Requests::of(world).selection(),
             budget: 1_000_000,
             candidates: 1 + world.random.below(8) as usize,
             reasons_depth: 1 + world.random.below(3) as u32,

@@ -38,7 +38,7 @@ fn every_event_is_as_the_model_has_it() {
 #[test]
 fn get_gives_an_event_and_its_edges_unless_it_is_hidden() {
     in_worlds(40, |world, view, known| {
-        let scope = Requests(world).scope();
+        let scope = Requests::of(world).scope();
         for event in &known.state.events {
             let all = world.random.below(2) == 0;
             let get = Get {
@@ -97,7 +97,11 @@ fn sessions_are_listed_by_number_page_by_page() {
                 let expected = &known.state.sessions[&session.id.0];
                 assert_eq!(session.key, expected.key);
                 assert_eq!(session.explicit, expected.explicit);
-                assert_eq!(session.closed.is_some(), expected.closed);
+                assert_eq!(session.closed.map(|t| t.0), expected.closed);
+                assert_eq!(session.outcome, expected.outcome);
+                assert_eq!(session.agent, expected.agent);
+                let times = (session.opened.0, session.last_event.0);
+                assert_eq!(times, (expected.opened, expected.last_event));
                 let of = |e: &&amem_tests::model::Event| e.made.session == session.id.0;
                 let named = Named::Id(session.id);
                 let shown = ShowSession { session: named }.run(view).unwrap();

@@ -19,7 +19,7 @@ fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
             include_forgotten: world.random.below(2) == 0,
             ..Selection::default()
         },
-        order: Requests(world).order(),
+        order: Requests::of(world).order(),
         limit: world.random.pick(&[1, 10, 1_000]),
         cursor: None,
     };
@@ -38,7 +38,7 @@ fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
 fn a_filter_on_attributes_finds_what_looking_at_every_event_finds() {
     in_worlds(120, |world, view, known| {
         for _ in 0..8 {
-            let filter = Requests(world).filter();
+            let filter = Requests::of(world).filter();
             check(world, view, known, filter);
         }
     });
@@ -105,13 +105,13 @@ fn a_rare_value_is_found_among_thousands_at_every_moment_of_base_and_journal() {
                 0 => None,
                 _ => Some(AsOf::Lsn(world.moment(view.lsn()))),
             };
-            let known = world.model.known(view.lsn(), world.checkpoints, at);
+            let known = world.model.known(&view, at);
             let view = at.map_or_else(|| view.clone(), |at| view.as_of(at).unwrap());
             for step in 0..10 {
                 place.step = moment * 10 + step;
                 let filter = match step {
                     0..7 => rare(&mut world),
-                    _ => Requests(&mut world).filter(),
+                    _ => Requests::of(&mut world).filter(),
                 };
                 check(&mut world, &view, &known, filter);
             }
@@ -124,9 +124,7 @@ fn an_index_that_is_missing_or_of_another_version_counts_as_absent() {
     let mut world = crowded(11);
     let place = world.view().brain().base().table().find(tag::VALUES);
     let at = place.unwrap().offset as usize;
-    let known = world
-        .model
-        .known(world.view().lsn(), world.checkpoints, None);
+    let known = world.model.known(&world.view(), None);
     let missing = |bytes: &mut [u8]| bytes[at - HEADER as usize] = 0x33;
     let of_another = |bytes: &mut [u8]| {
         bytes[at..at + 4].copy_from_slice(&(VALUES_VERSION + 1).to_le_bytes());

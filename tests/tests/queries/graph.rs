@@ -32,14 +32,14 @@ fn is_hidden(error: &Error) -> bool {
 fn a_traversal_is_the_breadth_first_one() {
     in_worlds(60, |world, view, known| {
         for start in 0..view.nodes() {
-            let (follow, types) = Requests(world).ways();
+            let (follow, types) = Requests::of(world).ways();
             let request = Traverse {
                 start: NodeId(start),
                 follow,
                 types,
                 depth: world.random.below(5) as u32,
                 limit: 10_000,
-                scope: Requests(world).scope(),
+                scope: Requests::of(world).scope(),
                 include_forgotten: world.random.below(3) == 0,
             };
             let found = match request.run(view) {
@@ -75,7 +75,7 @@ fn a_traversal_is_the_breadth_first_one() {
 #[test]
 fn why_and_impact_are_traversals_of_reasons() {
     in_worlds(30, |world, view, known| {
-        let scope = Requests(world).scope();
+        let scope = Requests::of(world).scope();
         for event in (0..view.nodes()).map(NodeId) {
             let why = Why {
                 event,
@@ -111,7 +111,7 @@ fn why_and_impact_are_traversals_of_reasons() {
 fn a_path_is_the_shortest_and_of_those_the_first() {
     in_worlds(60, |world, view, known| {
         for _ in 0..12.min(view.nodes()) {
-            let (follow, types) = Requests(world).ways();
+            let (follow, types) = Requests::of(world).ways();
             let mut any = || NodeId(world.random.below(view.nodes()));
             let (from, to) = (any(), any());
             let request = Path {
@@ -120,7 +120,7 @@ fn a_path_is_the_shortest_and_of_those_the_first() {
                 follow,
                 types,
                 depth: world.random.below(8) as u32,
-                scope: Requests(world).scope(),
+                scope: Requests::of(world).scope(),
                 include_forgotten: world.random.below(3) == 0,
             };
             let found = match request.run(view) {
@@ -151,7 +151,7 @@ fn resolve_finds_every_head_through_what_is_forgotten_and_around_circles() {
         for event in (0..view.nodes()).map(NodeId) {
             let request = Resolve {
                 event,
-                scope: Requests(world).scope(),
+                scope: Requests::of(world).scope(),
                 include_forgotten: world.random.below(3) == 0,
                 ..Resolve::default()
             };

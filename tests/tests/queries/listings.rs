@@ -10,8 +10,8 @@ use crate::{Place, in_worlds};
 fn a_pattern_finds_what_looking_at_every_event_finds() {
     in_worlds(150, |world, view, known| {
         for _ in 0..4 {
-            let selection = Requests(world).selection();
-            let order = Requests(world).order();
+            let selection = Requests::of(world).selection();
+            let order = Requests::of(world).order();
             let mut expected = list(known, &selection, order);
             let limit = 1 + world.random.below(12) as usize;
             expected.truncate(limit);
@@ -47,12 +47,12 @@ fn a_pattern_finds_the_same_among_thousands() {
             }
         }
         let view = world.view();
-        let known = world.model.known(view.lsn(), world.checkpoints, None);
+        let known = world.model.known(&view, None);
         for step in 0..150 {
             place.step = step;
             let request = Pattern {
-                selection: Requests(&mut world).selection(),
-                order: Requests(&mut world).order(),
+                selection: Requests::of(&mut world).selection(),
+                order: Requests::of(&mut world).order(),
                 limit: world.random.pick(&[1, 10, 100, 1_000]),
                 cursor: None,
             };
@@ -77,7 +77,7 @@ fn the_strongest_of_thousands_are_those_at_any_time_whatever_came_after_the_base
         // On the base alone, then with a journal, decay runs, beliefs and new events in it.
         for part in 0..3 {
             let view = world.view();
-            let known = world.model.known(view.lsn(), world.checkpoints, None);
+            let known = world.model.known(&view, None);
             for days in [-1, 0, 1, 3, 10, 30, 100, 1_000, 30_000] {
                 place.step += 1;
                 let time = Micros(view.time().0 + days * Micros::DAY);
@@ -109,7 +109,7 @@ fn the_strongest_of_thousands_are_those_at_any_time_whatever_came_after_the_base
 fn a_timeline_has_the_time_of_every_event() {
     in_worlds(40, |world, view, known| {
         let request = Timeline {
-            selection: Requests(world).selection(),
+            selection: Requests::of(world).selection(),
             axis: world.random.pick(&[Axis::Recorded, Axis::Happened]),
             newest_first: world.random.below(2) == 0,
             limit: 1 + world.random.below(20) as usize,
@@ -139,8 +139,8 @@ fn a_timeline_has_the_time_of_every_event() {
 fn every_list_that_a_pattern_can_be_read_from_gives_the_same() {
     // Whole lists and walks: the limit decides which it is, the answer must not.
     in_worlds(30, |world, view, known| {
-        let order = Requests(world).order();
-        let mut selection = Requests(world).selection();
+        let order = Requests::of(world).order();
+        let mut selection = Requests::of(world).selection();
         selection.types = vec![EventType(0)];
         selection.sessions = (0..4).map(SessionId).collect();
         let expected = list(known, &selection, order);

@@ -45,17 +45,17 @@ fn in_worlds(seeds: u64, check: impl Fn(&mut World, &View, &Known)) {
     for seed in 0..seeds {
         let mut place = Place { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
-        let mut held: Vec<(View, usize)> = Vec::new();
+        let mut held: Vec<View> = Vec::new();
         for step in 0..90 {
             place.step = step;
             world.step().unwrap();
             if step % 3 != 0 {
                 continue;
             }
-            held.push((world.view(), world.checkpoints));
-            for (view, checkpoints) in looks(&mut world, &held) {
+            held.push(world.view());
+            for view in looks(&mut world, &held) {
                 let moment = moments(&mut world, &view);
-                let known = world.model.known(view.lsn(), checkpoints, moment);
+                let known = world.model.known(&view, moment);
                 let view = moment.map_or_else(|| view.clone(), |at| view.as_of(at).unwrap());
                 check(&mut world, &view, &known);
             }
@@ -64,11 +64,11 @@ fn in_worlds(seeds: u64, check: impl Fn(&mut World, &View, &Known)) {
 }
 
 /// The newest view, one from earlier, and one of a copy.
-fn looks(world: &mut World, held: &[(View, usize)]) -> Vec<(View, usize)> {
+fn looks(world: &mut World, held: &[View]) -> Vec<View> {
     let at = world.random.below(held.len() as u64) as usize;
     let mut looks = vec![held[held.len() - 1].clone(), held[at].clone()];
     if world.random.below(4) == 0 {
-        looks.push((world.written.copy().unwrap(), world.checkpoints));
+        looks.push(world.written.copy().unwrap());
     }
     looks
 }

@@ -11,8 +11,8 @@ use crate::{Place, in_worlds};
 fn pages_join_to_the_whole_list() {
     in_worlds(60, |world, view, known| {
         let mut request = Pattern {
-            selection: Requests(world).selection(),
-            order: Requests(world).order(),
+            selection: Requests::of(world).selection(),
+            order: Requests::of(world).order(),
             limit: 1 + world.random.below(7) as usize,
             cursor: None,
         };
@@ -43,14 +43,14 @@ fn a_listing_goes_on_behind_its_last_row_whatever_was_committed() {
             world.step().unwrap();
         }
         let mut request = Pattern {
-            selection: Requests(&mut world).selection(),
-            order: Requests(&mut world).order(),
+            selection: Requests::of(&mut world).selection(),
+            order: Requests::of(&mut world).order(),
             limit: 1 + world.random.below(6) as usize,
             cursor: None,
         };
         let mut view = world.view();
         let nodes = view.nodes();
-        let mut known = world.model.known(view.lsn(), world.checkpoints, None);
+        let mut known = world.model.known(&view, None);
         while at.step < 30 {
             at.step += 1;
             let page = request.run(&view).unwrap();
@@ -67,7 +67,7 @@ fn a_listing_goes_on_behind_its_last_row_whatever_was_committed() {
             }
             request.cursor = Some(token);
             view = world.view();
-            known = world.model.known(view.lsn(), world.checkpoints, None);
+            known = world.model.known(&view, None);
             let mut expected = list(&known, &request.selection, request.order);
             let here = |id: &NodeId| {
                 let event = &known.state.events[id.0 as usize];
@@ -130,7 +130,7 @@ fn conflicts_join_from_pages_and_equal_the_model() {
         let mut request = Conflicts {
             limit: 1 + world.random.below(4) as usize,
             cursor: None,
-            scope: Requests(world).scope(),
+            scope: Requests::of(world).scope(),
             include_forgotten: world.random.below(3) == 0,
         };
         let (mut pairs, mut contested) = (Vec::new(), Vec::new());

@@ -25,7 +25,7 @@ struct Expected {
 }
 
 fn source(world: &mut World, view: &View) -> Source {
-    let selection = Requests(world).selection();
+    let selection = Requests::of(world).selection();
     let limit = 1 + world.random.below(8) as usize;
     match world.random.below(5) {
         0 => Source::Events(
@@ -52,7 +52,7 @@ fn source(world: &mut World, view: &View) -> Source {
         }),
         _ => Source::Pattern(Pattern {
             selection,
-            order: Requests(world).order(),
+            order: Requests::of(world).order(),
             limit,
             cursor: None,
         }),
@@ -62,7 +62,7 @@ fn source(world: &mut World, view: &View) -> Source {
 fn stage(world: &mut World, view: &View) -> Stage {
     match world.random.below(6) {
         0 | 1 => {
-            let (follow, types) = Requests(world).ways();
+            let (follow, types) = Requests::of(world).ways();
             Stage::Traverse(Reach {
                 types,
                 follow,
@@ -71,7 +71,7 @@ fn stage(world: &mut World, view: &View) -> Stage {
             })
         }
         2 => Stage::Resolve,
-        3 => Stage::Filter(Box::new(Requests(world).selection())),
+        3 => Stage::Filter(Box::new(Requests::of(world).selection())),
         4 => {
             let mut weight = || world.random.pick(&[0.0, 0.5, 1.0, 3.0]);
             let weights = Weights {
@@ -292,7 +292,7 @@ fn a_pipeline_is_its_stages_run_by_hand() {
         let pipeline = Pipeline {
             sources: (0..sources).map(|_| source(world, view)).collect(),
             stages: (0..stages).map(|_| stage(world, view)).collect(),
-            scope: Requests(world).scope(),
+            scope: Requests::of(world).scope(),
             include_forgotten: world.random.below(3) == 0,
         };
         let found = match pipeline.run(view) {

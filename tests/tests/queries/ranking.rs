@@ -60,7 +60,7 @@ fn similar_is_the_exact_cosine_of_every_vector() {
                 0 => Like::Event(NodeId(event)),
                 _ => Like::Vector(vector.clone()),
             },
-            selection: Requests(world).selection(),
+            selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
             min_similarity: (world.random.below(3) == 0).then_some(0.25),
             // So few vectors have no clusters: the answer is exact.
@@ -106,7 +106,7 @@ fn text_is_bm25_of_every_text() {
     in_worlds(60, |world, view, known| {
         let request = Text {
             question: world.text(),
-            selection: Requests(world).selection(),
+            selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
         };
         let found = request.run(view).unwrap().hits;
@@ -123,7 +123,7 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
         let mut request = Search {
             question: world.text(),
             vector: world.vector().unwrap_or_default(),
-            selection: Requests(world).selection(),
+            selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
             neighbour_share: world.random.pick(&[0.0, 0.25, 1.0]),
             session_share: world.random.pick(&[0.0, 0.25, 1.0]),
@@ -199,7 +199,7 @@ fn a_search_that_comes_to_most_of_a_brain_passes_nothing_over_while_the_brain_go
             place.step = step;
             world.step().unwrap();
             let view = world.view();
-            let known = world.model.known(view.lsn(), world.checkpoints, None);
+            let known = world.model.known(&view, None);
             let mut request = Search {
                 question: "river stone walking garden the painted".into(),
                 vector: world.vector().unwrap_or_default(),
@@ -209,7 +209,7 @@ fn a_search_that_comes_to_most_of_a_brain_passes_nothing_over_while_the_brain_go
                 ..Search::default()
             };
             if world.random.below(3) == 0 {
-                request.selection = Requests(&mut world).selection();
+                request.selection = Requests::of(&mut world).selection();
             }
             replaced += check_search(&view, &known, &request);
         }
