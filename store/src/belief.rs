@@ -3,7 +3,8 @@
 //! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created
 //! with. Of several successors the one that leaves least counts; one that is forgotten does not count.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use amem_core::base::history::Before;
 use amem_core::journal::frame::Kind;
@@ -13,13 +14,39 @@ use amem_core::{EdgeType, Lsn, NodeId};
 
 use crate::error::{Error, Result};
 
-/// What a mutation is about to change of the edges that replace an event.
+/// What a mutation is about to change of the edges that replace events: all of it, as one edge's meaning hangs on the
+/// others of the same mutation.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// Weight of the supersedes edge from this event; `None`: retracted.
-    pub(crate) edge: Option<(NodeId, Option<f32>)>,
+    /// Supersedes edges by target, then source, and their weights; `None`: retracted.
+    edges: BTreeMap<NodeId, BTreeMap<NodeId, Option<f32>>>,
+    /// The targets of those that are not retracted, by source.
+    replaced: HashMap<NodeId, Vec<NodeId>>,
     /// This event is hidden, or shown, from now on.
-    pub(crate) hidden: Option<(NodeId, bool)>,
+    hidden: Option<(NodeId, bool)>,
+}
+
+impl Pending {
+    /// An event is hidden, or shown, and nothing else.
+    pub(crate) fn hiding(id: NodeId, on: bool) -> Self {
+        Self {
+            hidden: Some((id, on)),
+            ..Self::default()
+        }
+    }
+
+    /// A supersedes edge is there from now on, with this weight; or is not, with none.
+    pub(crate) fn set(&mut self, source: NodeId, target: NodeId, weight: Option<f32>) {
+        let of = self.edges.entry(target).or_default();
+        if of.insert(source, weight).is_none() && weight.is_some() {
+            self.replaced.entry(source).or_default().push(target);
+        }
+    }
+
+    /// Events of which something else is left from now on, perhaps.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = NodeId> {
+        self.edges.keys().copied()
+    }
 }
 
 /// The confidence that an event was created with.
@@ -55,20 +82,19 @@ pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -
             _ => !view.node(source)?.is_forgotten(),
         })
     };
+    let changed = pending.edges.get(&id);
     for tie in view.ties(id, Direction::Incoming)?.iter() {
-        if tie.edge_type != EdgeType::SUPERSEDES
-            || pending.edge.is_some_and(|(source, _)| source == tie.other)
-        {
-            continue;
-        }
-        if counts(tie.other)? {
+        let is_changed = changed.is_some_and(|of| of.contains_key(&tie.other));
+        if tie.edge_type == EdgeType::SUPERSEDES && !is_changed && counts(tie.other)? {
             left = left.min(1.0 - view.edge(id, Direction::Incoming, &tie)?.weight);
         }
     }
-    if let Some((source, Some(weight))) = pending.edge
-        && (source.0 >= view.nodes() || counts(source)?)
-    {
-        left = left.min(1.0 - weight);
+    for (&source, weight) in changed.into_iter().flatten() {
+        if let Some(weight) = weight
+            && (source.0 >= view.nodes() || counts(source)?)
+        {
+            left = left.min(1.0 - weight);
+        }
     }
     Ok(own * left)
 }
@@ -84,7 +110,12 @@ pub(crate) fn newest_head(view: &View, id: NodeId) -> Result<NodeId> {
 }
 
 /// Refuses an edge by which `source` would come to replace itself.
-pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Result<()> {
+pub(crate) fn refuse_cycle(
+    view: &View,
+    pending: &Pending,
+    source: NodeId,
+    target: NodeId,
+) -> Result<()> {
     let mut depth = HashMap::from([(target, 1usize)]);
     let mut queue = VecDeque::from([target]);
     while let Some(node) = queue.pop_front() {
@@ -96,10 +127,13 @@ pub(crate) fn refuse_cycle(view: &View, source: NodeId, target: NodeId) -> Resul
                 through,
             });
         }
-        for tie in view.ties(node, Direction::Outgoing)?.iter() {
-            if tie.edge_type == EdgeType::SUPERSEDES && !depth.contains_key(&tie.other) {
-                depth.insert(tie.other, through + 1);
-                queue.push_back(tie.other);
+        let ties = view.ties(node, Direction::Outgoing)?;
+        let ties = ties.iter().filter(|t| t.edge_type == EdgeType::SUPERSEDES);
+        let new = pending.replaced.get(&node).into_iter().flatten().copied();
+        for next in ties.map(|tie| tie.other).chain(new) {
+            if let Entry::Vacant(place) = depth.entry(next) {
+                place.insert(through + 1);
+                queue.push_back(next);
             }
         }
     }

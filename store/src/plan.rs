@@ -14,6 +14,7 @@ use amem_core::journal::op::{self, Op};
 use amem_core::view::View;
 use amem_core::{Micros, NodeId};
 
+use crate::belief::Pending;
 use crate::error::{Error, Result};
 use crate::mutation::{Answer, Mutation};
 
@@ -42,6 +43,8 @@ pub(crate) struct Planning<'v> {
     /// Bytes of all payloads but the last.
     full: u64,
     pub(crate) answer: Answer,
+    /// What replaces what from now on.
+    pub(crate) pending: Pending,
 }
 
 impl<'v> Planning<'v> {
@@ -96,6 +99,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
         payloads: Vec::new(),
         full: 0,
         answer: Answer::default(),
+        pending: Pending::default(),
     };
     match mutation {
         Mutation::Ingest(ingest) => p.ingest(ingest)?,
@@ -149,6 +153,7 @@ pub(crate) fn plan_open_session(view: &View, key: &str, agent: &str, now: Micros
         payloads: Vec::new(),
         full: 0,
         answer: Answer::default(),
+        pending: Pending::default(),
     };
     p.open_session(key, agent)?;
     Ok(p.done(Kind::OpenSession))

@@ -21,7 +21,8 @@ pub(crate) const ERASED_MAX: usize = 100_000;
 
 impl Planning<'_> {
     pub(super) fn link(&mut self, edge: &NewEdge) -> Result<()> {
-        self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)
+        self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)?;
+        self.settle()
     }
 
     pub(super) fn unlink(
@@ -46,14 +47,9 @@ impl Planning<'_> {
         });
         self.answer.edges = 1;
         if edge_type == EdgeType::SUPERSEDES {
-            let pending = Pending {
-                edge: Some((source, None)),
-                hidden: None,
-            };
-            let confidence = belief::effective_confidence(self.view, target, &pending)?;
-            self.set_confidence(target, confidence)?;
+            self.pending.set(source, target, None);
         }
-        Ok(())
+        self.settle()
     }
 
     pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
@@ -113,12 +109,9 @@ impl Planning<'_> {
             lambda: node.lambda(),
         };
         self.push(&op);
+        let pending = Pending::hiding(id, on);
         for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
             if tie.edge_type == EdgeType::SUPERSEDES {
-                let pending = Pending {
-                    edge: None,
-                    hidden: Some((id, on)),
-                };
                 let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;
                 self.set_confidence(tie.other, confidence)?;
                 self.answer.related.push(tie.other);

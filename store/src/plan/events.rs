@@ -10,7 +10,7 @@ use amem_core::{EdgeType, NodeId, SessionId, limits};
 use uuid::Uuid;
 
 use super::Planning;
-use crate::belief::{self, Pending};
+use crate::belief;
 use crate::error::{Error, Result};
 use crate::merge::origin;
 use crate::mutation::{Correct, End, Ingest, NewEvent, NewLink, Relate};
@@ -61,7 +61,7 @@ impl Planning<'_> {
                 link.weight,
             )?;
         }
-        Ok(())
+        self.settle()
     }
 
     /// Has the ends of an edge loaded: they are anywhere in the brain, and each that is not asked for before is waited
@@ -276,7 +276,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// A supersedes edge, and what it leaves of the target's confidence.
+    /// A supersedes edge. What is left of the target's confidence is said once all are known (`settle`).
     fn supersede(&mut self, source: NodeId, target: NodeId, weight: f32) -> Result<()> {
         if target.0 >= self.view.nodes() {
             let why = format!(
@@ -285,15 +285,21 @@ impl Planning<'_> {
             return Err(Error::invalid("link", why));
         }
         if source.0 < self.view.nodes() {
-            belief::refuse_cycle(self.view, source, target)?;
+            belief::refuse_cycle(self.view, &self.pending, source, target)?;
         }
         self.push_link(source, target, EdgeType::SUPERSEDES, weight);
-        let pending = Pending {
-            edge: Some((source, Some(weight))),
-            hidden: None,
-        };
-        let confidence = belief::effective_confidence(self.view, target, &pending)?;
-        self.set_confidence(target, confidence)
+        self.pending.set(source, target, Some(weight));
+        Ok(())
+    }
+
+    /// Says what is left of the confidence of whatever is replaced by more, or less, than before.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        for target in pending.targets() {
+            let confidence = belief::effective_confidence(self.view, target, &pending)?;
+            self.set_confidence(target, confidence)?;
+        }
+        Ok(())
     }
 
     pub(super) fn set_confidence(&mut self, target: NodeId, confidence: f32) -> Result<()> {
@@ -347,7 +353,8 @@ impl Planning<'_> {
         self.event(&event)?;
         let source = NodeId(self.view.nodes());
         self.answer.target = Some(target);
-        self.supersede(source, target, weight)
+        self.supersede(source, target, weight)?;
+        self.settle()
     }
 }
 

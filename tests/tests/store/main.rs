@@ -164,6 +164,65 @@ fn a_correction_lowers_its_target_and_forgetting_it_restores_it() {
 }
 
 #[test]
+fn edges_of_one_ingest_that_replace_events_count_together() {
+    let (_disk, mut store) = open(4);
+    let replace = |source, target, weight| NewLink {
+        source,
+        target: End::Event(NodeId(target)),
+        edge_type: EdgeType::SUPERSEDES,
+        weight,
+    };
+    let [old, new] = [|id| End::Event(NodeId(id)), |at| End::New(at as usize)];
+    // What the edges leave of events 0 and 1, in whichever order they come.
+    let rows = [
+        (
+            vec![replace(new(0), 0, 1.0), replace(new(1), 0, 0.75)],
+            [0.0, 1.0],
+        ),
+        (
+            vec![replace(new(0), 0, 0.75), replace(new(1), 0, 1.0)],
+            [0.0, 1.0],
+        ),
+        (
+            vec![replace(new(0), 0, 1.0), replace(new(0), 0, 0.0)],
+            [1.0, 1.0],
+        ),
+        (
+            vec![replace(old(2), 0, 0.5), replace(new(1), 1, 0.25)],
+            [0.5, 0.75],
+        ),
+    ];
+    for (links, left) in rows {
+        let facts = vec![fact("one"), fact("another"), fact("a third")];
+        let first = run(&mut store, ingest(facts)).unwrap().ids[0].0;
+        let mut links = links;
+        for link in &mut links {
+            for end in [&mut link.source, &mut link.target] {
+                if let End::Event(id) = end {
+                    id.0 += first;
+                }
+            }
+        }
+        let ingest = Ingest {
+            events: vec![fact("a new one"), fact("another new one")],
+            links: links.clone(),
+            ..Ingest::default()
+        };
+        run(&mut store, Mutation::Ingest(ingest)).unwrap();
+        let found = [first, first + 1].map(|id| confidence(&store, id));
+        assert_eq!(found, left, "{links:?}");
+    }
+    let around = Ingest {
+        links: vec![replace(old(0), 1, 1.0), replace(old(1), 0, 1.0)],
+        ..Ingest::default()
+    };
+    let before = store.view().lsn();
+    let refused = run(&mut store, Mutation::Ingest(around));
+    assert!(matches!(refused, Err(Error::Cycle { .. })), "{refused:?}");
+    assert_eq!(store.view().lsn(), before);
+}
+
+#[test]
 fn a_correction_to_the_head_attaches_to_the_newest() {
     let (_disk, mut store) = open(3);
     run(&mut store, ingest(vec![fact("a")])).unwrap();
