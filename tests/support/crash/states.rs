@@ -37,6 +37,33 @@ impl CrashState {
         Self::at(log, &medium, choice)
     }
 
+    /// One of the states that a crash may leave after the first `number` operations of a log: after the process was
+    /// killed, or the power was cut.
+    pub fn by_chance(log: &Arc<Log>, number: usize, kill: bool, chance: &mut Chance) -> Self {
+        let number = number.min(log.ops.len());
+        let mut medium = Medium::new(log);
+        for number in 1..=number {
+            medium.apply(log, number);
+        }
+        let point = Point {
+            number,
+            medium,
+            misses: 0,
+        };
+        let choice = match chance.below(8) {
+            _ if kill => point.choice(true, BTreeSet::new(), Vec::new()),
+            0 => point.choice(false, BTreeSet::new(), Vec::new()),
+            1 => {
+                let names = point.medium.uncertain_names();
+                let items = point.items(log, &point.medium.names(&names));
+                let data = items.into_iter().map(|item| (item.op, Kept::All));
+                point.choice(false, names, data.collect())
+            }
+            _ => point.random(log, chance),
+        };
+        Self::at(log, &point.medium, choice)
+    }
+
     fn at(log: &Arc<Log>, medium: &Medium, choice: Choice) -> Self {
         Self {
             log: log.clone(),

@@ -1,7 +1,7 @@
 //! What random events say: texts, vectors, attributes in every form that JSON has; and filters of every form.
 //!
-//! Attributes and filters draw on few names and few values, so that filters find something, and what is nearly equal occurs: 1 and 1.0
-//! and "1", words in another case, one path written in two ways.
+//! Attributes and filters draw on few names and few values, so that filters find something, and what is nearly equal
+//! occurs: 1 and 1.0 and "1", words in another case, one path written in two ways.
 
 use amem_core::event::Attributes;
 use serde_json::{Value, json};

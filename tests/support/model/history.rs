@@ -15,7 +15,7 @@ pub struct Model {
 }
 
 /// What a view shows: the state at the moment asked about, hiding what is hidden now.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Known {
     /// Events and edges of the moment, sessions and rates of now.
     pub state: State,
@@ -29,6 +29,11 @@ impl Model {
     /// Adds a commit.
     pub fn commit(&mut self, lsn: Lsn, time: Micros, acts: Vec<Act>) {
         self.log.push((lsn.0, time.0, acts));
+    }
+
+    /// All acts, in order.
+    pub fn acts(&self) -> impl Iterator<Item = &Act> {
+        self.log.iter().flat_map(|(.., acts)| acts)
     }
 
     /// The number of commits.
