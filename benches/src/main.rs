@@ -113,7 +113,7 @@ fn main() -> ExitCode {
         .next()
         .is_some_and(|name| name == latency::peers::DAEMON)
     {
-        return amemd::process::main();
+        return amemd::process::main(None);
     }
     match run() {
         Ok(code) => code,

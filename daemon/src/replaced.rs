@@ -1,8 +1,8 @@
 //! Files of brains that a newer generation has replaced, for as long as somebody has them open: an erase says when the
 //! last one had let go.
 //!
-//! Promises: what is said to be gone is neither open nor mapped, in any process of this machine. A file that nobody else
-//! has open is let go of, so that its room on the disk is free, within seconds.
+//! Promises: what is said to be gone is neither open nor mapped, in any process of this machine. A file that nobody
+//! else has open is let go of, so that its room on the disk is free, within a second.
 //! Not here: telling readers that there is a newer file (`amem_store`); files that an earlier daemon has replaced.
 
 use std::io;
@@ -13,17 +13,24 @@ use amem_core::Generation;
 use amem_core::brain::Brain;
 use amem_store::Held;
 use amem_store::disk::FileId;
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::holders::{self, Holder};
 use crate::limits::REPLACED_HELD_MAX;
 
+/// How often files are looked at that somebody else still has open.
+const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 /// How long a look at the files is apart from the next: at first, and at most.
 const LOOK_AFTER: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// The replaced files of a folder's brains.
 #[derive(Debug, Default)]
-pub(crate) struct ReplacedFiles(Mutex<List>);
+pub(crate) struct ReplacedFiles {
+    list: Mutex<List>,
+    /// Woken when there are some.
+    added: Notify,
+}
 
 #[derive(Debug, Default)]
 struct List {
@@ -75,6 +82,20 @@ impl ReplacedFiles {
                 "more than {REPLACED_HELD_MAX} replaced files were open, the most that are followed"
             );
             list.untold.push((oldest.instance, oldest.generation, why));
+        }
+        drop(list);
+        self.added.notify_one();
+    }
+
+    /// Lets go of files as soon as nobody else has them open, for as long as it is polled.
+    pub(crate) async fn follow(self: Arc<Self>) {
+        loop {
+            self.added.notified().await;
+            while !self.list().files.is_empty() {
+                tokio::time::sleep(FOLLOW_EVERY).await;
+                let files = self.clone();
+                drop(tokio::task::spawn_blocking(move || files.look()).await);
+            }
         }
     }
 
@@ -152,6 +173,6 @@ impl ReplacedFiles {
     }
 
     fn list(&self) -> MutexGuard<'_, List> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

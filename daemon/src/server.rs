@@ -127,14 +127,13 @@ pub async fn run(
                 let after = control.live().limits.idle_close();
                 tokio::time::sleep(after.min(CLOSE_EVERY)).await;
                 brains.close_idle(after).await;
-                let replaced = brains.replaced().clone();
-                drop(tokio::task::spawn_blocking(move || replaced.look()).await);
             }
         })
     };
     let schedules = daemon.schedules.clone();
     let following = tokio::spawn(async move { schedules.follow().await });
     let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
+    let letting_go = tokio::spawn(daemon.brains.replaced().clone().follow());
     let metrics = telling.address().map(|address| address.to_string());
     tokio::pin!(serving);
     figures.enter(Phase::Ready);
@@ -162,6 +161,7 @@ pub async fn run(
     figures.enter(Phase::Stopping);
     closing.abort();
     watching.abort();
+    letting_go.abort();
     following.abort();
     unread.abort();
     daemon.control.shutdown();

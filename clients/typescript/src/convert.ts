@@ -13,6 +13,7 @@ import {
   type Context,
   type ContextItem,
   type Edge,
+  type Erased,
   type Event,
   type Hit,
   type JsonObject,

@@ -6,6 +6,7 @@
 
 mod known;
 mod odd;
+mod parts;
 mod placed;
 mod problems;
 mod reading;
@@ -13,7 +14,7 @@ mod seen;
 mod taking;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -104,31 +105,6 @@ impl Brains {
             asked: (asked, tokio::sync::Mutex::new(names)),
             told: watch::Sender::new(0),
         }))
-    }
-
-    /// The folder's path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.0.path
-    }
-
-    /// The folder.
-    pub(crate) fn folder(&self) -> &Folder {
-        &self.0.folder
-    }
-
-    /// The jobs of the daemon.
-    pub(crate) fn jobs(&self) -> &Jobs {
-        &self.0.jobs
-    }
-
-    /// What is counted of the daemon and its brains.
-    pub(crate) fn figures(&self) -> &Figures {
-        &self.0.figures
-    }
-
-    /// Files of brains that were replaced.
-    pub(crate) fn replaced(&self) -> &Arc<ReplacedFiles> {
-        &self.0.replaced
     }
 
     /// An open brain; opens it if it is not. A file that was put there is waited for until it is adopted. Who asks has

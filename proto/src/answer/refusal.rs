@@ -118,10 +118,18 @@ fn clipped(mut words: String) -> String {
     }
     // What is wrong comes first, what would be right last.
     let (most, gap) = (REFUSAL_BYTES_MAX, " … ");
-    let head = words.floor_char_boundary(2 * most / 3);
-    let tail = words.ceil_char_boundary(words.len() - (most / 3 - gap.len()));
+    let head = boundary(&words, 2 * most / 3);
+    let tail = boundary(&words, words.len() - most / 3 + gap.len() + 3);
     words.replace_range(head..tail, gap);
     words
+}
+
+/// The last place up to there at which a character begins.
+fn boundary(words: &str, mut at: usize) -> usize {
+    while !words.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 impl From<Status> for Refusal {

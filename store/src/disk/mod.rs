@@ -153,8 +153,8 @@ pub trait File: Debug + Send + Sync {
     /// The first `len` bytes, as they are and as they will become.
     fn map(&self, len: u64) -> io::Result<Map>;
 
-    /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this opening
-    /// does not count. An error of kind `Unsupported` if that can't be told.
+    /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this
+    /// opening does not count. An error of kind `Unsupported` if that can't be told.
     fn is_sole_opening(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }

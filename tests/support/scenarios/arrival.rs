@@ -21,6 +21,7 @@ use super::flaw::Flaw;
 use super::picture;
 use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
+use super::trial::{PUT, note};
 use crate::crash::{Scenario, Trace};
 use crate::disk::{Answered, SimDisk};
 
@@ -155,6 +156,7 @@ impl Arrival {
         }
         file.sync()?;
         disk.sync_folder(folder)?;
+        note(disk, PUT, b"")?;
         Ok(Some(file))
     }
 
@@ -248,16 +250,25 @@ impl Arrival {
     }
 
     fn check_kept(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
-        if self.late || answered.must == 0 {
-            // It was never, or does not stay, what it was.
+        let is_put = self.way == Way::Received || disk.contents(PUT).is_some();
+        if self.late || answered.must == 0 || !is_put {
+            // It was never, or does not stay, what it was; or a power cut took what was not synced of it.
             return Ok(());
         }
         for name in disk.list(CONFLICTS).unwrap_or_default() {
             let path = format!("{CONFLICTS}/{name}");
-            if path != format!(".amemd/{KEPT}")
-                && disk.contents(&path).as_deref() != Some(&self.bytes)
-            {
-                return Err(format!("{path} is kept, and is not the file that came"));
+            let kept = disk.contents(&path).unwrap_or_default();
+            if path != format!(".amemd/{KEPT}") && kept != self.bytes {
+                let same = kept
+                    .iter()
+                    .zip(&self.bytes)
+                    .take_while(|(kept, came)| kept == came);
+                return Err(format!(
+                    "{path} is kept, and is not the file that came: {} bytes, of {} the first {} are the same",
+                    kept.len(),
+                    self.bytes.len(),
+                    same.count()
+                ));
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ const FILE: &str = "b.amem";
 /// What somebody writes behind the copy that takes the place of the brain's file.
 const THEIRS: &[u8] = b"what somebody has added";
 /// Says that it is there.
-const PUT: &str = "put";
+pub(super) const PUT: &str = "put";
 /// Says that the copy became the brain.
 const SEEN: &str = "seen";
 /// How often a run opens the brain again when something failed.
@@ -375,7 +375,7 @@ fn replace(disk: &SimDisk) -> std::io::Result<()> {
 }
 
 /// Notes something, durably; a crash may have left half of an earlier note.
-fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let noted = match disk.contents(name) {
         Some(_) => disk.open(name)?,
         None => disk.create(name)?,

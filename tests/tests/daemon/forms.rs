@@ -1,5 +1,5 @@
-//! Messages of every kind, made by chance of what the protos say: their fields are of the right type, and hold what makes
-//! sense, what is odd, or nothing.
+//! Messages of every kind, made by chance of what the protos say: their fields are of the right type, and hold what
+//! makes sense, what is odd, or nothing.
 
 use std::collections::HashMap;
 
