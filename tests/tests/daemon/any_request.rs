@@ -151,7 +151,6 @@ async fn any_request_is_answered_or_refused_and_the_daemon_goes_on() {
     for brain in listed.unwrap().into_inner().brains {
         let request = v1::VerifyBrainRequest {
             brain: brain.brain.clone(),
-            ..Default::default()
         };
         let verified = client
             .brains()
