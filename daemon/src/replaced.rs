@@ -35,7 +35,7 @@ pub(crate) struct ReplacedFiles {
 #[derive(Debug, Default)]
 struct List {
     files: Vec<Replaced>,
-    /// What can't be told any more, and why: of which instance, up to which generation.
+    /// What can't be told any more, and why: of which instance, from which generation on.
     untold: Vec<(Uuid, Generation, String)>,
 }
 
@@ -57,6 +57,17 @@ pub(crate) enum Released {
     HeldBy(Vec<Holder>),
     /// It can't be told, and why.
     Unknown(String),
+}
+
+impl List {
+    /// A file is followed no longer: of its instance, the oldest such one is kept in mind.
+    fn forget(&mut self, file: &Replaced, why: String) {
+        let (instance, generation) = (file.instance, file.generation);
+        let known = self.untold.iter().position(|(of, ..)| *of == instance);
+        let known = known.map(|at| self.untold.swap_remove(at));
+        let oldest = known.map_or(generation, |(_, known, _)| known.min(generation));
+        self.untold.push((instance, oldest, why));
+    }
 }
 
 impl Replaced {
@@ -81,7 +92,7 @@ impl ReplacedFiles {
             let why = format!(
                 "more than {REPLACED_HELD_MAX} replaced files were open, the most that are followed"
             );
-            list.untold.push((oldest.instance, oldest.generation, why));
+            list.forget(&oldest, why);
         }
         drop(list);
         self.added.notify_one();
@@ -103,20 +114,18 @@ impl ReplacedFiles {
     pub(crate) fn look(&self) {
         let mut released = Vec::new();
         let mut list = self.list();
-        let List { files, untold } = &mut *list;
         let mut at = 0;
-        while let Some(file) = files.get(at) {
+        while let Some(file) = list.files.get(at) {
             match file.is_released() {
                 Ok(false) => at += 1,
-                Ok(true) => released.push(files.remove(at)),
+                Ok(true) => released.push(list.files.remove(at)),
                 Err(e) => {
                     let why = match e.kind() {
                         io::ErrorKind::Unsupported => "this system has no leases on files".into(),
                         _ => e.to_string(),
                     };
-                    let file = files.remove(at);
-                    untold.retain(|(instance, ..)| *instance != file.instance);
-                    untold.push((file.instance, file.generation, why));
+                    let file = list.files.remove(at);
+                    list.forget(&file, why);
                     released.push(file);
                 }
             }

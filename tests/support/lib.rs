@@ -19,5 +19,6 @@ pub mod power;
 pub mod process;
 pub mod programs;
 pub mod random;
+pub mod raw;
 pub mod scenarios;
 pub mod shared;

@@ -172,7 +172,7 @@ impl Told {
             .map(|holder| format!("{} (process {})", holder.program, holder.process))
             .collect();
         let who = match named.as_slice() {
-            [] => "a process of another user".to_owned(),
+            [] => "a process that amemd may not see, or in amemd itself".to_owned(),
             named => named.join(", "),
         };
         format!(

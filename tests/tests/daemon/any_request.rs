@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use amem_client::{Client, v1};
 use amem_tests::fuzz::mutate;
 use amem_tests::random::Random;
-use prost::bytes::{Buf, BufMut};
+use amem_tests::raw::Raw;
 use tokio_stream::StreamExt;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 
@@ -23,45 +22,6 @@ const ENDS: &str = "/amem.v1.AdminService/Shutdown";
 /// How long a call may take; those that answer by a stream end then.
 const PATIENCE: Duration = Duration::from_secs(20);
 const STREAM: Duration = Duration::from_millis(20);
-/// Bytes of answers and messages as they are.
-#[derive(Debug, Clone, Copy, Default)]
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Vec<u8>;
-    type Decode = usize;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-
-    fn encode(&mut self, item: Vec<u8>, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        out.put_slice(&item);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = usize;
-    type Error = Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<usize>, Status> {
-        let count = from.remaining();
-        from.advance(count);
-        Ok(Some(count))
-    }
-}
 
 /// Calls; the code of the answer.
 async fn call(client: &Client, call: &Call, messages: Vec<Vec<u8>>) -> Result<(), Status> {

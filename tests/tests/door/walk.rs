@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use amem_client::v1;
+use amem_tests::raw::Raw;
 use prost::Message;
-use prost::bytes::{Buf, BufMut};
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{DescriptorProto, FileDescriptorSet};
 use tokio::time::timeout;
 use tonic::client::Grpc;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_types::StatusExt;
@@ -200,42 +199,4 @@ pub(crate) async fn hear(
         patience = Duration::from_millis(200);
     }
     (true, told)
-}
-
-/// Messages as they are.
-#[derive(Debug, Clone, Copy)]
-struct Raw;
-
-impl Codec for Raw {
-    type Encode = Vec<u8>;
-    type Decode = Vec<u8>;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-
-    fn encode(&mut self, item: Vec<u8>, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        to.put_slice(&item);
-        Ok(())
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Vec<u8>;
-    type Error = Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Vec<u8>>, Status> {
-        Ok(Some(from.copy_to_bytes(from.remaining()).to_vec()))
-    }
 }
