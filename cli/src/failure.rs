@@ -220,6 +220,12 @@ impl From<Error> for Failure {
                 format!("generation {generation} was replaced while it was read"),
                 "ask again",
             ),
+            superseded @ Error::Superseded { .. } => Self::new(
+                Exit::NotFound,
+                "replaced",
+                superseded.to_string(),
+                "give the path at which the brain is now",
+            ),
             Error::Invalid { what, why } => Self::refused(
                 "invalid",
                 format!("{what}: {why}"),

@@ -1,5 +1,6 @@
 //! One generation of a brain as it is held in memory: base, journal, delta.
 
+use std::io;
 use std::sync::Arc;
 
 use crate::base::Base;
@@ -140,9 +141,9 @@ impl Brain {
         self.map.len()
     }
 
-    /// Adds a longer mapping of the same file.
-    pub fn grow(&self, map: Map) {
-        self.map.grow(Arc::new(map));
+    /// Has `len` bytes of the file mapped, which it has: by the mapping there is, or one more.
+    pub fn reach(&self, len: u64, map: impl FnOnce() -> io::Result<Map>) -> io::Result<()> {
+        self.map.reach(len, map)
     }
 
     /// Applies whole transactions from a position on, up to the end of the chain or `until`, whichever comes

@@ -157,6 +157,16 @@ pub enum Error {
         /// The generation that was mapped.
         generation: Generation,
     },
+    /// The file was replaced, and what replaced it can't be read: a view would lack what was committed since.
+    #[error("{} was replaced by generation {by}, which can't be read there: {why}", path.display())]
+    Superseded {
+        /// Where the brain was opened.
+        path: PathBuf,
+        /// The generation that replaced it.
+        by: Generation,
+        /// What stands there, or why it can't be read.
+        why: String,
+    },
     /// Something asked for makes no sense.
     #[error("{what}: {why}")]
     Invalid {

@@ -19,20 +19,26 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::delta::append::AppendVec;
 use crate::publish;
 
-/// The bytes of a file from its start up to a length fixed when it was mapped.
+/// Address space that is set aside behind a mapped file for what is added to it, at least; as much as the file has if
+/// that is more. It costs addresses, not memory.
+const RESERVE_MIN: u64 = 64 << 20;
+
+/// The bytes of a file from its start up to a length, which is known to be within the file.
 #[derive(Debug)]
 pub struct Map(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Shared(MmapRaw),
+    /// A mapping that may reach past the file's end, and how far the file is known to reach: what is behind that is
+    /// never touched.
+    Shared(MmapRaw, AtomicU64),
     /// Eight-byte words, so that sections keep their alignment; and the length in bytes.
     Owned(Box<[u64]>, usize),
 }
@@ -40,16 +46,33 @@ enum Kind {
 impl Map {
     /// Maps the first `len` bytes of a file, shared and read-only. `len` must not pass the file's end.
     pub fn shared(file: &File, len: u64) -> io::Result<Self> {
-        let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-        if len == 0 {
+        let bytes =
+            usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        if bytes == 0 {
             return Ok(Self::owned(&[]));
         }
-        if file.metadata()?.len() < len as u64 {
+        if file.metadata()?.len() < len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Self(Kind::Shared(
-            MmapOptions::new().len(len).map_raw_read_only(file)?,
-        )))
+        let map = |bytes| MmapOptions::new().len(bytes).map_raw_read_only(file);
+        let reserved = usize::try_from(len.saturating_add(len.max(RESERVE_MIN))).ok();
+        // Addresses may be short, as by `ulimit -v`: then the file is mapped anew when it has grown.
+        let mapping = match reserved.and_then(|bytes| map(bytes).ok()) {
+            Some(mapping) => mapping,
+            None => map(bytes)?,
+        };
+        Ok(Self(Kind::Shared(mapping, AtomicU64::new(len))))
+    }
+
+    /// Has the mapping reach `len` bytes, which the file has; false if it can't, and the file must be mapped anew.
+    fn extend(&self, len: u64) -> bool {
+        match &self.0 {
+            Kind::Shared(map, known) if len <= map.len() as u64 => {
+                known.fetch_max(len, Ordering::Relaxed);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// A copy of bytes.
@@ -69,7 +92,8 @@ impl Map {
     #[inline]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Kind::Shared(map) => map.len() as u64,
+            // Whoever asks for bytes that were added has seen what leads to them, which was published after this.
+            Kind::Shared(_, known) => known.load(Ordering::Relaxed),
             Kind::Owned(_, len) => *len as u64,
         }
     }
@@ -87,9 +111,9 @@ impl Map {
             return None;
         }
         match &self.0 {
-            Kind::Shared(map) => {
-                // SAFETY: `offset + len` is within the mapping (checked above), which lives as long as
-                // `self`. The range is immutable: callers ask only for the base and for committed frames,
+            Kind::Shared(map, _) => {
+                // SAFETY: `offset + len` is within the mapping and the file (checked above), and the mapping lives
+                // as long as `self`. The range is immutable: callers ask only for the base and for committed frames,
                 // which no writer of ours changes (P2), and a foreign truncation is documented above.
                 Some(unsafe {
                     std::slice::from_raw_parts(map.as_ptr().add(offset as usize), len as usize)
@@ -109,7 +133,7 @@ impl Map {
             return None;
         }
         match &self.0 {
-            Kind::Shared(map) => {
+            Kind::Shared(map, _) => {
                 // SAFETY: in bounds and aligned (checked above; mappings begin at a page). The memory may be
                 // read-only: Rust allows relaxed atomic loads of at most pointer size there.
                 let cell = unsafe {
@@ -158,7 +182,7 @@ pub fn is_sole_opening(_file: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The successive mappings of one growing file, each from its start.
+/// The successive mappings of one growing file, each from its start and twice as long.
 ///
 /// A slice handed out from an earlier, shorter mapping stays valid: none is dropped before all are.
 #[derive(Debug, Default)]
@@ -172,9 +196,14 @@ impl Growing {
         Self(maps)
     }
 
-    /// Adds a longer mapping of the same file.
-    pub fn grow(&self, map: Arc<Map>) {
-        self.0.push(map);
+    /// Has the newest mapping reach `len` bytes, which the file has: where it can't, the file is mapped anew.
+    ///
+    /// Mappings of a file that grows are doubled, so that they are few whatever the number of steps.
+    pub fn reach(&self, len: u64, map: impl FnOnce() -> io::Result<Map>) -> io::Result<()> {
+        if !self.newest().is_some_and(|newest| newest.extend(len)) {
+            self.0.push(Arc::new(map()?));
+        }
+        Ok(())
     }
 
     /// The newest mapping.
@@ -235,6 +264,8 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     #[cfg(target_os = "linux")]
@@ -268,6 +299,32 @@ mod tests {
         assert!(!is_sole_opening(&ours).unwrap());
         drop(other);
         assert!(is_sole_opening(&ours).unwrap());
+    }
+
+    #[test]
+    fn a_file_that_grows_step_by_step_is_mapped_few_times_and_what_was_lent_stays() -> io::Result<()>
+    {
+        const STEP: u64 = 1 << 20;
+        let file = tempfile::tempfile()?;
+        let write = |step: u64| file.write_all_at(&[step as u8; 8], step * STEP);
+        write(0)?;
+        let map = |len| Map::shared(&file, len);
+        let growing = Growing::new(Arc::new(map(8)?));
+        let first = growing.slice(0, 8);
+        for step in 1..=1000 {
+            write(step)?;
+            let len = step * STEP + 8;
+            assert_eq!(growing.slice(step * STEP, 8), None, "not known to be there");
+            growing.reach(len, || map(len))?;
+            assert_eq!(growing.len(), len);
+            assert_eq!(growing.slice(step * STEP, 8), Some(&[step as u8; 8][..]));
+            assert_eq!(growing.slice(step * STEP + 1, 8), None);
+            assert_eq!(growing.load(step * STEP + 8), None);
+        }
+        assert_eq!(first, Some(&[0; 8][..]));
+        // 64 MiB, 128 and so on up to 1 GiB.
+        assert!(growing.0.len() <= 6, "{} mappings", growing.0.len());
+        Ok(())
     }
 
     #[test]

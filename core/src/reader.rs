@@ -5,7 +5,7 @@
 //! frames is the truth, up to its first bad frame.
 //!
 //! Promises: taking a view costs one atomic load when nothing is new; a view taken after a write was
-//! answered contains it; a checkpoint is followed within a second even if its hint was lost.
+//! answered contains it, or is refused; a checkpoint is followed within a second even if its hint was lost.
 //! Not promised: a file truncated by someone else ends the process with SIGBUS (see `mapping`);
 //! `Reader::open_copy` reads the file into memory instead.
 
@@ -20,7 +20,7 @@ use arc_swap::ArcSwap;
 
 use crate::brain::Brain;
 use crate::error::{Error, Result};
-use crate::journal::live::{LOOK, Owner};
+use crate::journal::live::{LOOK, Live, Owner};
 use crate::journal::scan::Position;
 use crate::mapping::Map;
 use crate::publish::Applied;
@@ -175,13 +175,37 @@ impl Reader {
                 .store(next.as_millis() as u64, Ordering::Relaxed);
         }
         if hint || look {
-            if let Some(next) = self.successor(&current)? {
-                current = Arc::new(next);
-                self.current.store(current.clone());
-            } else if live.is_some_and(|l| l.must_drop) && current.is_live() {
-                return Err(Error::MustDrop {
-                    generation: current.brain.base().identity().generation,
-                });
+            let found = self.successor(&current);
+            let said = live.filter(|_| current.is_live());
+            match (found, said) {
+                (Found::Later(next), _) => {
+                    current = Arc::new(*next);
+                    self.current.store(current.clone());
+                }
+                (
+                    _,
+                    Some(Live {
+                        must_drop: true, ..
+                    }),
+                ) => {
+                    return Err(Error::MustDrop {
+                        generation: current.brain.base().identity().generation,
+                    });
+                }
+                // What is committed since is in a file that we can't find: this view would be an old one.
+                (
+                    Found::Nothing(why),
+                    Some(Live {
+                        superseded_by: Some(by),
+                        ..
+                    }),
+                ) => {
+                    let path = self.path.clone();
+                    return Err(Error::Superseded { path, by, why });
+                }
+                // The names are about to be exchanged, it was opened by a name of its own, or whatever stands under
+                // the name now has nothing to do with this brain, which is still whole.
+                (Found::Same | Found::Nothing(_), _) => {}
             }
         }
         current.follow()?;
@@ -190,26 +214,40 @@ impl Reader {
 
     /// The generation that the path names now, if it is a later one of this instance, or if this file was
     /// offline and is owned now.
-    fn successor(&self, current: &Followed) -> Result<Option<Followed>> {
-        let Ok(meta) = std::fs::symlink_metadata(&self.path) else {
-            return Ok(None);
+    fn successor(&self, current: &Followed) -> Found {
+        let meta = match std::fs::symlink_metadata(&self.path) {
+            Ok(meta) => meta,
+            Err(e) => return Found::Nothing(e.to_string()),
         };
         let same = (meta.dev(), meta.ino()) == (current.identity.device, current.identity.inode);
         if same && (current.is_live() || !current.is_owned_now()) {
-            return Ok(None);
+            return Found::Same;
         }
         let next = match Followed::open(&self.path) {
             Ok(next) => next,
-            // Whatever stands under the name now, this brain is still whole.
-            Err(_) => return Ok(None),
+            Err(e) => return Found::Nothing(e.to_string()),
         };
         let (old, new) = (
             current.brain.base().identity(),
             next.brain.base().identity(),
         );
         let later = new.generation > old.generation || (same && new.generation == old.generation);
-        Ok((new.instance == old.instance && later).then_some(next))
+        match (new.instance == old.instance, later) {
+            (true, true) => Found::Later(Box::new(next)),
+            (true, false) => Found::Nothing(format!("generation {} is there", new.generation)),
+            (false, _) => Found::Nothing("another brain is there".into()),
+        }
     }
+}
+
+/// What the path of a file that is followed names now.
+enum Found {
+    /// That file.
+    Same,
+    /// The brain's file that took its place.
+    Later(Box<Followed>),
+    /// Nothing that continues it, and why.
+    Nothing(String),
 }
 
 impl Followed {
@@ -287,7 +325,8 @@ impl Followed {
                     .map_err(|e| Error::io("look at", "the brain", e))?
                     .len();
                 self.brain
-                    .grow(Map::shared(file, len).map_err(|e| Error::io("map", "the brain", e))?);
+                    .reach(len, || Map::shared(file, len))
+                    .map_err(|e| Error::io("map", "the brain", e))?;
             }
             let replayed = self.brain.replay(*position, committed)?;
             *position = replayed.position;

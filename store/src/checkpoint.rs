@@ -25,6 +25,7 @@ use crate::create::{FileSink, epoch};
 use crate::error::{Error, Result};
 use crate::folder::{Folder, TMP};
 use crate::folding;
+use crate::space::write_zeros;
 use crate::store::Store;
 use crate::unnamed::Unnamed;
 
@@ -148,7 +149,7 @@ impl Checkpoint {
         let log = &brain.delta().log;
         let until = log.published();
         self.carry_until(brain, until)?;
-        self.make_space(LAST_ROUND_BYTES_MAX)?;
+        self.make_space(self.folder.disk().room().last_round)?;
         self.sync()?;
         self.replay()?;
         let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
@@ -174,7 +175,7 @@ impl Checkpoint {
             }
         }
         self.append(&mut bytes, &mut position)?;
-        self.make_space(LAST_ROUND_BYTES_MAX)?;
+        self.make_space(self.folder.disk().room().last_round)?;
         self.sync()
     }
 
@@ -187,16 +188,14 @@ impl Checkpoint {
             move |e| Error::disk(action, path, e)
         };
         let len = file.len().map_err(failed("look at"))?;
-        let map = || file.map(len).map_err(failed("map"));
+        let map = || file.map(len);
         let (brain, from) = match self.next.take() {
             Some((brain, from)) => {
-                if !file.maps_live() || brain.mapped() < len {
-                    brain.grow(map()?);
-                }
+                brain.reach(len, map).map_err(failed("map"))?;
                 (brain, from)
             }
             None => {
-                let brain = Arc::new(Brain::open(map()?)?);
+                let brain = Arc::new(Brain::open(map().map_err(failed("map"))?)?);
                 let start = brain.start().ok_or(amem_core::Error::Foreign)?;
                 (brain, start)
             }
@@ -269,9 +268,11 @@ impl Checkpoint {
             return Ok(());
         }
         let from = self.space_end.max(self.position.at);
-        let end = (self.position.at + LAST_ROUND_BYTES_MAX + PAGE).next_multiple_of(PAGE);
-        let zeros = vec![0; (end - from) as usize];
-        self.write(from, &zeros)?;
+        let last_round = self.folder.disk().room().last_round;
+        let end = (self.position.at + last_round + PAGE).next_multiple_of(PAGE);
+        let new = self.built()?;
+        write_zeros(&**new.file(), from, end)
+            .map_err(|e| Error::disk("make room in", new.path(), e))?;
         self.space_end = end;
         Ok(())
     }

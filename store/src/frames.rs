@@ -154,9 +154,7 @@ impl Store {
         self.file
             .write_at(at, bytes)
             .map_err(|e| format!("writing a frame: {e}"))?;
-        if !self.file.maps_live() {
-            self.map_again()?;
-        }
+        self.map_to(end)?;
         match scan::next(bytes, self.position).map_err(|e| e.to_string())? {
             Next::Transaction {
                 commit,

@@ -20,6 +20,7 @@ use crate::checkpoint::Checkpoint;
 use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
+use crate::space::write_zeros;
 use crate::store::Store;
 use crate::unnamed;
 
@@ -98,12 +99,6 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 /// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
 fn zero_tail(file: &dyn File, end: u64, len: u64) -> std::io::Result<()> {
-    let zeros = vec![0; (1 << 20).min(len.saturating_sub(end) as usize)];
-    let mut at = end;
-    while at < len {
-        let part = &zeros[..zeros.len().min((len - at) as usize)];
-        file.write_at(at, part)?;
-        at += part.len() as u64;
-    }
+    write_zeros(file, end, len)?;
     file.sync()
 }

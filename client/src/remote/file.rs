@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use amem_core::Error;
 use amem_core::reader::Reader;
 use amem_core::view::View;
 use amem_proto::answer::{Refusal, Result};
@@ -115,8 +116,10 @@ impl File {
         let id = id_of(&self.path);
         match state {
             State::Ours(reader) => {
-                let view = newest(&reader).await?;
-                if id == Some(reader.file_id()) && seen.is_in(&view) {
+                if let Some(view) = newest(&reader).await?
+                    && id == Some(reader.file_id())
+                    && seen.is_in(&view)
+                {
                     return Ok(Some(view));
                 }
             }
@@ -169,13 +172,21 @@ impl File {
     }
 }
 
-/// The newest view; where much is to be read for it, from a thread that may wait for the disk.
-async fn newest(reader: &Arc<Reader>) -> Result<View> {
-    if let Some(view) = reader.view_within(REPLAY_BYTES_AT_ONCE) {
-        return Ok(view?);
+/// The newest view; where much is to be read for it, from a thread that may wait for the disk. None if it is in a file
+/// that took the place of this one, and can't be read here.
+async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
+    let view = match reader.view_within(REPLAY_BYTES_AT_ONCE) {
+        Some(view) => view,
+        None => {
+            let reader = reader.clone();
+            aside(move || reader.view()).await?
+        }
+    };
+    match view {
+        Ok(view) => Ok(Some(view)),
+        Err(Error::Superseded { .. } | Error::MustDrop { .. }) => Ok(None),
+        Err(e) => Err(e.into()),
     }
-    let reader = reader.clone();
-    Ok(aside(move || reader.view()).await??)
 }
 
 /// What follows a file and its newest view, if a daemon owns the file.

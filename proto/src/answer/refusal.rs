@@ -88,6 +88,7 @@ impl From<Error> for Refusal {
             Error::UnknownLsn { .. } => (Code::OutOfRange, "UNKNOWN_LSN"),
             Error::CommitsGone { .. } => (Code::OutOfRange, "COMMITS_GONE"),
             Error::MustDrop { .. } => (Code::Unavailable, "MUST_DROP"),
+            Error::Superseded { .. } => (Code::Unavailable, "SUPERSEDED"),
             Error::Invalid { .. } => (Code::InvalidArgument, "INVALID"),
             _ => (Code::Internal, "INTERNAL"),
         };

@@ -18,6 +18,8 @@ use std::sync::Arc;
 use amem_core::Micros;
 use amem_core::mapping::Map;
 
+pub use crate::space::Room;
+
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId {
@@ -95,6 +97,11 @@ pub trait Disk: Debug + Send + Sync {
 
     /// This run of the operating system: what an earlier one had cached is gone.
     fn boot_id(&self) -> [u64; 2];
+
+    /// How much room the files of brains get beyond what is needed: little where every byte costs, as in a simulation.
+    fn room(&self) -> Room {
+        Room::default()
+    }
 }
 
 /// A held lock; dropping it releases it.
@@ -150,7 +157,7 @@ pub trait File: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The first `len` bytes, as they are and as they will become.
+    /// The first `len` bytes, as they are and, unless they are a copy, as they will become.
     fn map(&self, len: u64) -> io::Result<Map>;
 
     /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this
@@ -158,9 +165,6 @@ pub trait File: Debug + Send + Sync {
     fn is_sole_opening(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
-
-    /// True if a mapping shows writes that come after it was made; otherwise the store maps again.
-    fn maps_live(&self) -> bool;
 
     /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;

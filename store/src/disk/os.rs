@@ -340,10 +340,6 @@ impl File for OsFile {
         amem_core::mapping::is_sole_opening(&self.file)
     }
 
-    fn maps_live(&self) -> bool {
-        true
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         if self.cells.get().is_none() {
             let mapped = Cells::shared(&self.file, page, 4096)?;

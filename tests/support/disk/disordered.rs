@@ -444,10 +444,6 @@ impl File for DisorderedFile {
         self.inner.map(len)
     }
 
-    fn maps_live(&self) -> bool {
-        self.inner.maps_live()
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         let shared = &self.shared;
         let is_named = self.is_named.load(Ordering::Relaxed);

@@ -60,6 +60,29 @@ impl Kind {
     /// The number of kinds.
     pub const COUNT: usize = Self::Protect as usize + 1;
 
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Create,
+        Self::Open,
+        Self::Identity,
+        Self::List,
+        Self::CreateFolder,
+        Self::Publish,
+        Self::Exchange,
+        Self::Replace,
+        Self::Link,
+        Self::Remove,
+        Self::SyncFolder,
+        Self::Lock,
+        Self::Len,
+        Self::Write,
+        Self::Sync,
+        Self::WriteOut,
+        Self::Map,
+        Self::StoreCell,
+        Self::Protect,
+    ];
+
     /// True for what changes the folder or makes it durable.
     pub fn changes(self) -> bool {
         !matches!(

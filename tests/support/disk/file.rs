@@ -135,10 +135,6 @@ impl File for SimFile {
         })
     }
 
-    fn maps_live(&self) -> bool {
-        false
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         self.disk.perform(Kind::StoreCell, |state| {
             let position = page.checked_add(offset).filter(|p| p % 8 == 0);

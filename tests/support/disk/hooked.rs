@@ -154,10 +154,6 @@ impl File for HookedFile {
         self.inner.map(len)
     }
 
-    fn maps_live(&self) -> bool {
-        self.inner.maps_live()
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         self.inner.store_cell(page, offset, value)
     }

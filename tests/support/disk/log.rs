@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use amem_core::Micros;
+use amem_store::disk::Room;
 
 use super::Image;
 
@@ -155,6 +156,8 @@ pub struct Log {
     pub exchanges: bool,
     /// Whether a file can have two names.
     pub links: bool,
+    /// How much room files get beyond what is needed.
+    pub room: Room,
 }
 
 impl Log {

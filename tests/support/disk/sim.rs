@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Room, Source};
 
 use super::file::SimFile;
 use super::{Among, Answered, Chance, Content, Entry, Fault, Image, Kind, Log, Op, folder_of};
@@ -61,6 +61,7 @@ impl SimDisk {
             next_inode: 100,
             exchanges: true,
             links: true,
+            room: Room::default(),
         };
         Self::resume(Image::default(), log)
     }
@@ -101,6 +102,17 @@ impl SimDisk {
     #[must_use]
     pub fn without_links(self) -> Self {
         self.state().log.links = false;
+        self
+    }
+
+    /// The same with little room in its files, so that they grow in the midst of things, and are shorter to look at.
+    #[must_use]
+    pub fn in_small_steps(self) -> Self {
+        self.state().log.room = Room {
+            min: 8 << 10,
+            max: 16 << 10,
+            last_round: 8 << 10,
+        };
         self
     }
 
@@ -163,29 +175,8 @@ impl SimDisk {
 
     /// How many operations there were, failed ones included.
     pub fn operations(&self, among: Among) -> u64 {
-        use Kind::*;
-        let kinds = [
-            Create,
-            Open,
-            Identity,
-            List,
-            CreateFolder,
-            Publish,
-            Exchange,
-            Replace,
-            Link,
-            Remove,
-            SyncFolder,
-            Lock,
-            Len,
-            Write,
-            Sync,
-            Map,
-            StoreCell,
-            Protect,
-        ];
         let state = self.state();
-        let counted = kinds.into_iter().filter(|kind| among.counts(*kind));
+        let counted = Kind::ALL.into_iter().filter(|kind| among.counts(*kind));
         counted.map(|kind| state.counts[kind as usize]).sum()
     }
 
@@ -459,6 +450,10 @@ impl Disk for SimDisk {
     fn boot_id(&self) -> [u64; 2] {
         let state = self.state();
         [state.log.seed, state.log.boot]
+    }
+
+    fn room(&self) -> Room {
+        self.state().log.room
     }
 }
 

@@ -10,7 +10,7 @@ use amem_core::journal::op::{self, Op};
 use amem_core::journal::scan::Position;
 use amem_core::mapping::Map;
 use amem_core::view::View;
-use amem_core::{ActorId, Lsn, Micros, Result};
+use amem_core::{ActorId, Error, Lsn, Micros, Result};
 use uuid::Uuid;
 
 /// A brain being written.
@@ -55,7 +55,10 @@ impl Written {
         };
         self.bytes.truncate(self.position.at as usize);
         frame::encode(&mut self.bytes, &header, &payload, self.position.checksum)?;
-        self.brain.grow(Map::owned(&self.bytes));
+        let mapped = || Ok(Map::owned(&self.bytes));
+        self.brain
+            .reach(self.bytes.len() as u64, mapped)
+            .map_err(|e| Error::io("map", "the brain", e))?;
         let replayed = self.brain.replay(self.position, u64::MAX)?;
         assert_eq!(replayed.torn, None);
         assert_eq!(replayed.position.lsn, header.lsn);

@@ -154,10 +154,6 @@ impl File for Unsynced {
         self.0.map(len)
     }
 
-    fn maps_live(&self) -> bool {
-        self.0.maps_live()
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         self.0.store_cell(page, offset, value)
     }

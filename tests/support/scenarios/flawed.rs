@@ -152,10 +152,6 @@ impl File for Flawed {
         self.file.map(len)
     }
 
-    fn maps_live(&self) -> bool {
-        self.file.maps_live()
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         *held(&self.page) = Some(page);
         self.file.store_cell(page, offset, value)

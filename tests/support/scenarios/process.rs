@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Room, Source};
 use amem_store::folder::TMP;
 
 use super::flaw::Flaw;
@@ -265,6 +265,10 @@ impl Disk for Process {
             ];
         }
         [seed, boot]
+    }
+
+    fn room(&self) -> Room {
+        self.0.disk.room()
     }
 }
 

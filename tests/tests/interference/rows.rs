@@ -61,10 +61,10 @@ impl Row {
                 "goes on in a new file; the other is kept as a conflict | follows | a whole brain: its own old file"
             }
             Becomes::KeptOrSaved => {
-                "as `mv`; but if a commit falls between its removal of the file and the new one, as `rm`, and the other file becomes a brain | follows, or shows what it has | a whole brain: its own old file"
+                "as `mv`; but if a commit falls between its removal of the file and the new one, as `rm`, and the other file becomes a brain | follows, or shows what it has, or says that it was replaced if a checkpoint came before | a whole brain: its own old file"
             }
             Becomes::Saved => {
-                "saved in `.amemd/recovered`, its name is free | shows what it has | a whole brain: its own old file"
+                "saved in `.amemd/recovered`, its name is free | shows what it has, or says that it was replaced if a checkpoint came before | a whole brain: its own old file"
             }
             Becomes::Stray => {
                 "goes on, same file; the second name is told of, and is a brain of its own after the next checkpoint | follows | the same brain"

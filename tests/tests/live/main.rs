@@ -211,6 +211,40 @@ fn a_reader_lets_go_of_what_was_erased() {
 }
 
 #[test]
+fn a_reader_whose_successor_cannot_be_read_says_so() {
+    let dir = folder();
+    let mut store = open(dir.path());
+    let brain = dir.path().join("b.amem");
+    commit(&mut store, 3, 1, drop);
+    let reader = Reader::open(&brain).unwrap();
+    let linked = dir.path().join("linked");
+    std::fs::hard_link(&brain, &linked).unwrap();
+    let at_link = Reader::open(&linked).unwrap();
+    store.checkpoint().unwrap();
+    commit(&mut store, 2, 1, drop);
+    let elsewhere = dir.path().join("elsewhere");
+    std::fs::rename(&brain, &elsewhere).unwrap();
+    let refused = |why: &str| {
+        let refused = reader.view().unwrap_err();
+        let said = refused.to_string();
+        assert!(
+            matches!(refused, amem_core::Error::Superseded { .. }) && said.contains(why),
+            "{said}"
+        );
+    };
+    refused("No such file");
+    std::fs::write(&brain, "not a brain").unwrap();
+    refused("not");
+    std::fs::remove_file(&brain).unwrap();
+    std::fs::copy(&linked, &brain).unwrap();
+    refused("generation 1 is there");
+    std::fs::rename(&elsewhere, &brain).unwrap();
+    assert_eq!(reader.view().unwrap().nodes(), 5);
+    // Under its own name it is what it was.
+    assert_eq!(at_link.view().unwrap().nodes(), 3);
+}
+
+#[test]
 fn a_reader_follows_to_a_later_generation_without_any_hint() {
     let dir = folder();
     let mut store = open(dir.path());

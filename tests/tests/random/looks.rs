@@ -184,14 +184,16 @@ impl Follower {
     pub(crate) fn follow(before: Option<Self>, disk: &SimDisk, name: &str) -> Result<Self, String> {
         let read = |e: Error| format!("who follows: {e}");
         let file = disk.identity(name).map_err(|e| e.to_string())?;
-        let map = Map::owned(&disk.contents(name).unwrap_or_default());
+        let bytes = disk.contents(name).unwrap_or_default();
+        let map = || Map::owned(&bytes);
         let mut follower = match before.filter(|before| before.file == file) {
             Some(before) => {
-                before.brain.grow(map);
+                let mapped = before.brain.reach(bytes.len() as u64, || Ok(map()));
+                mapped.map_err(|e| e.to_string())?;
                 before
             }
             None => {
-                let brain = Arc::new(Brain::open(map).map_err(read)?);
+                let brain = Arc::new(Brain::open(map()).map_err(read)?);
                 let position = brain.start().ok_or("a file without a journal")?;
                 Self {
                     file,
