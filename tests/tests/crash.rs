@@ -126,7 +126,7 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
         .collect();
     let mut shares: usize = plays.iter().map(|(_, play)| play.share()).sum();
     let asked = states() * shares / all.max(1);
-    let (mut left, mut total, mut violations) = (asked, 0, 0);
+    let (mut left, mut total, mut alike, mut violations) = (asked, 0, 0, 0);
     for (seed, play) in plays {
         let since = Instant::now();
         let (name, share) = (play.name().to_owned(), play.share());
@@ -134,11 +134,12 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
         shares -= share;
         left = left.saturating_sub(report.states);
         total += report.states;
+        alike += report.alike;
         violations += report.violations;
         println!("{name}: {report}, {:.1} s", since.elapsed().as_secs_f32());
     }
     println!(
-        "{total} states, {violations} violations, {:.0} s",
+        "{total} states, {alike} of them as others, {violations} violations, {:.0} s",
         begun.elapsed().as_secs_f32()
     );
     assert_eq!(violations, 0);

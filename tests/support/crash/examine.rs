@@ -1,9 +1,11 @@
 //! One state, opened and judged; panics are violations.
 
 use std::any::Any;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use super::prove::held;
 use super::scenario::{Scenario, Trace};
 use super::states::{CrashState, crash_states};
 use crate::disk::{Answered, Chance, Log, SimDisk};
@@ -56,62 +58,82 @@ pub struct Recovery {
 pub(super) struct Finding {
     /// Crashes during or after recovery that were examined, and crashes of the recoveries from these, and so on.
     pub(super) recoveries: Vec<usize>,
+    /// Of those, the ones like which one had been examined before, in every byte, name and promise: they were not
+    /// opened again.
+    pub(super) alike: usize,
     /// What is wrong: where, and what.
     pub(super) violations: Vec<String>,
 }
 
+/// What was examined in one proof.
+#[derive(Debug, Default)]
+pub(super) struct Examined(Mutex<HashSet<u128>>);
+
+impl Examined {
+    /// True if nothing like it was there yet.
+    fn is_new(&self, state: &CrashState) -> bool {
+        let key = state.key();
+        key.is_none_or(|key| held(&self.0).insert(key))
+    }
+}
+
 /// Examines a state, and crashes its recovery, and the recovery from that, as far as there are `recoveries`; the first
-/// always.
+/// always. What is `examined` is not examined again, unless it is one whose recovery is crashed.
 pub(super) fn state(
     scenario: &impl Scenario,
     state: &CrashState,
     recoveries: &[Recovery],
     seed: u64,
+    examined: &Examined,
 ) -> Finding {
     let mut finding = Finding {
         recoveries: vec![0; recoveries.len()],
         ..Finding::default()
     };
     let trail = state.choice.to_string();
-    at_level(scenario, state, &trail, recoveries, 0, seed, &mut finding);
+    let examiner = Examiner {
+        scenario,
+        recoveries,
+        seed,
+        examined,
+    };
+    examiner.at_level(state, &trail, 0, &mut finding);
     finding
 }
 
-fn at_level(
-    scenario: &impl Scenario,
-    state: &CrashState,
-    trail: &str,
-    recoveries: &[Recovery],
-    level: usize,
+/// What stays the same from a state down to the recoveries from its recoveries.
+struct Examiner<'e, S> {
+    scenario: &'e S,
+    recoveries: &'e [Recovery],
     seed: u64,
-    finding: &mut Finding,
-) {
-    let log = match check(scenario, state.open(), state.answered) {
-        Ok(log) => log,
-        Err(what) => return finding.violations.push(format!("{trail}: {what}")),
-    };
-    let Some(recovery) = recoveries.get(level) else {
-        return;
-    };
-    // The first of all is always crashed: whoever asks has chosen.
-    let before = level
-        .checked_sub(1)
-        .map_or(0, |above| finding.recoveries[above]);
-    if !before.is_multiple_of(recovery.every.max(1)) {
-        return;
-    }
-    for next in crash_states(&log, recovery.budget, Chance::of(seed, level as u64).word()) {
-        finding.recoveries[level] += 1;
-        let trail = format!("{trail} then {}", next.choice);
-        at_level(
-            scenario,
-            &next,
-            &trail,
-            recoveries,
-            level + 1,
-            seed,
-            finding,
-        );
+    examined: &'e Examined,
+}
+
+impl<S: Scenario> Examiner<'_, S> {
+    fn at_level(&self, state: &CrashState, trail: &str, level: usize, finding: &mut Finding) {
+        // The first of all is always crashed: whoever asks has chosen.
+        let before = level
+            .checked_sub(1)
+            .map_or(0, |above| finding.recoveries[above]);
+        let recovery = self.recoveries.get(level);
+        let crashed = recovery.filter(|recovery| before.is_multiple_of(recovery.every.max(1)));
+        if !self.examined.is_new(state) && crashed.is_none() {
+            finding.alike += 1;
+            return;
+        }
+        let log = match check(self.scenario, state.open(), state.answered) {
+            Ok(log) => log,
+            Err(what) => return finding.violations.push(format!("{trail}: {what}")),
+        };
+        let Some(recovery) = crashed else {
+            return;
+        };
+        let seed = Chance::of(self.seed, level as u64).word();
+        for next in crash_states(&log, recovery.budget, seed) {
+            finding.recoveries[level] += 1;
+            let trail = format!("{trail} then {}", next.choice);
+            self.at_level(&next, &trail, level + 1, finding);
+        }
     }
 }
 

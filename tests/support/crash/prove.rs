@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::choice::Choice;
-use super::examine::{self, Finding, Recovery};
+use super::examine::{self, Examined, Finding, Recovery};
 use super::scenario::Scenario;
 use super::states::{CrashState, crash_states};
 use crate::disk::{Chance, SimDisk};
@@ -67,6 +67,8 @@ pub struct Report {
     pub distinct: usize,
     /// Of them, states of recoveries from crashed recoveries.
     pub deeper: usize,
+    /// Of them, states of recoveries like which one had been judged before, in every byte, name and promise.
+    pub alike: usize,
     /// Choices that left what another had left, and were not judged again.
     pub duplicates: usize,
     /// States in which the store broke its word.
@@ -79,6 +81,7 @@ impl Report {
     pub(super) fn note(&mut self, finding: Finding, seed: u64) {
         self.states += 1 + finding.recoveries.iter().sum::<usize>();
         self.deeper += finding.recoveries.iter().skip(1).sum::<usize>();
+        self.alike += finding.alike;
         for line in finding.violations {
             self.violate(seed, &line);
         }
@@ -96,12 +99,13 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} states ({} distinct of {} operations, {} of recoveries, {} of theirs), {} violations",
+            "{} states ({} distinct of {} operations, {} of recoveries, {} of theirs, {} as others), {} violations",
             self.states,
             self.distinct,
             self.operations,
             self.states - self.distinct - self.deeper,
             self.deeper,
+            self.alike,
             self.violations
         )?;
         for line in &self.first {
@@ -129,6 +133,7 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
     let states = Mutex::new((crash_states(&log, plan.budget, plan.seed), 0));
     let report = Mutex::new(report);
     let stop = AtomicBool::new(false);
+    let examined = Examined::default();
     thread::scope(|scope| {
         for _ in 0..plan.threads.max(1) {
             scope.spawn(|| {
@@ -145,7 +150,7 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
                     }
                     for (i, state) in batch.into_iter().enumerate() {
                         let number = first + i;
-                        let finding = judge(scenario, plan, number, &state);
+                        let finding = judge(scenario, plan, number, &state, &examined);
                         let mut report = held(&report);
                         report.distinct += 1;
                         report.note(finding, plan.seed);
@@ -169,7 +174,13 @@ fn keep_freed_memory() {
     drop(hint::black_box(vec![0u8; 30 << 20]));
 }
 
-fn judge(scenario: &impl Scenario, plan: &Plan, number: usize, state: &CrashState) -> Finding {
+fn judge(
+    scenario: &impl Scenario,
+    plan: &Plan,
+    number: usize,
+    state: &CrashState,
+    examined: &Examined,
+) -> Finding {
     let is_crashed =
         |first: &Recovery| state.choice.kill || number.is_multiple_of(first.every.max(1));
     let recoveries = match plan.recoveries.first() {
@@ -177,7 +188,7 @@ fn judge(scenario: &impl Scenario, plan: &Plan, number: usize, state: &CrashStat
         _ => &[],
     };
     let seed = Chance::of(plan.seed, number as u64).word();
-    examine::state(scenario, state, recoveries, seed)
+    examine::state(scenario, state, recoveries, seed, examined)
 }
 
 /// Judges one state again, as a report described it: `power 57; data 51 then kill 3`. The disk is a new one of

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::choice::{AtomId, Choice, Kept};
 use super::medium::{Medium, sectors, write_at};
 use super::tiers::{Item, SUBSET_ITEMS, TIERS, Tier, only_length};
@@ -71,6 +73,28 @@ impl CrashState {
             answered: medium.answered,
             choice,
         }
+    }
+
+    /// A number that states of one scenario share if whoever opens them can't tell them apart; none after a kill, when
+    /// what is uncertain counts too.
+    pub(super) fn key(&self) -> Option<u128> {
+        if self.choice.kill {
+            return None;
+        }
+        let (log, answered) = (&self.log, &self.answered);
+        let numbers = [
+            answered.must,
+            answered.may,
+            log.boot,
+            log.clock.0 as u64,
+            log.next_inode,
+        ];
+        let mut hash = Xxh3::new();
+        hash.update(&self.image.digest().to_le_bytes());
+        for number in numbers {
+            hash.update(&number.to_le_bytes());
+        }
+        Some(hash.digest128())
     }
 
     /// A machine that starts (or, after a kill, goes on) with this state and a log of its own.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use super::examine::{self, Recovery};
+use super::examine::{self, Examined, Recovery};
 use super::prove::{Report, held};
 use super::scenario::Scenario;
 use super::states::crash_states;
@@ -111,6 +111,7 @@ fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex
     };
     let log = disk.log().from_point(struck);
     let seed = Chance::of(sweep.seed, fault.after).word();
+    let examined = Examined::default();
     for state in crash_states(&log, sweep.budget, seed) {
         let recovery = Recovery {
             every: 1,
@@ -122,7 +123,7 @@ fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex
         } else {
             &[]
         };
-        let mut finding = examine::state(scenario, &state, crashed, seed);
+        let mut finding = examine::state(scenario, &state, crashed, seed, &examined);
         for line in &mut finding.violations {
             line.insert_str(0, &format!("{fault:?}, "));
         }
