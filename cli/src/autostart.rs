@@ -30,6 +30,8 @@ use crate::remote::Remote;
 pub(crate) const START: &str = "start-daemon";
 /// Names the daemon's program where it is not beside this one.
 const PROGRAM: &str = "AMEMD";
+/// Limits the heaps that the C library keeps (mallopt(3)).
+const ARENAS: &str = "MALLOC_ARENA_MAX";
 /// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another
 /// one that had the folder.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -131,6 +133,10 @@ fn spawn(program: &Path, socket: &Path, log: &Log) -> Result<Child, Failure> {
         if let Some(path) = is_relative_path(&name, &value) {
             command.env(name, absolute(&path)?);
         }
+    }
+    // As the units do: the C library otherwise keeps room for each thread.
+    if env::var_os(ARENAS).is_none() {
+        command.env(ARENAS, "2");
     }
     command
         .arg(START)

@@ -61,6 +61,12 @@ fn the_daemon_is_told_of_and_ended() {
     let status = tool.data("status", 0);
     assert_eq!(status["brain_count"], 1);
     let pid = status["pid"].as_u64().unwrap();
+    #[cfg(target_os = "linux")]
+    {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+        let limited = |variable: &[u8]| variable == b"MALLOC_ARENA_MAX=2";
+        assert!(environment.split(|byte| *byte == 0).any(limited));
+    }
     let text = tool.told("status");
     assert!(text.starts_with("amemd 0."), "{text}");
     assert!(text.contains(&format!("process {pid}, up ")), "{text}");
