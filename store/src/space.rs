@@ -24,7 +24,7 @@ const SPACE_MAX: u64 = 1 << 20;
 pub struct Room {
     /// A journal grows by so many at least.
     pub min: u64,
-    /// A journal grows by so many at most, and so much longer frames.
+    /// A journal grows by so many at most, unless one commit needs more.
     pub max: u64,
     /// A new generation has so many for the last round of what it takes over.
     pub last_round: u64,
