@@ -20,7 +20,7 @@ use arc_swap::ArcSwap;
 
 use crate::brain::Brain;
 use crate::error::{Error, Result};
-use crate::journal::live::{LOOK, Live, Owner};
+use crate::journal::live::{LOOK, Owner};
 use crate::journal::scan::Position;
 use crate::mapping::Map;
 use crate::publish::Applied;
@@ -165,41 +165,29 @@ impl Reader {
     fn catch_up(&self) -> Result<View> {
         let _applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
         let mut current = self.current.load_full();
-        let live = current.brain.live();
-        let hint =
-            live.is_some_and(|l| l.superseded_by.is_some() || l.must_drop) && current.is_live();
+        // What the live page says means something only while a daemon owns the file.
+        let said = current.brain.live().filter(|_| current.is_live());
+        let must_drop = said.is_some_and(|live| live.must_drop);
+        let superseded_by = said.and_then(|live| live.superseded_by);
         let look = self.is_time_to_look();
         if look {
             let next = self.started.elapsed() + PATH_CHECK_EVERY;
             self.look_at
                 .store(next.as_millis() as u64, Ordering::Relaxed);
         }
-        if hint || look {
-            let found = self.successor(&current);
-            let said = live.filter(|_| current.is_live());
-            match (found, said) {
+        if look || must_drop || superseded_by.is_some() {
+            match (self.successor(&current), superseded_by) {
                 (Found::Later(next), _) => {
-                    current = Arc::new(*next);
-                    self.current.store(current.clone());
+                    self.current.store(next.clone());
+                    current = next;
                 }
-                (
-                    _,
-                    Some(Live {
-                        must_drop: true, ..
-                    }),
-                ) => {
+                _ if must_drop => {
                     return Err(Error::MustDrop {
                         generation: current.brain.base().identity().generation,
                     });
                 }
                 // What is committed since is in a file that we can't find: this view would be an old one.
-                (
-                    Found::Nothing(why),
-                    Some(Live {
-                        superseded_by: Some(by),
-                        ..
-                    }),
-                ) => {
+                (Found::Nothing(why), Some(by)) => {
                     let path = self.path.clone();
                     return Err(Error::Superseded { path, by, why });
                 }
@@ -233,7 +221,7 @@ impl Reader {
         );
         let later = new.generation > old.generation || (same && new.generation == old.generation);
         match (new.instance == old.instance, later) {
-            (true, true) => Found::Later(Box::new(next)),
+            (true, true) => Found::Later(Arc::new(next)),
             (true, false) => Found::Nothing(format!("generation {} is there", new.generation)),
             (false, _) => Found::Nothing("another brain is there".into()),
         }
@@ -245,7 +233,7 @@ enum Found {
     /// That file.
     Same,
     /// The brain's file that took its place.
-    Later(Box<Followed>),
+    Later(Arc<Followed>),
     /// Nothing that continues it, and why.
     Nothing(String),
 }
