@@ -55,6 +55,12 @@ impl Map {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let map = |bytes| MmapOptions::new().len(bytes).map_raw_read_only(file);
+        Self::with_reserve(bytes, map)
+    }
+
+    /// Maps so many bytes, which the file has, and what is set aside behind them.
+    fn with_reserve(bytes: usize, map: impl Fn(usize) -> io::Result<MmapRaw>) -> io::Result<Self> {
+        let len = bytes as u64;
         let reserved = usize::try_from(len.saturating_add(len.max(RESERVE_MIN))).ok();
         // Addresses may be short, as by `ulimit -v`: then the file is mapped anew when it has grown.
         let mapping = match reserved.and_then(|bytes| map(bytes).ok()) {
@@ -324,6 +330,30 @@ mod tests {
         assert_eq!(first, Some(&[0; 8][..]));
         // 64 MiB, 128 and so on up to 1 GiB.
         assert!(growing.0.len() <= 6, "{} mappings", growing.0.len());
+        Ok(())
+    }
+
+    #[test]
+    fn where_addresses_are_short_a_file_is_mapped_as_long_as_it_is_and_anew_when_it_grows()
+    -> io::Result<()> {
+        let file = tempfile::tempfile()?;
+        file.write_all_at(&[1; 4096], 0)?;
+        let short = |bytes: usize| {
+            if bytes as u64 > RESERVE_MIN {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            MmapOptions::new().len(bytes).map_raw_read_only(&file)
+        };
+        let growing = Growing::new(Arc::new(Map::with_reserve(4096, short)?));
+        let first = growing.slice(0, 4096);
+        file.write_all_at(&[2; 4096], 4096)?;
+        growing.reach(8192, || Map::with_reserve(8192, short))?;
+        assert_eq!(growing.0.len(), 2, "mappings");
+        assert_eq!(growing.slice(4096, 4096), Some(&[2; 4096][..]));
+        assert_eq!(growing.slice(4097, 4096), None);
+        assert_eq!(first, Some(&[1; 4096][..]));
+        let refused = Map::with_reserve(8192, |_| Err(io::ErrorKind::OutOfMemory.into()));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::OutOfMemory);
         Ok(())
     }
 
