@@ -33,8 +33,8 @@ use crate::mapping::Map;
 use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
 
-/// Tags that are ours, the journal's apart.
-const OURS: usize = 0x20;
+/// How many tags are ours, the journal's apart.
+const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;
 
 /// The immutable part of a file that amemd wrote.
 ///
@@ -45,7 +45,7 @@ pub struct Base {
     map: Arc<Map>,
     header: Header,
     table: Table,
-    /// Our sections by tag, from `tag::PADDING` on: each access to one looks here.
+    /// Our sections by tag, from the first of `tag::OURS` on: each access to one looks here.
     ours: [Option<Place>; OURS],
     identity: Identity,
     settings: Settings,
@@ -78,11 +78,8 @@ impl Base {
         let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
             // One section of ours is enough to tell whose file it is: what is missing is damage then.
-            let is_ours = table.journal.is_some()
-                || table
-                    .places
-                    .iter()
-                    .any(|p| slot(p.tag).is_some_and(|at| at < OURS));
+            let is_ours =
+                table.journal.is_some() || table.places.iter().any(|p| tag::OURS.contains(&p.tag));
             return Err(match is_ours {
                 true => Error::corrupt("identity", header.sections(), "the section is missing"),
                 false => Error::Foreign,
@@ -412,5 +409,5 @@ impl Base {
 /// The place of a tag among our sections.
 #[inline]
 fn slot(tag: u8) -> Option<usize> {
-    tag.checked_sub(tag::PADDING).map(usize::from)
+    tag.checked_sub(*tag::OURS.start()).map(usize::from)
 }

@@ -18,6 +18,11 @@ pub const ALIGN: u64 = 64;
 /// Which section: the numbers in the file.
 #[allow(missing_docs, reason = "each is described in its own file")]
 pub mod tag {
+    use std::ops::RangeInclusive;
+
+    /// Those that only amemd writes, the journal's apart.
+    pub const OURS: RangeInclusive<u8> = 0x40..=0x5F;
+
     pub const REFERENCE_TYPES: u8 = 0x01;
     pub const REFERENCE_DOC_LENGTHS: u8 = 0x06;
     pub const PADDING: u8 = 0x40;

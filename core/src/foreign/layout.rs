@@ -5,8 +5,7 @@
 //! the counts say.
 //! Not here: what the records mean (`file`), our own sections.
 
-use std::ops::RangeInclusive;
-
+use crate::base::section::tag;
 use crate::bytes::{get_u32, get_u64, slice};
 use crate::error::{Error, Result};
 use crate::limits;
@@ -25,10 +24,6 @@ pub(super) const EDGE_BYTES: usize = 32;
 const SECTION_HEAD_BYTES: u64 = 9;
 /// Each of the reference's header flags promises a section.
 const PROMISED: [(u32, u8); 2] = [(1, 0x05), (2, 0x06)];
-/// The sections that only amemd writes, the journal apart.
-const TAGS_OURS: RangeInclusive<u8> = 0x40..=0x5F;
-/// The journal, last in a live brain.
-const TAG_JOURNAL: u8 = 0x7F;
 /// What stands where the journal's length would.
 const JOURNAL_LENGTH: u64 = 1 << 62;
 
@@ -104,7 +99,7 @@ impl<'a> Tables<'a> {
             vectors,
             is_ours: tags
                 .iter()
-                .any(|tag| TAGS_OURS.contains(tag) || *tag == TAG_JOURNAL),
+                .any(|tag| tag::OURS.contains(tag) || *tag == tag::JOURNAL),
         })
     }
 
@@ -206,7 +201,7 @@ fn section_tags(bytes: &[u8], mut at: u64) -> Result<Vec<u8>> {
         tags.push(tag);
         let (count, max) = (tags.len() as u64, limits::SECTIONS_MAX as u64);
         Error::check_limit("number of sections", count, max)?;
-        if tag == TAG_JOURNAL {
+        if tag == tag::JOURNAL {
             if len != JOURNAL_LENGTH {
                 let why = format!("its length field is {len} instead of the constant 1 << 62");
                 return Err(Error::corrupt("journal section", at, why));
