@@ -71,9 +71,10 @@ impl Store {
         }
         // Small commits are spared the syncing of a file that grows; large ones the writing of zeros.
         let room = self.folder.disk().room();
-        let step = match bytes {
-            _ if bytes < room.min => (self.space_end / 16).clamp(room.min, room.max),
-            _ => 0,
+        let step = if bytes < room.min {
+            (self.space_end / 16).clamp(room.min, room.max)
+        } else {
+            0
         };
         let to = (needed + room.min)
             .max(self.space_end + step)
