@@ -100,13 +100,13 @@ pub const UNREAD_BYTES: usize = 64 << 20;
 /// How long an answer may wait to be read then.
 pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
 /// Subscriptions that go through commits at the same time: others have their turn after each message.
-pub const FOLLOWED_AT_ONCE: usize = 2;
+pub const FOLLOWING_MAX: usize = 2;
 /// How long a subscription sends nothing before it says where it stands.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Commits without anything for a subscriber after which it is told how far it is.
 pub const PASSED_OVER_MAX: usize = 256;
 /// Changes that a subscription looks at before others have their turn.
-pub const FOLLOWED_AT_A_TIME: usize = 256;
+pub const CHANGES_PER_TURN: usize = 256;
 /// Types that one subscription names: as many as there can be.
 pub const FOLLOWED_TYPES_MAX: usize = 256;
 /// Sessions that one subscription names.

@@ -11,7 +11,7 @@ use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
 
-use crate::limits::{CHANGES_BYTES, FOLLOWED_AT_A_TIME, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
+use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
@@ -171,7 +171,7 @@ impl<'t, 'o, I: Iterator<Item = amem_core::Result<Op<'o>>>> Telling<'t, I> {
             };
             let Some(change) = shown else {
                 passed_over += weight;
-                if passed_over >= FOLLOWED_AT_A_TIME {
+                if passed_over >= CHANGES_PER_TURN {
                     message.more = true;
                     break;
                 }

@@ -26,7 +26,7 @@ use crate::control::{Control, Reloaded};
 use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
 use crate::limits::{
-    EXPORTS_MAX, FOLLOWED_AT_ONCE, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN,
+    EXPORTS_MAX, FOLLOWING_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN,
     READS_PER_CPU, SCANS_MAX,
 };
 use crate::refusal::{Refusal, Result};
@@ -77,7 +77,7 @@ impl Daemon {
             scans,
             exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
             streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
-            follows: Arc::new(Semaphore::new(FOLLOWED_AT_ONCE)),
+            follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
             stop,
             latencies,
         })

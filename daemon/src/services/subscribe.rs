@@ -23,7 +23,7 @@ use super::{Daemon, status};
 use crate::access::Caller;
 use crate::convert::{Only, Telling, Told, standing};
 use crate::figures::Follower;
-use crate::limits::{CHANGES_WAITING_MAX, FOLLOWED_AT_A_TIME, HEARTBEAT, PASSED_OVER_MAX};
+use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
 use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
 
@@ -205,7 +205,7 @@ impl Following {
     async fn let_others(&mut self, looked_at: usize) -> Result<()> {
         // A commit costs something, however little is in it.
         self.looked_at += looked_at.max(1);
-        if self.looked_at < FOLLOWED_AT_A_TIME {
+        if self.looked_at < CHANGES_PER_TURN {
             return Ok(());
         }
         self.looked_at = 0;

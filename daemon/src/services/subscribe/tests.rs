@@ -88,8 +88,8 @@ async fn what_nobody_reads_or_the_daemon_waits_for_is_not_gone_through_to_its_en
     let folder = tempfile::tempdir().unwrap();
     let brain = brain(folder.path()).await;
     // A large commit, and then many that are small.
-    let mut answers = vec![ingest(&brain, 8 * FOLLOWED_AT_A_TIME).await];
-    for _ in 0..2 * FOLLOWED_AT_A_TIME {
+    let mut answers = vec![ingest(&brain, 8 * CHANGES_PER_TURN).await];
+    for _ in 0..2 * CHANGES_PER_TURN {
         answers.push(ingest(&brain, 1).await);
     }
     for answer in answers {
