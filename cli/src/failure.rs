@@ -106,6 +106,15 @@ impl Failure {
         }
     }
 
+    /// As `self`, told by `amemctl verify`, which is not to be asked again.
+    pub(crate) fn of_verify(self) -> Self {
+        if self.remedy != DAMAGED {
+            return self;
+        }
+        let remedy = "`amemctl repair FILE NEW` saves what is whole".to_owned();
+        Self { remedy, ..self }
+    }
+
     /// Nobody reads the output any more: no failure of ours, and nobody to tell.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.code == CLOSED_PIPE

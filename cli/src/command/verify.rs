@@ -115,7 +115,7 @@ fn of_file(cx: &Context, path: &Path) -> Result<(Named, Report), Failure> {
     if let Ok(meta) = path.metadata() {
         progress.say(&format!("{} are being checked …", bytes(meta.len())));
     }
-    let report = verify::file(path)?;
+    let report = verify::file(path).map_err(|e| Failure::from(e).of_verify())?;
     let named = Named {
         live: report.live,
         ..Named::path(path, report.layout)

@@ -143,6 +143,11 @@ fn a_cut_at_every_section_is_told_by_its_name() {
         }
         let verified = tool.run(&["verify", "b.amem"]);
         assert!([1, 4].contains(&verified.exit), "{name}: {verified:?}");
+        let told = format!("{}{}", verified.out, verified.err);
+        assert!(
+            told.contains("amemctl repair") && !told.contains("amemctl verify"),
+            "{name}: {told}"
+        );
     }
     // A cut between two sections leaves a file that opens; what is missing is found when it is looked for.
     for place in &brain.base().table().places {
