@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_core::Micros;
 use amem_core::journal::head::PAGE;
 use amem_core::journal::live;
-use amem_core::mapping::Map;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
+use amem_store::disk::{Disk, File};
+
+use super::forward;
 
 /// What is done in the wrong order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,26 +212,6 @@ impl Disk for Disordered {
         Ok(self.file(self.inner.open(name)?, is_named))
     }
 
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
-        self.inner.source(name, alone)
-    }
-
-    fn identity(&self, name: &str) -> io::Result<FileId> {
-        self.inner.identity(name)
-    }
-
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.inner.list(folder)
-    }
-
-    fn create_folder(&self, folder: &str) -> io::Result<()> {
-        self.inner.create_folder(folder)
-    }
-
-    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.publish(from, to)
-    }
-
     fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let shared = &self.shared;
         if shared.is(Flaw::NamedEmpty)
@@ -257,14 +237,6 @@ impl Disk for Disordered {
         shared.run(&shared.named)
     }
 
-    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.replace(from, to)
-    }
-
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.link(from, to)
-    }
-
     fn remove(&self, name: &str) -> io::Result<()> {
         if self.shared.is(Flaw::Emptied) {
             let path = self.shared.root.join(name);
@@ -280,21 +252,8 @@ impl Disk for Disordered {
         self.inner.sync_folder(folder)
     }
 
-    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
-        self.inner.lock(name, text)
-    }
-
-    fn now(&self) -> Micros {
-        self.inner.now()
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.inner.random()
-    }
-
-    fn boot_id(&self) -> [u64; 2] {
-        self.inner.boot_id()
-    }
+    forward!(Disk, |this| this.inner;
+        source, identity, list, create_folder, publish, replace, link, lock, now, random, boot_id, room);
 }
 
 struct DisorderedFile {
@@ -391,14 +350,6 @@ impl DisorderedFile {
 }
 
 impl File for DisorderedFile {
-    fn id(&self) -> FileId {
-        self.inner.id()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         if !self.are_frames(position, bytes) {
             return self.inner.write_at(position, bytes);
@@ -434,14 +385,6 @@ impl File for DisorderedFile {
             // It would write them.
             false => self.inner.sync(),
         }
-    }
-
-    fn write_out(&self) -> io::Result<()> {
-        self.inner.write_out()
-    }
-
-    fn map(&self, len: u64) -> io::Result<Map> {
-        self.inner.map(len)
     }
 
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
@@ -486,7 +429,5 @@ impl File for DisorderedFile {
         self.inner.store_cell(page, offset, value)
     }
 
-    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
-        self.inner.protect(readers)
-    }
+    forward!(File, |this| this.inner; id, len, write_out, map, protect, is_sole_opening);
 }

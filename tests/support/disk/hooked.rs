@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use amem_core::Micros;
-use amem_core::mapping::Map;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
+use amem_store::disk::{Disk, File};
+
+use super::forward;
 
 /// What is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,61 +54,9 @@ impl Disk for Hooked {
         Ok(self.file(self.inner.open(name)?))
     }
 
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
-        self.inner.source(name, alone)
-    }
-
-    fn identity(&self, name: &str) -> io::Result<FileId> {
-        self.inner.identity(name)
-    }
-
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.inner.list(folder)
-    }
-
-    fn create_folder(&self, folder: &str) -> io::Result<()> {
-        self.inner.create_folder(folder)
-    }
-
-    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.publish(from, to)
-    }
-
-    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.exchange(from, to)
-    }
-
-    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.replace(from, to)
-    }
-
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.link(from, to)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.inner.remove(name)
-    }
-
-    fn sync_folder(&self, folder: &str) -> io::Result<()> {
-        self.inner.sync_folder(folder)
-    }
-
-    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
-        self.inner.lock(name, text)
-    }
-
-    fn now(&self) -> Micros {
-        self.inner.now()
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.inner.random()
-    }
-
-    fn boot_id(&self) -> [u64; 2] {
-        self.inner.boot_id()
-    }
+    forward!(Disk, |this| this.inner;
+        source, identity, list, create_folder, publish, exchange, replace, link, remove, sync_folder, lock, now, random,
+        boot_id, room);
 }
 
 struct HookedFile {
@@ -123,14 +71,6 @@ impl fmt::Debug for HookedFile {
 }
 
 impl File for HookedFile {
-    fn id(&self) -> FileId {
-        self.inner.id()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.inner.len()
-    }
-
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         (self.hook)(About::Write);
         self.inner.write_at(position, bytes)
@@ -146,19 +86,5 @@ impl File for HookedFile {
         self.inner.sync_part(position, bytes)
     }
 
-    fn write_out(&self) -> io::Result<()> {
-        self.inner.write_out()
-    }
-
-    fn map(&self, len: u64) -> io::Result<Map> {
-        self.inner.map(len)
-    }
-
-    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
-        self.inner.store_cell(page, offset, value)
-    }
-
-    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
-        self.inner.protect(readers)
-    }
+    forward!(File, |this| this.inner; id, len, write_out, map, store_cell, protect, is_sole_opening);
 }

@@ -4,10 +4,10 @@
 use std::io;
 use std::sync::Arc;
 
-use amem_core::Micros;
-use amem_core::mapping::Map;
 use amem_store::disk::os::OsDisk;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Source};
+use amem_store::disk::{Disk, File};
+
+use crate::disk::forward;
 
 /// What is done wrong on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,42 +68,6 @@ impl Disk for Booted {
         Ok(self.file(self.disk.open(name)?))
     }
 
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
-        self.disk.source(name, alone)
-    }
-
-    fn identity(&self, name: &str) -> io::Result<FileId> {
-        self.disk.identity(name)
-    }
-
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.disk.list(folder)
-    }
-
-    fn create_folder(&self, folder: &str) -> io::Result<()> {
-        self.disk.create_folder(folder)
-    }
-
-    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
-        self.disk.publish(from, to)
-    }
-
-    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
-        self.disk.exchange(from, to)
-    }
-
-    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
-        self.disk.replace(from, to)
-    }
-
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        self.disk.link(from, to)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.disk.remove(name)
-    }
-
     fn sync_folder(&self, folder: &str) -> io::Result<()> {
         match self.flaw {
             Flaw::None => self.disk.sync_folder(folder),
@@ -111,22 +75,13 @@ impl Disk for Booted {
         }
     }
 
-    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
-        self.disk.lock(name, text)
-    }
-
-    fn now(&self) -> Micros {
-        self.disk.now()
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.disk.random()
-    }
-
     fn boot_id(&self) -> [u64; 2] {
         let [high, low] = self.disk.boot_id();
         [high, low ^ self.boot]
     }
+
+    forward!(Disk, |this| this.disk;
+        source, identity, list, create_folder, publish, exchange, replace, link, remove, lock, now, random, room);
 }
 
 /// A file that says it is synced.
@@ -134,31 +89,9 @@ impl Disk for Booted {
 struct Unsynced(Arc<dyn File>);
 
 impl File for Unsynced {
-    fn id(&self) -> FileId {
-        self.0.id()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_at(position, bytes)
-    }
-
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    fn map(&self, len: u64) -> io::Result<Map> {
-        self.0.map(len)
-    }
-
-    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
-        self.0.store_cell(page, offset, value)
-    }
-
-    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
-        self.0.protect(readers)
-    }
+    forward!(File, |this| this.0; id, len, write_at, map, store_cell, protect, is_sole_opening);
 }

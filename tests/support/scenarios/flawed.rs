@@ -4,11 +4,11 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use amem_core::journal::live;
-use amem_core::mapping::Map;
-use amem_store::disk::{File, FileId};
+use amem_store::disk::File;
 
 use super::flaw::Flaw;
 use super::process::{Phase, State, held};
+use crate::disk::forward;
 
 /// An open file.
 #[derive(Debug)]
@@ -103,14 +103,6 @@ impl Flawed {
 }
 
 impl File for Flawed {
-    fn id(&self) -> FileId {
-        self.file.id()
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.pay()?;
         if self.process.flaw == Flaw::EndWrittenAfterSync && self.at_work() {
@@ -148,16 +140,10 @@ impl File for Flawed {
         }
     }
 
-    fn map(&self, len: u64) -> io::Result<Map> {
-        self.file.map(len)
-    }
-
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         *held(&self.page) = Some(page);
         self.file.store_cell(page, offset, value)
     }
 
-    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
-        self.file.protect(readers)
-    }
+    forward!(File, |this| this.file; id, len, write_out, map, protect, is_sole_opening);
 }

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Room, Source};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 use amem_store::folder::TMP;
 
 use super::flaw::Flaw;
 use super::flawed::Flawed;
-use crate::disk::SimDisk;
+use crate::disk::{SimDisk, forward};
 
 /// What the process is busy with: a flaw shows in one thing and not in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,10 +150,6 @@ impl Disk for Process {
         Ok(self.file(name, self.alive()?.open(name)?))
     }
 
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
-        self.alive()?.source(name, alone)
-    }
-
     fn identity(&self, name: &str) -> io::Result<FileId> {
         let found = self.alive()?.identity(name)?;
         let owned = *held(&self.0.owned);
@@ -161,14 +157,6 @@ impl Disk for Process {
             Some(owned) if self.flawed(Flaw::ReplacementNotSeen, Phase::Working) => Ok(owned),
             _ => Ok(found),
         }
-    }
-
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.alive()?.list(folder)
-    }
-
-    fn create_folder(&self, folder: &str) -> io::Result<()> {
-        self.alive()?.create_folder(folder)
     }
 
     fn publish(&self, from: &str, to: &str) -> io::Result<()> {
@@ -205,10 +193,6 @@ impl Disk for Process {
         disk.replace(from, to)?;
         self.0.gets_named(id);
         Ok(())
-    }
-
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        self.alive()?.link(from, to)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -251,10 +235,6 @@ impl Disk for Process {
         Micros(self.0.clock.load(Ordering::Relaxed))
     }
 
-    fn random(&self) -> [u8; 16] {
-        self.0.disk.random()
-    }
-
     fn boot_id(&self) -> [u64; 2] {
         let [seed, boot] = self.0.disk.boot_id();
         if self.0.flaw == Flaw::RebootBelieved {
@@ -267,9 +247,8 @@ impl Disk for Process {
         [seed, boot]
     }
 
-    fn room(&self) -> Room {
-        self.0.disk.room()
-    }
+    forward!(Disk, |this| this.alive()?; source, list, create_folder, link);
+    forward!(Disk, |this| this.0.disk; random, room);
 }
 
 pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
