@@ -21,6 +21,8 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::delta::append::AppendVec;
@@ -253,18 +255,41 @@ impl Cells {
         ))
     }
 
-    /// Stores a cell with release: who loads it sees everything written before.
+    /// Stores a cell with release: who loads it sees everything written before. An error if the file system can't take
+    /// it: it is full, and writes to a place of its own what is written again, or it has failed.
     ///
     /// # Panics
     /// If `offset` is not aligned or not within the page: both are constants of the format.
-    pub fn store(&self, offset: usize, value: u64) {
+    pub fn store(&self, offset: usize, value: u64) -> io::Result<()> {
         assert!(
             offset.is_multiple_of(8) && offset + 8 <= self.0.len(),
             "a cell outside its page"
         );
+        self.make_writable()?;
         // SAFETY: in bounds and aligned (just asserted; the mapping begins at a page), and mapped writable.
         let cell = unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().add(offset).cast::<u64>()) };
         publish::store(cell, value.to_le());
+        Ok(())
+    }
+
+    /// Has the system do now what it else does at a store, where its failure would end the process (SIGBUS): after the
+    /// page went to the medium, a store asks the file system anew (madvise(2), `MADV_POPULATE_WRITE`, Linux 5.14).
+    #[cfg(target_os = "linux")]
+    fn make_writable(&self) -> io::Result<()> {
+        match self.0.advise(Advice::PopulateWrite) {
+            Err(e) if e.raw_os_error() == Some(libc::EFAULT) => {
+                let why = "the file system takes no write of a page that it has: it is full, or has failed";
+                Err(io::Error::new(io::ErrorKind::StorageFull, why))
+            }
+            // An earlier Linux.
+            Err(e) if e.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            done => done,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn make_writable(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -57,7 +57,9 @@ impl Board {
     }
 
     fn set(&self, at: u64, value: u64) {
-        self.cells.store(at as usize, value);
+        if let Err(why) = self.cells.store(at as usize, value) {
+            panic!("a cell is not stored: {why}");
+        }
     }
 
     /// Everything up to an LSN is answered.

@@ -347,10 +347,7 @@ impl File for OsFile {
             drop(self.cells.set((page, mapped)));
         }
         match self.cells.get() {
-            Some((mapped, cells)) if *mapped == page => {
-                cells.store(offset as usize, value);
-                Ok(())
-            }
+            Some((mapped, cells)) if *mapped == page => cells.store(offset as usize, value),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a file has one live page",

@@ -69,8 +69,8 @@ async fn write(cells: &str, slot: &str, socket: &str, brain: &str) -> Result<Str
         let done = memory.ingest(request).await?.into_inner();
         let commit = done.commit.ok_or("an answer without a commit")?;
         let id = done.event_ids.first().ok_or("an answer without an id")?;
-        own.store(slot.id(), id + 1);
-        own.store(slot.lsn(), commit.lsn);
+        own.store(slot.id(), id + 1)?;
+        own.store(slot.lsn(), commit.lsn)?;
         commits += 1;
     }
     Ok(format!("commits {commits}"))

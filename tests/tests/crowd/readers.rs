@@ -78,7 +78,7 @@ async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered()
         client.brains().checkpoint_brain(request).await.unwrap();
         checkpoints += 1;
     }
-    cells.store(OVER as usize, 1);
+    cells.store(OVER as usize, 1).unwrap();
     let writers: Vec<_> = writers.into_iter().map(end).collect();
     let readers: Vec<_> = readers.into_iter().map(end).collect();
     let (commits, views) = (sum(&writers, "commits"), sum(&readers, "views"));
@@ -104,10 +104,10 @@ async fn a_view_without_what_a_writer_tells_counts_as_stale() {
     create(&place).await;
     let (path, cells) = cells(place.run());
     // A writer that says that it was answered, and was not.
-    cells.store(Slot(2).lsn(), 1 << 40);
+    cells.store(Slot(2).lsn(), 1 << 40).unwrap();
     let brain = folder.path().join("b.amem");
     let reader = start([Path::new("read"), &path, &brain]);
-    cells.store(OVER as usize, 1);
+    cells.store(OVER as usize, 1).unwrap();
     let said = [end(reader)];
     let (views, stale) = (sum(&said, "views"), sum(&said, "stale"));
     assert!(views > 0 && stale == views, "{stale} stale of {views}");

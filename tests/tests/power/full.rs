@@ -3,7 +3,9 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
@@ -212,6 +214,55 @@ async fn is_full(kind: Kind) {
 async fn a_full_disk_refuses_writes_and_loses_nothing() {
     for kind in [Kind::Ext4, Kind::Xfs, Kind::Btrfs] {
         is_full(kind).await;
+    }
+}
+
+/// Ends a daemon that has nothing to write, and starts one, where the file system can't even take the page again that
+/// tells readers of it: such a store would end the process, with all its brains.
+async fn has_no_page_left(kind: Kind) {
+    let folder = scratch();
+    let Some(mount) = mounted(kind, folder.path(), "a page on a full disk") else {
+        return;
+    };
+    let mut world = World::new(kind, &mount).await;
+    for _ in 0..10 {
+        let request = world.request();
+        world.write(request).await.unwrap();
+    }
+    // What a copy shares with the file goes to a place of its own when it is written again, as all does on btrfs.
+    let brain = world.place.folder().join("b.amem");
+    let copy = mount.folder().join("copy");
+    let copied = Command::new("cp").arg(&brain).arg(&copy).status();
+    assert!(copied.unwrap().success());
+    assert!(Command::new("sync").status().unwrap().success());
+    let ballast = mount.folder().join("ballast");
+    fill(&ballast);
+    let ended = world.daemon.stop();
+    assert_eq!(ended.signal(), None, "{kind}: {ended}");
+    let mut next = world.place.launch();
+    let begun = Instant::now();
+    while next.ended().is_none() && begun.elapsed() < Duration::from_secs(2) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let ended = match next.ended() {
+        Some(ended) => ended,
+        None => next.stop(),
+    };
+    assert_eq!(ended.signal(), None, "{kind}: {ended}");
+    std::fs::remove_file(&ballast).unwrap();
+    world.daemon = world.place.start();
+    world.client = Client::connect_unix(world.place.socket()).await.unwrap();
+    world.check_reads().await;
+    let answered = world.end(&mount);
+    say(&format!(
+        "{kind}: ended and started without room for a page; {answered} acknowledged and there"
+    ));
+}
+
+#[tokio::test]
+async fn a_daemon_ends_and_starts_in_order_where_there_is_no_room_for_a_page() {
+    for kind in [Kind::Btrfs, Kind::Xfs] {
+        has_no_page_left(kind).await;
     }
 }
 
