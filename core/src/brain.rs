@@ -225,6 +225,23 @@ impl Brain {
         })
     }
 
+    /// Goes from a position to the end of a commit of the delta, whose checksums held when it was applied: an error if
+    /// one of them no longer does.
+    pub fn recheck(&self, from: Position, end: u64) -> Result<Position> {
+        let mut position = from;
+        while position.at < end {
+            let rest = self.map.slice(position.at, end - position.at);
+            match scan::next(rest.unwrap_or_default(), position)? {
+                Next::Transaction { after, .. } => position = after,
+                Next::End { torn } => {
+                    let why = torn.unwrap_or_else(|| "a commit that was there is gone".into());
+                    return Err(Error::corrupt("journal", position.at, why));
+                }
+            }
+        }
+        Ok(position)
+    }
+
     /// The frames of one commit of the delta, whose checksums held when it was applied.
     pub fn frames_at(&self, position: u64, end: u64) -> Result<Vec<Frame<'_>>> {
         let bytes = self

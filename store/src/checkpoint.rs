@@ -78,17 +78,6 @@ impl Checkpoint {
         let options = Options::next(&view, folder.disk().now());
         let start = view.brain().start().ok_or(amem_core::Error::Foreign)?;
         let carried = view.delta_commits();
-        let old = match carried
-            .checked_sub(1)
-            .and_then(|at| view.brain().delta().log.get(at))
-        {
-            Some(entry) => Position {
-                at: entry.end,
-                lsn: entry.commit.lsn,
-                checksum: 0,
-            },
-            None => start,
-        };
         Ok(Self {
             name: store.name.clone(),
             epoch: epoch(&folder),
@@ -98,7 +87,7 @@ impl Checkpoint {
             built: None,
             position: start,
             carried,
-            old,
+            old: start,
             space_end: 0,
             next: None,
         })
@@ -123,6 +112,12 @@ impl Checkpoint {
         let first = folding::fold(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
+        // What was folded gets new checksums: none that hold for what the medium has damaged since it was committed.
+        let log = &self.view.brain().delta().log;
+        let newest = self.carried.checked_sub(1).and_then(|at| log.get(at));
+        if let Some(newest) = newest {
+            self.old = self.view.brain().recheck(self.old, newest.end)?;
+        }
         let head = amem_core::journal::head::Head {
             lineage: self.identity.lineage,
             instance: self.identity.instance,
@@ -235,12 +230,12 @@ impl Checkpoint {
             let Some(entry) = log.get(self.carried) else {
                 break;
             };
+            self.old = brain.recheck(self.old, entry.end)?;
             for frame in brain.frames_at(entry.position, entry.end)? {
                 position.checksum =
                     frame::encode(&mut bytes, &frame.header, frame.payload, position.checksum)?;
                 position.lsn = frame.header.lsn;
             }
-            self.old.at = entry.end;
             self.carried += 1;
             if bytes.len() >= 4 << 20 {
                 self.append(&mut bytes, &mut position)?;
@@ -343,7 +338,7 @@ impl Store {
                 _checkpoint: checkpoint,
             }),
             Err(why) => {
-                self.poison = Some(why.clone());
+                self.poison(why.clone());
                 let gone = self.folder.disk().identity(&self.file_name);
                 if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
                     return Err(self.save_as_replaced()());

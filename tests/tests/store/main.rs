@@ -10,6 +10,7 @@ mod believed;
 mod clock;
 mod commits;
 mod cost;
+mod damaged;
 mod folds;
 mod left;
 mod merge;
