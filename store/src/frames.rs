@@ -107,7 +107,7 @@ impl Store {
             return Err(e);
         }
         if let Err(why) = self.append(before) {
-            self.poison = Some(why.clone());
+            self.poison(why.clone());
             return Err(Error::OutcomeUnknown { why });
         }
         Ok(())

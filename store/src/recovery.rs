@@ -69,7 +69,14 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
             durable,
         });
     }
-    let same_boot = live.is_some_and(|live: Live| live.owner.boot == disk.boot_id());
+    // Where nobody says which run of the system this is, or that was, it may be the same.
+    let boot = disk.boot_id();
+    let same_boot = live.is_some_and(|live: Live| {
+        live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
+    });
+    // What the cache has may be nowhere else, whichever run of the system calls itself another: a container is started
+    // again beside the cache of the one before.
+    let in_doubt = cell(live::DOUBT).unwrap_or(0) != 0;
     let mut store = Store::new(
         folder.clone(),
         name.into(),
@@ -80,7 +87,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
         end,
     );
     let was_closed = clean == end || folder.take_created(file.id());
-    if same_boot && !was_closed {
+    if (same_boot || in_doubt) && !was_closed {
         let mut checkpoint = Checkpoint::begin(&store)?;
         checkpoint.build()?;
         drop(store.install(checkpoint)?);

@@ -83,7 +83,7 @@ impl Store {
             .map_err(|e| Error::disk("make room in", &self.file_name, e))?;
         self.grown = true;
         if let Err(why) = self.map_to(to) {
-            self.poison = Some(why.clone());
+            self.poison(why.clone());
             return Err(Error::OutcomeUnknown { why });
         }
         self.space_end = to;

@@ -166,7 +166,7 @@ impl Store {
             answers.push(answer);
         }
         if wrote && let Err(why) = self.publish() {
-            self.poison = Some(why.clone());
+            self.poison(why.clone());
             // Refusals stand; whatever was accepted may be there or not.
             return answers
                 .into_iter()
@@ -212,7 +212,7 @@ impl Store {
         if is_large {
             // What the group has so far comes first.
             if *wrote && let Err(why) = self.publish() {
-                self.poison = Some(why.clone());
+                self.poison(why.clone());
                 return Err(Error::OutcomeUnknown { why });
             }
             self.group.clear();
@@ -295,6 +295,15 @@ impl Store {
         let log = &self.brain.delta().log;
         log.publish(log.applied());
         self.store_committed(0)
+    }
+
+    /// Nothing more is committed to the file: what it has is not known.
+    pub(crate) fn poison(&mut self, why: String) {
+        if let Some(page) = self.brain.live_page() {
+            // Where that fails as well, it is told to nobody but who asks us.
+            drop(self.file.store_cell(page, live::DOUBT, 1));
+        }
+        self.poison = Some(why);
     }
 
     /// Tells readers how far frames are published.

@@ -163,6 +163,18 @@ fn every_wrong_answer_to_an_error_is_caught() {
     }
 }
 
+#[test]
+fn a_run_of_the_system_that_is_beside_the_cache_of_another_is_believed_nothing() {
+    let plan = Sweep {
+        among: Among::Only(Kind::Sync),
+        ..plan()
+    };
+    let report = sweep(&Trial::new(in_steps(), Flaw::RunsDiffer), &plan);
+    println!("{report}");
+    assert_eq!(report.violations, 0, "{report}");
+    assert!(report.operations > 100, "{report}");
+}
+
 fn brain(disk: &Arc<SimDisk>) -> Store {
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 1").unwrap();
     let options = Create {

@@ -23,6 +23,10 @@ pub const CLEAN: u64 = 256;
 /// file in that folder. A copy, whatever inode it was given, is not the owned file; no reader looks at it.
 pub const HOME: u64 = 320;
 
+/// 1 once writing or syncing this file has failed: what the cache has of it may not be on the medium, and a later sync
+/// may not say so. It is in the same cache itself; no reader looks at it.
+pub const DOUBT: u64 = 384;
+
 /// The top bit of `committed`.
 pub const LOOK: u64 = 1 << 63;
 

@@ -77,6 +77,21 @@ pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>
     Ok(found)
 }
 
+/// True if another brain has the text of one of these events, whatever brain it is: one of another layout does not say
+/// what it was made of.
+pub fn has_text_of(view: &View, other: &View, ids: &[NodeId]) -> Result<bool> {
+    let mut texts = HashSet::with_capacity(ids.len());
+    for id in ids {
+        texts.insert(view.node(*id)?.text()?.into_owned());
+    }
+    for at in 0..other.nodes() {
+        if texts.contains(&*other.node(NodeId(at))?.text()?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 impl PartialEq for Other {
     fn eq(&self, other: &Self) -> bool {
         let moment = |view: &View| (view.instance(), view.lsn(), view.time());

@@ -142,6 +142,9 @@ impl File for Flawed {
 
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         *held(&self.page) = Some(page);
+        if self.process.flaw == Flaw::RebootBelieved && offset == live::DOUBT {
+            return Ok(());
+        }
         self.file.store_cell(page, offset, value)
     }
 
