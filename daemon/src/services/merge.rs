@@ -275,7 +275,8 @@ pub(super) async fn resolve_kept(
     })
 }
 
-/// Refuses to erase events that a file has, too, which was kept aside of the same lineage: they would not be gone.
+/// Refuses to erase events that a file has, too, which was kept aside of the same lineage, or under the brain's name
+/// without saying of which: they would not be gone.
 /// What is kept of a brain that the caller may not know of is not named to it.
 pub(super) async fn refuse_kept(
     daemon: &Daemon,
@@ -286,6 +287,7 @@ pub(super) async fn refuse_kept(
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
     daemon.brains.settle(&brain.name).await;
     let (folder, view, ids) = (daemon.brains.folder().clone(), brain.view(), ids.to_vec());
+    let brain_name = brain.name.clone();
     let found = daemon.scans.run(move || {
         let ids: Vec<_> = ids
             .into_iter()
@@ -293,16 +295,23 @@ pub(super) async fn refuse_kept(
             .collect();
         let lineage = view.identity().lineage;
         for kept in kept::list(&folder)? {
-            if ids.is_empty() || kept.told.is_none_or(|(of, _)| of != lineage) {
-                continue;
+            if ids.is_empty() {
+                break;
             }
-            let has = kept::read(&folder, &kept.file)
-                .and_then(|(other, _)| merge::whole_in(&view, &other, &ids));
-            // One of the lineage that can't be read may have them.
-            if has.is_ok_and(|has| has.is_empty()) {
-                continue;
+            let read = || kept::read(&folder, &kept.file);
+            let has = match kept.told {
+                Some((of, _)) if of == lineage => read()
+                    .and_then(|(other, _)| Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())),
+                // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
+                None if kept.brain == brain_name => {
+                    read().and_then(|(other, _)| merge::has_text_of(&view, &other, &ids))
+                }
+                _ => continue,
+            };
+            // One that can't be read may have them.
+            if !matches!(has, Ok(false)) {
+                return Ok(Some(kept));
             }
-            return Ok(Some(kept));
         }
         Ok(None)
     });

@@ -158,6 +158,55 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
         left.iter().any(|file| file.file == original.file),
         "{left:?}"
     );
+    for file in left.iter().filter(|file| file.file != original.file) {
+        resolve(&client, &file.file, Action::Discard(true))
+            .await
+            .unwrap();
+    }
+    let again = brain(&client, "again").await.unwrap();
+    client
+        .brains()
+        .remove_brain(v1::RemoveBrainRequest {
+            brain: "again".into(),
+            instance: again.moment.unwrap().instance,
+        })
+        .await
+        .unwrap();
+
+    // It has no lineage, and has what the brain was made of: an erase would leave that there.
+    let secret = &graph.events[1].text;
+    let erase = || async {
+        let request = v1::EraseRequest {
+            brain: "theirs".into(),
+            event_ids: vec![1],
+            ..Default::default()
+        };
+        client.memory().erase(request).await
+    };
+    let refused = erase().await.map(drop);
+    let words = [&*original.file, "kept aside"];
+    check_refused(
+        "erase",
+        refused,
+        Code::FailedPrecondition,
+        "KEPT_FILE",
+        &words,
+    );
+    // What only the brain has stands in nobody's way.
+    ingest(&client, "theirs", &["of our own"]).await;
+    let ours = graph.events.len() as u64;
+    let request = v1::EraseRequest {
+        brain: "theirs".into(),
+        event_ids: vec![ours],
+        ..Default::default()
+    };
+    client.memory().erase(request).await.unwrap();
+    resolve(&client, &original.file, Action::Discard(true))
+        .await
+        .unwrap();
+    erase().await.unwrap();
+    let left = files_with(folder.path(), secret.as_bytes());
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[tokio::test]
