@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use amem_core::reader::boot_id;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
@@ -13,6 +14,11 @@ use crate::access::{is_in_group, is_own_group};
 use crate::config::{Config, READERS};
 use crate::error::{Error, Result};
 use crate::file_system;
+
+/// What is told where nothing says which run of the operating system this is.
+const RUN_UNKNOWN: &str = "the system does not say which run of it this is (/proc/sys/kernel/random/boot_id can't be read): who \
+     reads a brain's file takes it for a copy that nobody writes, and sees what is new only when it opens the file anew; \
+     through calls all is as ever";
 
 /// Takes the folder for this daemon alone. Whoever has it is named in the error.
 pub fn open_folder(config: &Config) -> Result<Folder> {
@@ -58,6 +64,9 @@ pub(crate) fn check_folder(config: &Config) -> Result<Vec<String>> {
         .into_iter()
         .collect();
     check_readers(config)?;
+    if boot_id() == [0, 0] {
+        warnings.push(RUN_UNKNOWN.into());
+    }
     warnings.extend(unreachable_for(config));
     Ok(warnings)
 }
@@ -103,9 +112,16 @@ fn can_be_written_by_a_group(meta: &fs::Metadata) -> bool {
 }
 
 /// Refuses a folder in which others could put a socket of theirs in the place of ours. In a folder like `/tmp` they
-/// can't: each takes away only what is its own.
+/// can't: each takes away only what is its own, but for the folder's owner, who must be our own user or root.
 pub(crate) fn check_socket_folder(path: &Path) -> Result<()> {
     let meta = fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
+    let ours = rustix::process::geteuid().as_raw();
+    if meta.uid() != ours && meta.uid() != 0 {
+        return Err(Error::Folder {
+            path: path.into(),
+            why: "belongs to another user, who could put a socket of theirs there: give another --socket",
+        });
+    }
     let mode = meta.permissions().mode();
     if mode & 0o1000 == 0 && (mode & 0o002 != 0 || can_be_written_by_a_group(&meta)) {
         return Err(Error::Folder {
@@ -152,6 +168,21 @@ mod tests {
             assert_eq!(check_folder(&config).is_ok(), brains, "{mode:o}");
             let checked = check_socket_folder(folder.path());
             assert_eq!(checked.is_ok(), socket, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_put_only_into_a_folder_of_our_own_or_of_root() {
+        check_socket_folder(Path::new("/")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        check_socket_folder(folder.path()).unwrap();
+        // Only root can give a folder away.
+        if std::os::unix::fs::chown(folder.path(), Some(65_531), None).is_ok() {
+            for mode in [0o700, 0o755, 0o1777] {
+                fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+                let refused = check_socket_folder(folder.path()).unwrap_err().to_string();
+                assert!(refused.contains("another user"), "{refused}");
+            }
         }
     }
 }

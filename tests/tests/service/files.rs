@@ -315,3 +315,26 @@ fn the_settings_of_the_service_are_those_of_its_units() {
     let listen = config.metrics.unwrap();
     assert!(metrics.contains(&format!("\nListenStream={listen}\n")));
 }
+
+#[test]
+fn no_unit_hides_which_run_of_the_system_it_is_from_the_daemon() {
+    // Readers outside the unit believe a brain's live page only if it names the run that they see.
+    for unit in [
+        "deploy/systemd/amemd.service",
+        "deploy/systemd/user/amemd.service",
+        "deploy/systemd/drop-ins/before-253.conf",
+        "deploy/systemd/drop-ins/models.conf",
+        "deploy/systemd/drop-ins/readers.conf",
+        "deploy/systemd/drop-ins/tcp.conf",
+    ] {
+        let text = text_of(unit);
+        let hides = |line: &str| {
+            line.starts_with("ProcSubset=pid")
+                || ["InaccessiblePaths=", "TemporaryFileSystem="]
+                    .iter()
+                    .any(|key| line.starts_with(key) && line.contains("/proc"))
+        };
+        assert!(!text.lines().any(hides), "{unit}");
+    }
+    assert_ne!(amem_client::core::reader::boot_id(), [0, 0]);
+}
