@@ -6,7 +6,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use amem_client::{Tls, place};
@@ -201,7 +203,7 @@ impl Reach {
         }
         let token = match &self.token_file {
             None => None,
-            Some(path) => Some(String::from_utf8(bytes(path)?).map_err(|_| {
+            Some(path) => Some(String::from_utf8(secret(path)?).map_err(|_| {
                 Failure::argument(
                     format!("{} is no text", path.display()),
                     "name a file with what `amemctl token create` printed",
@@ -224,7 +226,7 @@ impl Reach {
         };
         let identity = match (&self.tls_certificate, &self.tls_key) {
             (None, None) => None,
-            (Some(certificate), Some(key)) => Some((bytes(certificate)?, bytes(key)?)),
+            (Some(certificate), Some(key)) => Some((bytes(certificate)?, secret(key)?)),
             _ => {
                 return Err(Failure::argument(
                     "a certificate of ours needs its key, and a key its certificate",
@@ -296,6 +298,25 @@ fn is_denied(socket: &Path) -> bool {
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|e| Failure::io("read", path, &e))
+}
+
+/// What a file of ours has that nobody else may read; a file of another user is as that one wants it.
+fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |e| Failure::io("read", path, &e);
+    let mut file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    let mode = meta.permissions().mode() & 0o777;
+    let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
+    if meta.is_file() && is_ours && mode & 0o077 != 0 {
+        let path = path.display();
+        return Err(Failure::argument(
+            format!("others may use {path} (its mode is {mode:04o}), which is a secret"),
+            format!("take that right away: chmod 600 {path}"),
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

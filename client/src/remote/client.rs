@@ -70,7 +70,7 @@ impl Client {
     }
 
     /// Connects to the daemon that listens on an address such as `127.0.0.1:7420`, with the token of its token file,
-    /// and by TLS if that is given.
+    /// and by TLS if that is given: to another machine no token goes without.
     pub async fn connect_tcp(
         address: &str,
         token: Option<&str>,
@@ -86,7 +86,7 @@ impl Client {
                 Some(value)
             }
         };
-        let channel = connect::tcp(address, tls).await?;
+        let channel = connect::tcp(address, tls, authorization.is_some()).await?;
         // Whatever answers there may be another machine: its paths are not ours.
         Ok(Self::new(channel, Authorization(authorization), false))
     }

@@ -1,6 +1,7 @@
 //! Making a connection: over the Unix socket, over TCP, over TLS.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use hyper_util::rt::TokioIo;
@@ -67,8 +68,13 @@ pub(super) async fn unix(path: &Path) -> Result<Channel, ConnectError> {
     connected.map_err(|source| ConnectError::unreachable(path.display(), source))
 }
 
-/// To the daemon that listens on an address such as `127.0.0.1:7420` or `memory.example:7420`.
-pub(super) async fn tcp(address: &str, tls: Option<Tls>) -> Result<Channel, ConnectError> {
+/// To the daemon that listens on an address such as `127.0.0.1:7420` or `memory.example:7420`. What is `secret` goes
+/// there by TLS, or nowhere but to this machine.
+pub(super) async fn tcp(
+    address: &str,
+    tls: Option<Tls>,
+    secret: bool,
+) -> Result<Channel, ConnectError> {
     let endpoint = Endpoint::from_shared(format!("http://{address}"))
         .map_err(|e| ConnectError::invalid("address", format!("{address:?}: {e}")))?;
     let endpoint = kept(endpoint);
@@ -77,7 +83,14 @@ pub(super) async fn tcp(address: &str, tls: Option<Tls>) -> Result<Channel, Conn
         None => {
             let connector = tower::service_fn(move |_: Uri| {
                 let to = to.clone();
-                async move { stream(&to).await.map(TokioIo::new) }
+                async move {
+                    let stream = stream(&to).await?;
+                    // Looked at whenever a connection is made: what a name stands for may change.
+                    if secret && !is_here(stream.peer_addr()?.ip()) {
+                        return Err(io::Error::other(Listened));
+                    }
+                    Ok(TokioIo::new(stream))
+                }
             });
             endpoint.connect_with_connector(connector).await
         }
@@ -90,11 +103,106 @@ pub(super) async fn tcp(address: &str, tls: Option<Tls>) -> Result<Channel, Conn
             endpoint.connect_with_connector(connector).await
         }
     };
-    connected.map_err(|source| ConnectError::unreachable(address, source))
+    connected.map_err(|source| match is_listened(&source) {
+        true => ConnectError::invalid("address", format!("{address:?}: {Listened}")),
+        false => ConnectError::unreachable(address, source),
+    })
+}
+
+/// Why a secret is not sent.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "it is another machine, and without TLS anybody in between could read the token: give the daemon's authority \
+     (amemctl: --tls-ca), or go through a tunnel to this machine"
+)]
+struct Listened;
+
+fn is_listened(error: &(dyn std::error::Error + 'static)) -> bool {
+    let of_io = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<Listened>());
+    let mut source = Some(error);
+    while let Some(error) = source {
+        if error.is::<Listened>() || error.downcast_ref().is_some_and(of_io) {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// True if what goes to an address stays on this machine.
+fn is_here(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }
 
 async fn stream(to: &str) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(to).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    #[test]
+    fn only_addresses_of_the_loopback_are_here() {
+        for (address, here) in [
+            ("127.0.0.1", true),
+            ("127.8.9.1", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("0.0.0.0", false),
+            ("10.0.0.1", false),
+            ("::ffff:10.0.0.1", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(is_here(address.parse().unwrap()), here, "{address}");
+        }
+    }
+
+    /// An address that this machine has in a network; none if it is in none.
+    fn address() -> Option<IpAddr> {
+        let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+        // Nothing is sent by that: the system only looks up the way.
+        socket.connect("192.0.2.1:9").ok()?;
+        let address = socket.local_addr().ok()?.ip();
+        (!address.is_loopback()).then_some(address)
+    }
+
+    #[tokio::test]
+    async fn a_secret_goes_to_another_machine_by_tls_or_not_at_all() {
+        let Some(address) = address() else {
+            println!("SKIPPED: this machine is in no network");
+            return;
+        };
+        let listener = TcpListener::bind((address, 0)).await.unwrap();
+        let to = listener.local_addr().unwrap().to_string();
+        let heard = tokio::spawn(async move {
+            let mut all = Vec::new();
+            for _ in 0..2 {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut bytes = [0; 24];
+                let read = stream.read(&mut bytes).await.unwrap();
+                all.push(bytes[..read].to_vec());
+            }
+            all
+        });
+        let error = tcp(&to, None, true).await.unwrap_err();
+        assert!(matches!(
+            error,
+            ConnectError::Invalid {
+                what: "address",
+                ..
+            }
+        ));
+        assert!(error.to_string().contains("--tls-ca"), "{error}");
+        // What is no secret goes there.
+        drop(tcp(&to, None, false).await);
+        let heard = heard.await.unwrap();
+        assert_eq!(heard[0], b"");
+        assert!(heard[1].starts_with(b"PRI * HTTP/2.0"));
+    }
 }

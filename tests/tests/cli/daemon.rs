@@ -63,6 +63,8 @@ impl Served {
         let address = self.log("tcp=").unwrap();
         let token = self.out("-q token create far");
         self.put("token", token);
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(self.path("token"), private).unwrap();
         let token = self.path("token").display().to_string();
         self.more = vec!["--address".into(), address, "--token-file".into(), token];
     }

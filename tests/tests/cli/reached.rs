@@ -1,6 +1,8 @@
 //! How a daemon is found, started, told of and ended, and what it says of its brains.
 
+use std::fs::Permissions;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -192,7 +194,13 @@ fn a_daemon_is_reached_by_tcp_with_its_token() {
     assert!(made.err.contains("not shown again") && !made.err.contains("amem_"));
     let token = tool.path("far.token");
     std::fs::write(&token, &made.out).unwrap();
+    let mode = |mode| std::fs::set_permissions(&token, Permissions::from_mode(mode)).unwrap();
+    mode(0o644);
     let far = format!("--address {address} --token-file {}", token.display());
+    let ran = tool.run(&words(&format!("{far} query work")));
+    assert_eq!(ran.exit, 2, "{ran:?}");
+    assert!(ran.err.contains("chmod 600"), "{ran:?}");
+    mode(0o600);
     check(&tool.text(&format!("-q {far} add work 'by TCP'")), "1");
     let told = tool.data_after(&far, "query work", 0);
     assert_eq!(told["events"].as_array().unwrap().len(), 2);
