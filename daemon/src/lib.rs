@@ -49,8 +49,10 @@ mod replaced;
 mod schedules;
 mod secrets;
 mod services;
+mod shares;
 mod tokens;
 mod touches;
+mod trust;
 mod watch;
 mod words;
 

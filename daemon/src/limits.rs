@@ -127,6 +127,13 @@ pub const FIRST_CALL_AFTER: Duration = Duration::from_secs(30);
 pub const REQUESTS_IN_FLIGHT_MAX: u64 = 1024;
 /// Bytes of requests under way, unless it is set.
 pub const REQUEST_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
+/// One caller has at most one in so many of the calls, the bytes and the streams that there may be, unless it may
+/// administer every brain.
+pub const CALLER_SHARE_ONE_IN: u64 = 2;
+/// Of so many of them one is kept for callers that may administer every brain.
+pub const KEPT_FOR_ADMINS_ONE_IN: u64 = 4;
+/// How long the next part of a request is waited for, streams apart.
+pub const REQUEST_AFTER: Duration = Duration::from_secs(30);
 /// How long a call may take that does not say it, unless it is set.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 /// How long a call may take at most, unless it is set.
@@ -151,6 +158,8 @@ pub const METRICS_CONNECTIONS_MAX: usize = 8;
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
 /// Headers of a request for metrics.
 pub const METRICS_HEADERS_MAX: usize = 64;
+/// How long after the figures were gathered they are gathered again, at the earliest.
+pub const METRICS_REST: Duration = Duration::from_millis(100);
 /// How long the head of a request for metrics may take to come.
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 /// How long a connection for metrics may last.

@@ -1,10 +1,9 @@
 //! What makes TCP safe: the tokens, and the keys of TLS.
 //!
-//! Promises: a secret that others can read is refused; no secret is ever shown. Not here: what a token is (`tokens`).
+//! Promises: a secret that others can read, and whatever others could write, is refused; no secret is ever shown. Not here: what a token is (`tokens`).
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
 use crate::tokens::Tokens;
+use crate::trust::{self, Others};
 
 /// The authority of callers' certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]
@@ -93,14 +93,15 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
     let provider = Arc::new(ring::default_provider());
     let mut pem = Vec::new();
     let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
-    let bytes = read_pem(config, "tcp.tls_key", &tls.key, &mut pem)?;
+    let bytes = read_pem(
+        config,
+        "tcp.tls_key",
+        &tls.key,
+        Others::GroupReads,
+        &mut pem,
+    )?;
     let shown = tls.key.display();
     let wrong = |why: String| config.wrong("tcp.tls_key", why);
-    let meta = std::fs::metadata(&tls.key).map_err(|e| Error::io("look at", &tls.key, e))?;
-    if meta.permissions().mode() & 0o007 != 0 {
-        let why = format!("anybody may read {shown}: take that right away (chmod o=)");
-        return Err(wrong(why));
-    }
     let key = PrivateKeyDer::from_pem_slice(&bytes)
         .map_err(|e| wrong(format!("{shown} has no key in PEM: {e}")))?;
     let builder = ServerConfig::builder_with_provider(provider.clone())
@@ -141,7 +142,7 @@ fn certificates(
     path: &Path,
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<CertificateDer<'static>>> {
-    let bytes = read_pem(config, key, path, pem)?;
+    let bytes = read_pem(config, key, path, Others::Read, pem)?;
     let wrong = |why: String| config.wrong(key, format!("{} {why}", path.display()));
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
@@ -155,12 +156,18 @@ fn read_pem(
     config: &Config,
     key: &'static str,
     path: &Path,
+    others: Others,
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<u8>> {
+    let failed = |e| Error::io("read", path, e);
+    let file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    trust::check(&meta, others)
+        .map_err(|why| config.wrong(key, format!("{}: {why}", path.display())))?;
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(PEM_BYTES_MAX + 1).read_to_end(&mut bytes))
-        .map_err(|e| Error::io("read", path, e))?;
+    file.take(PEM_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
     // Half a list of authorities would be another list.
     if bytes.len() as u64 > PEM_BYTES_MAX {
         let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());

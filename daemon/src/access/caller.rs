@@ -35,6 +35,11 @@ impl Caller {
         self.rights.of(brain).is_some()
     }
 
+    /// True if it may do everything with every brain.
+    pub(crate) fn administers(&self) -> bool {
+        self.rights.of_all() >= Some(Role::Admin)
+    }
+
     /// True if it may know of every brain.
     pub(crate) fn sees_all(&self) -> bool {
         self.rights.of_all().is_some()

@@ -10,6 +10,7 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{Raw, Source};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
+use crate::trust::{self, Others};
 
 type Values = BTreeMap<&'static str, (Raw, Source)>;
 
@@ -21,6 +22,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
     };
+    let meta = file.metadata().map_err(failed)?;
+    trust::check(&meta, Others::Read).map_err(|why| Error::File {
+        origin: path.display().to_string(),
+        why,
+    })?;
     let mut bytes = Vec::new();
     file.take(CONFIG_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
@@ -152,6 +158,7 @@ fn is_section(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_file_gives_values_with_their_lines() {
@@ -163,6 +170,20 @@ mod tests {
         assert_eq!(line("folder"), "/f.toml:1");
         assert_eq!(line("access.users"), "/f.toml:4");
         assert_eq!(values["limits.connections"].0, Raw::Whole(16));
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "folder = \"/b\"").unwrap();
+        for (mode, is_taken) in [(0o644, true), (0o646, false), (0o600, true)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let taken = read(&path);
+            assert_eq!(taken.is_ok(), is_taken, "{mode:o}");
+            let told = taken.err().map(|error| error.to_string());
+            assert!(told.is_none_or(|told| told.contains("chmod go-w")));
+        }
     }
 
     #[test]

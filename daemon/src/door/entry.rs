@@ -69,24 +69,22 @@ impl Enter {
         if let Some(deadline) = deadline.filter(Deadline::is_over) {
             return Err(deadline.exceeded());
         }
-        let (call, held) = self.load.enter(&parts.headers, &live.limits)?;
+        let (call, held) = self
+            .load
+            .enter(&parts.headers, &caller, needs, &live.limits)?;
         if let Some(guest) = guest {
             guest.let_in();
         }
         let unsent = guest.map(|guest| guest.unsent.clone());
         let is_stream = needs.pace == Pace::Stream;
-        let standing =
-            is_stream.then(|| Standing::new(self.control.clone(), shown, caller.clone()));
+        let standing = Standing::new(self.control.clone(), live, shown, caller.clone());
         let body = Metered::wrap(body, held.clone(), is_stream, needs.message_bytes_max);
-        let body = match &standing {
-            Some(standing) => standing.request(body),
-            None => body,
-        };
+        let body = standing.request(body);
         caller.needs = needs.role;
         parts.extensions.insert(caller);
         let entered = Entered {
             deadline,
-            standing,
+            standing: is_stream.then_some(standing),
             places: (call, held),
             unsent: unsent.unwrap_or_default(),
         };
@@ -293,10 +291,6 @@ mod tests {
         assert_eq!(refused(&answer), Some(wanted));
         drop(service);
         assert_eq!(drops.recv().await, None, "the work goes on");
-        assert_eq!(
-            Arc::strong_count(&enter.load),
-            1,
-            "it still counts as under way"
-        );
+        assert_eq!(enter.load.under_way(), 0, "it still counts as under way");
     }
 }

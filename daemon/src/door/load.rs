@@ -3,97 +3,95 @@
 //! Promises: what was taken comes back, however a call ends. A request's bytes are held until its answer has been sent;
 //! a stream holds those of the message that is on its way, as the queues count those that have come.
 
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
+use tokio::time::{Sleep, sleep};
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, header};
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 
+use crate::access::{Caller, Needs, Pace};
 use crate::config::Limits;
-use crate::limits::BATCH_BYTES_MAX;
+use crate::limits::{BATCH_BYTES_MAX, REQUEST_AFTER};
 use crate::refusal::{Refusal, Result};
+use crate::shares::{Full, Share, Shares};
+
+/// Bytes in front of a message.
+const HEAD_BYTES: usize = 5;
 
 /// What is under way.
 #[derive(Debug, Default)]
 pub(super) struct Load {
-    calls: AtomicU64,
-    bytes: AtomicU64,
+    calls: Shares,
+    bytes: Shares,
 }
 
 /// A call that is under way.
 #[derive(Debug)]
-pub(super) struct Call(Arc<Load>);
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        self.0.calls.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+pub(super) struct Call(#[expect(dead_code, reason = "it is held")] Share);
 
 /// The bytes that a request holds.
 #[derive(Debug)]
-pub(super) struct Held {
-    load: Arc<Load>,
-    bytes: AtomicU64,
-    /// Bytes of all requests.
-    most: u64,
-}
+pub(super) struct Held(Share);
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        let bytes = *self.bytes.get_mut();
-        self.load.bytes.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
-/// Adds, unless it would be more than the most.
-fn add(counter: &AtomicU64, amount: u64, most: u64) -> bool {
-    let added = |now: u64| now.checked_add(amount).filter(|sum| *sum <= most);
-    counter
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, added)
-        .is_ok()
-}
-
-fn busy(what: &str, most: u64, name: &str) -> Refusal {
-    let message =
-        format!("the daemon is busy ({what}, at most {most}: limits.{name}): wait and call again");
+fn busy(what: &str, why: &Full, name: &str) -> Refusal {
+    let message = format!("the daemon is busy ({what}, {why}: limits.{name}): wait and call again");
     Refusal::new(Code::ResourceExhausted, "LOAD", message)
+}
+
+fn busy_with_bytes(why: &Full) -> Refusal {
+    let what = "too many bytes of requests are under way";
+    busy(what, why, "request_bytes_in_flight")
 }
 
 impl Load {
     /// Calls that are under way.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
+        self.calls.all()
+    }
+
+    /// As `enter`, for who may administer every brain.
+    #[cfg(test)]
+    pub(super) fn enter_as_admin(
+        &self,
+        headers: &HeaderMap,
+        limits: &Limits,
+    ) -> Result<(Call, Arc<Held>)> {
+        let mut rights = crate::access::Rights::default();
+        rights.add(None, crate::access::Role::Admin);
+        let admin = Caller::new("uid:1".into(), rights);
+        let needs = crate::access::needs("/amem.v1.MemoryService/Ingest").unwrap();
+        self.enter(headers, &admin, needs, limits)
     }
 
     /// Takes a call in, with the bytes that its headers announce.
     pub(super) fn enter(
-        self: &Arc<Self>,
+        &self,
         headers: &HeaderMap,
+        caller: &Caller,
+        needs: Needs,
         limits: &Limits,
     ) -> Result<(Call, Arc<Held>)> {
-        let most = limits.requests_in_flight;
-        if !add(&self.calls, 1, most) {
-            return Err(busy(
-                "too many calls are under way",
-                most,
-                "requests_in_flight",
-            ));
-        }
-        let call = Call(self.clone());
-        let held = Arc::new(Held {
-            load: self.clone(),
-            bytes: AtomicU64::new(0),
-            most: limits.request_bytes_in_flight,
-        });
-        // Even a call that announces nothing sends something.
-        held.hold(announced(headers).max(1))?;
-        Ok((call, held))
+        let call = self.calls.take(caller, 1, limits.requests_in_flight);
+        let call =
+            call.map_err(|why| busy("too many calls are under way", &why, "requests_in_flight"))?;
+        // More than one message is refused when it comes; of a stream the messages count, one by one. Even a call that
+        // announces nothing sends something.
+        let announced = match needs.pace {
+            Pace::Stream => 1,
+            _ => announced(headers).clamp(1, (needs.message_bytes_max + HEAD_BYTES) as u64),
+        };
+        let held = self
+            .bytes
+            .take(caller, announced, limits.request_bytes_in_flight)
+            .map_err(|why| busy_with_bytes(&why))?;
+        Ok((Call(call), Arc::new(Held(held))))
     }
 }
 
@@ -116,23 +114,22 @@ impl Held {
     /// Holds so many bytes from now on, but no more than a message has.
     fn hold(&self, bytes: u64) -> Result<()> {
         let wanted = bytes.min(BATCH_BYTES_MAX as u64);
-        let had = self.bytes.load(Ordering::Relaxed);
-        if let Some(less) = had.checked_sub(wanted) {
-            self.load.bytes.fetch_sub(less, Ordering::Relaxed);
-        } else if !add(&self.load.bytes, wanted - had, self.most) {
-            let what = "too many bytes of requests are under way";
-            return Err(busy(what, self.most, "request_bytes_in_flight"));
-        }
-        // Nobody else changes it: a body is read by one.
-        self.bytes.store(wanted, Ordering::Relaxed);
-        Ok(())
+        self.0.change(wanted).map_err(|why| busy_with_bytes(&why))
     }
+}
+
+fn too_slow() -> Refusal {
+    let message = format!(
+        "nothing of the request came for {} s: send it again",
+        REQUEST_AFTER.as_secs()
+    );
+    Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
 }
 
 /// Where in the messages of a body we are: each is a byte, its length in four, and itself (PROTOCOL-HTTP2 of gRPC).
 #[derive(Debug, Default)]
 struct Messages {
-    head: [u8; 5],
+    head: [u8; HEAD_BYTES],
     /// Bytes of the head that are here.
     have: usize,
     /// Bytes of the message that are here, and still to come.
@@ -176,10 +173,13 @@ pub(super) struct Metered {
     inner: Body,
     held: Arc<Held>,
     seen: u64,
-    is_stream: bool,
+    /// How long its next part is waited for; `None` for a stream, of which the messages count one by one.
+    next_after: Option<Duration>,
     messages: Messages,
     /// Bytes of a message.
     message_bytes_max: usize,
+    /// Until when that must come.
+    next: Option<Pin<Box<Sleep>>>,
     refused: bool,
 }
 
@@ -190,22 +190,46 @@ impl Metered {
         is_stream: bool,
         message_bytes_max: usize,
     ) -> Body {
-        Body::new(Self {
+        let next_after = (!is_stream).then_some(REQUEST_AFTER);
+        Body::new(Self::new(inner, held, message_bytes_max, next_after))
+    }
+
+    /// One whose next part is waited for so long: a stream if that is for ever.
+    fn new(
+        inner: Body,
+        held: Arc<Held>,
+        message_bytes_max: usize,
+        next_after: Option<Duration>,
+    ) -> Self {
+        Self {
             inner,
             held,
             seen: 0,
-            is_stream,
+            next_after,
             messages: Messages::default(),
             message_bytes_max,
+            next: None,
             refused: false,
-        })
+        }
+    }
+
+    /// Ready once nothing has come for too long; wakes whoever reads at that moment.
+    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(after) = self.next_after else {
+            return Poll::Pending;
+        };
+        let next = self.next.get_or_insert_with(|| Box::pin(sleep(after)));
+        next.as_mut().poll(cx)
     }
 
     /// The bytes to hold once these have come.
     fn see(&mut self, data: &[u8]) -> Result<u64> {
         let here = self.messages.take(data, self.message_bytes_max)?;
         self.seen = self.seen.saturating_add(data.len() as u64);
-        Ok(if self.is_stream { here } else { self.seen })
+        Ok(match self.next_after {
+            None => here,
+            Some(_) => self.seen,
+        })
     }
 }
 
@@ -221,7 +245,12 @@ impl HttpBody for Metered {
         if this.refused {
             return Poll::Ready(None);
         }
-        let frame = ready!(Pin::new(&mut this.inner).poll_frame(cx));
+        let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) else {
+            ready!(this.poll_late(cx));
+            this.refused = true;
+            return Poll::Ready(Some(Err(too_slow().into())));
+        };
+        this.next = None;
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
@@ -246,7 +275,9 @@ impl HttpBody for Metered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::MESSAGE_BYTES_MAX;
     use std::future::poll_fn;
+    use tokio::time::{Instant, timeout};
 
     fn limits(calls: u64, bytes: u64) -> Limits {
         Limits {
@@ -264,41 +295,115 @@ mod tests {
 
     #[test]
     fn calls_and_announced_bytes_are_refused_above_their_limits_and_come_back() {
-        let load = Arc::new(Load::default());
+        let load = Load::default();
         let none = HeaderMap::new();
-        let first = load.enter(&none, &limits(2, 100)).unwrap();
-        let _second = load.enter(&announce(60), &limits(2, 100)).unwrap();
-        let refusal = load.enter(&none, &limits(2, 100)).unwrap_err();
+        let first = load.enter_as_admin(&none, &limits(2, 100)).unwrap();
+        let _second = load.enter_as_admin(&announce(60), &limits(2, 100)).unwrap();
+        let refusal = load.enter_as_admin(&none, &limits(2, 100)).unwrap_err();
         assert_eq!(
             (refusal.code, &*refusal.reason),
             (Code::ResourceExhausted, "LOAD")
         );
         assert!(refusal.message.contains("limits.requests_in_flight"));
-        let refusal = load.enter(&announce(40), &limits(9, 100)).unwrap_err();
+        let refusal = load
+            .enter_as_admin(&announce(40), &limits(9, 100))
+            .unwrap_err();
         assert!(refusal.message.contains("limits.request_bytes_in_flight"));
         // What was refused left nothing behind.
-        let third = load.enter(&announce(39), &limits(3, 100)).unwrap();
+        let third = load.enter_as_admin(&announce(39), &limits(3, 100)).unwrap();
         drop((first, third));
-        assert_eq!(load.calls.load(Ordering::Relaxed), 1);
-        assert_eq!(load.bytes.load(Ordering::Relaxed), 60);
+        assert_eq!((load.calls.all(), load.bytes.all()), (1, 60));
     }
 
     #[tokio::test]
     async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
-        let load = Arc::new(Load::default());
-        let (call, held) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
+        let load = Load::default();
+        let (call, held) = load
+            .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
+            .unwrap();
         let mut body = Metered::wrap(Body::new(text(80)), held.clone(), false, 1 << 40);
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
         assert!(next.unwrap().is_ok());
-        assert_eq!(load.bytes.load(Ordering::Relaxed), 80);
+        assert_eq!(load.bytes.all(), 80);
 
-        let (_call, other) = load.enter(&HeaderMap::new(), &limits(9, 100)).unwrap();
+        let (_call, other) = load
+            .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
+            .unwrap();
         let mut refused = Metered::wrap(Body::new(text(80)), other.clone(), false, 1 << 40);
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
         drop((body, call, held));
-        assert_eq!(load.bytes.load(Ordering::Relaxed), 1);
+        assert_eq!(load.bytes.all(), 1);
+    }
+
+    #[test]
+    fn announcements_are_believed_up_to_a_message_of_the_call() {
+        let load = Load::default();
+        let (_call, held) = load
+            .enter_as_admin(&announce(1 << 40), &Limits::default())
+            .unwrap();
+        assert_eq!(load.bytes.all(), MESSAGE_BYTES_MAX as u64 + 5);
+        held.hold(7).unwrap();
+        assert_eq!(load.bytes.all(), 7);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_does_not_come_is_given_up_and_one_that_comes_slowly_is_not() {
+        let load = Load::default();
+        let begun = Instant::now();
+        let wrap = |body, after| {
+            let entered = load.enter_as_admin(&HeaderMap::new(), &limits(9, 100));
+            let (_call, held) = entered.unwrap();
+            Metered::new(Body::new(body), held, 1 << 40, after)
+        };
+        let after = 3 * Slow::STEP;
+        let mut slow = wrap(Slow::new(5), Some(after));
+        for _ in 0..5 {
+            let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
+            assert!(next.unwrap().is_ok());
+        }
+        let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
+        let status = next.unwrap().unwrap_err();
+        assert_eq!(status.code(), Code::DeadlineExceeded);
+        assert!(begun.elapsed() >= 5 * Slow::STEP + after);
+        let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
+        assert!(end.is_none());
+        let mut stream = wrap(Slow::new(0), None);
+        let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx));
+        assert!(timeout(2 * after, next).await.is_err());
+    }
+
+    /// A body that gives a byte from time to time, so often, and then nothing.
+    struct Slow {
+        left: u32,
+        next: Pin<Box<Sleep>>,
+    }
+
+    impl Slow {
+        const STEP: Duration = Duration::from_millis(100);
+
+        fn new(left: u32) -> Self {
+            let next = Box::pin(sleep(Self::STEP));
+            Self { left, next }
+        }
+    }
+
+    impl HttpBody for Slow {
+        type Data = Bytes;
+        type Error = Status;
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+            if self.left == 0 {
+                return Poll::Pending;
+            }
+            ready!(self.next.as_mut().poll(cx));
+            self.left -= 1;
+            self.next = Box::pin(sleep(Self::STEP));
+            Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(b"x")))))
+        }
     }
 
     #[test]

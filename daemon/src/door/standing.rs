@@ -1,10 +1,12 @@
-//! Calls that go on: a stream is judged again whenever what is in force changes.
+//! Calls that go on: whoever makes them is judged again whenever what is in force changes.
 //!
-//! Promises: once a change is in force that takes something from a caller, or gives it something, nothing more is taken
-//! from its streams and nothing more is given to them: they end, and a new call is judged anew.
+//! Promises: once a change is in force that takes something from a caller, or gives it something, no request of it is
+//! executed that was not here before, nothing more is taken from its streams and nothing more is given to them: they
+//! end, and a new call is judged anew.
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http_body::Frame;
@@ -18,18 +20,21 @@ use crate::access::Caller;
 use crate::control::{Control, Live};
 use crate::refusal::{Refusal, Result};
 
-/// Who makes a stream, and what it was let in with.
+/// Who makes a call, and what it was let in with.
 #[derive(Debug, Clone)]
 pub(super) struct Standing {
     control: Control,
+    /// What was in force when it was.
+    live: Arc<Live>,
     shown: Shown,
     caller: Caller,
 }
 
 impl Standing {
-    pub(super) fn new(control: Control, shown: Shown, caller: Caller) -> Self {
+    pub(super) fn new(control: Control, live: Arc<Live>, shown: Shown, caller: Caller) -> Self {
         Self {
             control,
+            live,
             shown,
             caller,
         }
@@ -47,17 +52,21 @@ impl Standing {
         Err(Refusal::new(Code::Unavailable, "ACCESS_CHANGED", message))
     }
 
-    /// Ready with the reason once the stream has to end.
-    async fn ended(self) -> Refusal {
+    /// Ready with the reason once the call has to end.
+    async fn ended(mut self) -> Refusal {
         let mut changes = self.control.changes();
         loop {
-            if let Err(refusal) = self.check(&self.control.live()) {
-                tracing::info!(
-                    principal = self.caller.principal,
-                    reason = &*refusal.reason,
-                    "a stream is ended"
-                );
-                return refusal;
+            let live = self.control.live();
+            if !Arc::ptr_eq(&live, &self.live) {
+                if let Err(refusal) = self.check(&live) {
+                    tracing::info!(
+                        principal = self.caller.principal,
+                        reason = &*refusal.reason,
+                        "a call is ended"
+                    );
+                    return refusal;
+                }
+                self.live = live;
             }
             // We hold the sender.
             drop(changes.changed().await);

@@ -118,9 +118,13 @@ impl Door {
             certificate: None,
             authority: None,
         };
-        if let Some(place) = self.place(&peer) {
+        if let Some(mut place) = self.place(&peer) {
             tokio::spawn(async move {
-                if let Some((stream, peer)) = self.handshake(stream, peer).await {
+                let private = tokio::select! {
+                    private = self.handshake(stream, peer) => private,
+                    () = &mut place => None,
+                };
+                if let Some((stream, peer)) = private {
                     self.pass(stream, peer, place).await;
                 }
             });
@@ -184,10 +188,17 @@ impl Door {
     }
 
     /// Passes a connection on once its client has said that it speaks HTTP/2.
-    async fn pass(&self, mut stream: Stream, peer: Peer, place: Place) {
+    async fn pass(&self, mut stream: Stream, peer: Peer, mut place: Place) {
         let party = peer.party();
         let deadline = self.control.live().limits.preface();
-        match timeout(deadline, read_preface(&mut stream)).await {
+        let preface = tokio::select! {
+            preface = timeout(deadline, read_preface(&mut stream)) => preface,
+            () = &mut place => {
+                tracing::debug!(%party, "closed a connection that said nothing: others came");
+                return;
+            }
+        };
+        match preface {
             Ok(Ok(())) => {
                 let connection = Connection::new(stream, peer, place, FIRST_CALL_AFTER);
                 drop(self.incoming.send(Ok(connection)).await);

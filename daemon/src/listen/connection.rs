@@ -37,7 +37,7 @@ pub(crate) struct Connection {
     guest: Guest,
     /// Until when a call must have been let in; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
-    _place: Place,
+    place: Place,
     /// What the server is to read before anything else.
     ahead: Vec<u8>,
     /// How much of that it has read.
@@ -85,9 +85,9 @@ impl Connection {
         });
         Self {
             stream,
-            guest: Guest::new(peer),
+            guest: Guest::at(peer, &place),
             first_call: Some(Box::pin(sleep(first_call_after))),
-            _place: place,
+            place,
             ahead: PREFACE.to_vec(),
             read: 0,
             rewrite,
@@ -96,7 +96,8 @@ impl Connection {
 }
 
 impl Connection {
-    /// An error once no call was let in in time; wakes the server at that moment.
+    /// An error once no call was let in in time, or before somebody else needed the place; wakes the server at that
+    /// moment.
     fn check_known(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if self.guest.is_known() {
             self.first_call = None;
@@ -104,7 +105,8 @@ impl Connection {
         let Some(first_call) = &mut self.first_call else {
             return Ok(());
         };
-        if first_call.as_mut().poll(cx).is_pending() {
+        let is_over = first_call.as_mut().poll(cx).is_ready();
+        if !is_over && Pin::new(&mut self.place).poll(cx).is_pending() {
             return Ok(());
         }
         let party = self.guest.peer.party();

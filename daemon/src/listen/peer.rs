@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::crowd::{Fate, Place};
 use crate::door::Unsent;
 use crate::secrets::Authority;
 
@@ -65,27 +65,38 @@ fn network(address: IpAddr) -> IpAddr {
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) peer: Peer,
-    is_known: Arc<AtomicBool>,
+    fate: Arc<Fate>,
     pub(crate) unsent: Arc<Unsent>,
 }
 
 impl Guest {
+    /// One that has a place.
+    pub(crate) fn at(peer: Peer, place: &Place) -> Self {
+        Self {
+            peer,
+            fate: place.fate(),
+            unsent: Arc::default(),
+        }
+    }
+
+    /// One without.
+    #[cfg(test)]
     pub(crate) fn new(peer: Peer) -> Self {
         Self {
             peer,
-            is_known: Arc::default(),
+            fate: Arc::default(),
             unsent: Arc::default(),
         }
     }
 
     /// A call of it was let in.
     pub(crate) fn let_in(&self) {
-        self.is_known.store(true, Ordering::Relaxed);
+        self.fate.let_in();
     }
 
     /// True if that has happened.
     pub(crate) fn is_known(&self) -> bool {
-        self.is_known.load(Ordering::Relaxed)
+        self.fate.is_known()
     }
 }
 

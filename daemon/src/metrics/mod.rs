@@ -7,6 +7,7 @@ mod server;
 
 mod brains;
 mod family;
+mod gathered;
 mod page;
 
 pub(crate) use server::Metrics;

@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::gathered::Gathered;
 use super::page::{self, Told};
 use crate::brains::Brains;
 use crate::error::{Error, Result};
@@ -26,6 +27,7 @@ use crate::limits::{
     METRICS_AFTER, METRICS_CONNECTIONS_MAX, METRICS_HEAD_AFTER, METRICS_HEAD_BYTES_MAX,
     METRICS_HEADERS_MAX,
 };
+use crate::refusal::{self, Refusal};
 
 /// What the figures are, for who reads them.
 const FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -42,8 +44,21 @@ pub(crate) struct Metrics(Option<(SocketAddr, JoinHandle<()>)>);
 /// What all requests have in common.
 struct Pages {
     told: Told,
+    gathered: Gathered,
     /// Only who names this machine is answered: a page in a browser may reach us by a name that it has made up.
     is_local: bool,
+}
+
+impl Pages {
+    async fn figures(self: &Arc<Self>) -> refusal::Result<String> {
+        let pages = Arc::downgrade(self);
+        let gather = async move {
+            let pages = pages.upgrade();
+            let pages = pages.ok_or_else(|| Refusal::internal("the daemon has stopped"))?;
+            page::metrics(&pages.told).await
+        };
+        Ok(self.gathered.page(gather).await?.to_string())
+    }
 }
 
 impl Metrics {
@@ -62,6 +77,7 @@ impl Metrics {
                 brains: brains.clone(),
                 latencies: latencies.clone(),
             },
+            gathered: Gathered::default(),
             is_local: bound.ip().is_loopback(),
         });
         let serving = tokio::spawn(serve(listener, pages));
@@ -157,7 +173,7 @@ async fn visit(stream: TcpStream, from: SocketAddr, pages: Weak<Pages>) {
     }
 }
 
-async fn answer(pages: &Pages, request: &Request<Incoming>) -> Response<String> {
+async fn answer(pages: &Arc<Pages>, request: &Request<Incoming>) -> Response<String> {
     if pages.is_local && !names_this_machine(request) {
         let why = "name this machine by its address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
@@ -169,7 +185,7 @@ async fn answer(pages: &Pages, request: &Request<Incoming>) -> Response<String> 
         return answer;
     }
     match request.uri().path() {
-        "/metrics" => match page::metrics(&pages.told).await {
+        "/metrics" => match pages.figures().await {
             Ok(figures) => words(StatusCode::OK, FIGURES, figures),
             Err(refusal) => {
                 tracing::warn!(why = refusal.message, "metrics can't be told");

@@ -59,9 +59,26 @@ fn keys_are_taken_only_if_they_are_whole_and_go_together() {
         let error = load(cert, key, ca).unwrap_err().to_string();
         assert!(error.contains(words), "{words}: {error}");
     }
-    fs::set_permissions(path("key"), fs::Permissions::from_mode(0o644)).unwrap();
+    private("ca", &made.cert.pem());
+    let allow = |name: &str, mode| {
+        fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // Whoever can write these decides who comes in.
+    for (name, key) in [
+        ("ca", "tcp.tls_client_ca"),
+        ("cert", "tcp.tls_certificate"),
+        ("key", "tcp.tls_key"),
+    ] {
+        allow(name, 0o606);
+        let error = load("cert", "key", Some("ca")).unwrap_err().to_string();
+        assert!(error.contains("chmod") && error.contains(key), "{error}");
+        allow(name, 0o600);
+    }
+    allow("key", 0o644);
     let error = load("cert", "key", None).unwrap_err().to_string();
     assert!(error.contains("chmod"), "{error}");
+    allow("key", 0o640);
+    load("cert", "key", None).unwrap();
 }
 
 #[test]
@@ -79,7 +96,13 @@ fn a_file_of_certificates_that_is_too_long_is_refused_and_never_cut() {
     let most = PEM_BYTES_MAX as usize;
     let read = |bytes: usize| {
         fs::write(&path, vec![b'x'; bytes]).unwrap();
-        read_pem(&config, "tcp.tls_client_ca", &path, &mut Vec::new())
+        read_pem(
+            &config,
+            "tcp.tls_client_ca",
+            &path,
+            Others::Read,
+            &mut Vec::new(),
+        )
     };
     assert_eq!(read(most).unwrap().len(), most);
     let error = read(most + 1).unwrap_err().to_string();

@@ -185,7 +185,9 @@ impl BrainService for Service {
             )
         })?;
         let brain = self.0.brains.get(&caller, &request.brain).await?;
-        Ok(Response::new(transfer::export(&self.0, brain, form)?))
+        Ok(Response::new(transfer::export(
+            &self.0, &caller, brain, form,
+        )?))
     }
 
     async fn checkpoint_brain(

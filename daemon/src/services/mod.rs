@@ -25,12 +25,10 @@ use crate::config::READERS;
 use crate::control::{Control, Reloaded};
 use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
-use crate::limits::{
-    EXPORTS_MAX, FOLLOWING_MAX, INGEST_STREAMS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN,
-    READS_PER_CPU, SCANS_MAX,
-};
+use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
 use crate::refusal::{Refusal, Result};
 use crate::schedules::Schedules;
+use crate::shares::Shares;
 
 /// What all calls have in common.
 #[derive(Debug)]
@@ -46,9 +44,9 @@ pub(crate) struct Daemon {
     /// What is done by itself.
     pub(crate) schedules: Schedules,
     /// Turns of exports.
-    exports: Arc<Semaphore>,
+    exports: Shares,
     /// Turns of streams of batches.
-    streams: Arc<Semaphore>,
+    streams: Shares,
     /// Turns of subscriptions that go through commits.
     follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
@@ -75,8 +73,8 @@ impl Daemon {
             control,
             reads: Heavy::new(&threads, reads),
             scans,
-            exports: Arc::new(Semaphore::new(EXPORTS_MAX)),
-            streams: Arc::new(Semaphore::new(INGEST_STREAMS_MAX)),
+            exports: Shares::default(),
+            streams: Shares::default(),
             follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
             stop,
             latencies,

@@ -34,10 +34,9 @@ pub(super) fn ingest(
     caller: Caller,
     batches: Streaming<v1::IngestStreamRequest>,
 ) -> Result<ReceiverStream<Result<v1::IngestStreamResponse, Status>>> {
-    let turn = daemon.streams.clone().try_acquire_owned().map_err(|_| {
-        let message = format!(
-            "{INGEST_STREAMS_MAX} streams of batches are open, the most there may be: wait and retry"
-        );
+    let turn = daemon.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
+    let turn = turn.map_err(|why| {
+        let message = format!("too many streams of batches are open ({why}): wait and retry");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);

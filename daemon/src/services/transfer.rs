@@ -151,12 +151,13 @@ async fn next_part<P: Parts>(
 /// A brain as a file.
 pub(super) fn export(
     daemon: &Daemon,
+    caller: &Caller,
     brain: Arc<OpenBrain>,
     form: v1::ExportForm,
 ) -> Result<ReceiverStream<Result<v1::ExportBrainResponse, Status>>> {
-    let turn = daemon.exports.clone().try_acquire_owned().map_err(|_| {
-        let message =
-            format!("{EXPORTS_MAX} exports are under way, the most there may be: wait and retry");
+    let turn = daemon.exports.take(caller, 1, EXPORTS_MAX as u64);
+    let turn = turn.map_err(|why| {
+        let message = format!("too many exports are under way ({why}): wait and retry");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);

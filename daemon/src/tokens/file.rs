@@ -7,7 +7,6 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::folder::make_private;
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
+use crate::trust::{self, Others};
 
 /// How a hash is written.
 const SHA256: &str = "sha256:";
@@ -88,20 +88,7 @@ fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
     if !meta.is_file() {
         return Err(wrong(path, "it is not a file".into()));
     }
-    let mode = meta.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        let why =
-            format!("others may use it (its mode is {mode:04o}): take that right away (chmod 600)");
-        return Err(wrong(path, why));
-    }
-    let owner = meta.uid();
-    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
-        return Err(wrong(
-            path,
-            format!("it belongs to user {owner}, not to us"),
-        ));
-    }
-    Ok(())
+    trust::check(meta, Others::Nothing).map_err(|why| wrong(path, why))
 }
 
 fn tokens(written: Written) -> Result<Vec<Token>, String> {

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use tonic::Code;
 
 use crate::process::{Place, ask, check_refused};
+use crate::tokens::{TCP, connect};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -92,8 +93,12 @@ async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other(
 async fn connections_above_the_limit_are_closed_and_places_come_free() {
     let daemon = Place::new("[limits]\nconnections_per_user = 2\n").start();
     let socket = daemon.place.socket();
-    let first = UnixStream::connect(&socket).await.unwrap();
-    let _second = UnixStream::connect(&socket).await.unwrap();
+    let known = || async {
+        let client = daemon.client().await;
+        ask(client.channel(), &[]).await.unwrap();
+        client
+    };
+    let (first, _second) = (known().await, known().await);
     let mut third = UnixStream::connect(&socket).await.unwrap();
     assert!(until_closed(&mut third).await.is_empty());
     daemon.says("limits.connections_per_user");
@@ -112,6 +117,39 @@ async fn connections_above_the_limit_are_closed_and_places_come_free() {
     timeout(Duration::from_secs(20), served)
         .await
         .expect("no place came free");
+}
+
+#[tokio::test]
+async fn connections_of_which_no_call_was_let_in_make_way_for_others() {
+    let config = format!("{TCP}[limits]\nconnections_per_user = 3\n");
+    let daemon = Place::new(&config).start();
+    let token = daemon.token().await;
+    let bearer = format!("Bearer {token}");
+    let address = daemon.tcp.unwrap();
+    let mut strangers = Vec::new();
+    for _ in 0..3 {
+        let mut stranger = TcpStream::connect(address).await.unwrap();
+        stranger.write_all(b"PRI * HTTP/2.0\r\n").await.unwrap();
+        strangers.push(stranger);
+    }
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let channel = connect(&daemon).await;
+        ask(channel.clone(), &[("authorization", &bearer)])
+            .await
+            .unwrap();
+        held.push(channel);
+    }
+    for stranger in &mut strangers {
+        assert!(until_closed(stranger).await.is_empty());
+    }
+    // Those that are known stay.
+    let mut more = TcpStream::connect(address).await.unwrap();
+    assert!(until_closed(&mut more).await.is_empty());
+    daemon.says("limits.connections_per_user");
+    for channel in held {
+        ask(channel, &[("authorization", &bearer)]).await.unwrap();
+    }
 }
 
 #[tokio::test]

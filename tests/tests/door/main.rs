@@ -22,6 +22,7 @@ mod readers;
 mod reload;
 mod secrets;
 mod seen;
+mod shares;
 mod start;
 mod stop;
 mod tcp;

@@ -15,23 +15,23 @@ use tonic::{Code, Request, Status, Streaming};
 
 use crate::process::{Daemon, Place, ask, check_refused};
 
-const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
+pub(crate) const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
-async fn connect(daemon: &Daemon) -> Channel {
+pub(crate) async fn connect(daemon: &Daemon) -> Channel {
     let address = daemon.tcp.unwrap();
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     endpoint.connect().await.unwrap()
 }
 
 /// A call of who shows a token.
-fn with<T>(token: &str, message: T) -> Request<T> {
+pub(crate) fn with<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     let bearer = format!("Bearer {token}").parse().unwrap();
     request.metadata_mut().insert("authorization", bearer);
     request
 }
 
-async fn create(daemon: &Daemon, brain: &str) {
+pub(crate) async fn create(daemon: &Daemon, brain: &str) {
     let request = v1::CreateBrainRequest {
         brain: brain.into(),
         ..Default::default()
@@ -40,13 +40,13 @@ async fn create(daemon: &Daemon, brain: &str) {
     client.brains().create_brain(request).await.unwrap();
 }
 
-async fn revoke(daemon: &Daemon, name: &str) {
+pub(crate) async fn revoke(daemon: &Daemon, name: &str) {
     let request = v1::RevokeTokenRequest { name: name.into() };
     let client = daemon.client().await;
     client.admin().revoke_token(request).await.unwrap();
 }
 
-fn batch(text: &str) -> v1::IngestRequest {
+pub(crate) fn batch(text: &str) -> v1::IngestRequest {
     v1::IngestRequest {
         brain: "b".into(),
         events: vec![v1::NewEvent {
@@ -151,6 +151,75 @@ async fn a_token_that_is_revoked_ends_what_goes_on_and_lets_nobody_in_on_open_co
             .unwrap();
         told += usize::from(!message.unwrap().unwrap().changes.is_empty());
     }
+}
+
+/// How many calls of a name are under way.
+async fn under_way(daemon: &Daemon, rpc: &str) -> u64 {
+    let client = daemon.client().await;
+    let asked = client
+        .admin()
+        .list_latencies(v1::ListLatenciesRequest::default())
+        .await;
+    let calls = asked.unwrap().into_inner().latencies.into_iter();
+    calls
+        .filter(|call| call.rpc.ends_with(rpc))
+        .map(|call| call.in_flight)
+        .sum()
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_its_token_was_revoked_is_not_executed() {
+    let daemon = Place::new(TCP).start();
+    create(&daemon, "b").await;
+    let gone = daemon.token_of("gone", v1::Permission::Admin).await;
+    let stays = daemon.token_of("stays", v1::Permission::Write).await;
+    let channel = connect(&daemon).await;
+    // As a client would that opens a call and sends what it asks for when it likes.
+    let (ask, asked) = mpsc::channel(1);
+    let mut grpc = tonic::client::Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    let codec =
+        tonic_prost::ProstCodec::<v1::CreateTokenRequest, v1::CreateTokenResponse>::default();
+    let mut request = with(&gone, ReceiverStream::new(asked));
+    request.set_timeout(Duration::from_secs(3000));
+    let path = "/amem.v1.AdminService/CreateToken".parse().unwrap();
+    let token = tokio::spawn(async move { grpc.client_streaming(request, path, codec).await });
+    let (write, written) = mpsc::channel(1);
+    let mut grpc = tonic::client::Grpc::new(channel.clone());
+    grpc.ready().await.unwrap();
+    let codec = tonic_prost::ProstCodec::<v1::IngestRequest, v1::IngestResponse>::default();
+    let request = with(&gone, ReceiverStream::new(written));
+    let path = "/amem.v1.MemoryService/Ingest".parse().unwrap();
+    let event = tokio::spawn(async move { grpc.client_streaming(request, path, codec).await });
+    while under_way(&daemon, "CreateToken").await + under_way(&daemon, "Ingest").await < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+
+    revoke(&daemon, "gone").await;
+    let name = "new".to_owned();
+    let asks = v1::CreateTokenRequest {
+        name,
+        permission: v1::Permission::Admin.into(),
+        ..Default::default()
+    };
+    // They are sent, if they are, to calls that have ended.
+    drop(ask.send(asks).await);
+    drop(write.send(batch("after")).await);
+    drop((ask, write));
+    let refused = token.await.unwrap().map(drop);
+    check_refused(refused, Code::Unauthenticated, "TOKEN", &["revoked"]);
+    let refused = event.await.unwrap().map(drop);
+    check_refused(refused, Code::Unauthenticated, "TOKEN", &["revoked"]);
+    let client = daemon.client().await;
+    let tokens = client
+        .admin()
+        .list_tokens(v1::ListTokensRequest::default())
+        .await;
+    let tokens = tokens.unwrap().into_inner().tokens;
+    assert_eq!(tokens.len(), 1, "{tokens:?}");
+    let mut memory = MemoryServiceClient::new(channel);
+    let answer = memory.ingest(with(&stays, batch("by the other"))).await;
+    assert_eq!(answer.unwrap().into_inner().event_ids, [0]);
 }
 
 #[tokio::test]
