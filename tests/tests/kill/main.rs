@@ -2,7 +2,7 @@
 //!
 //! Four clients write one brain; the daemon is killed at random moments, also in the middle of a checkpoint and of
 //! its own start, and started again. In the end the brain must hold exactly what the clients were told, and verify
-//! clean. `AMEM_KILLS` is how often (100), `AMEM_SEED` makes the same moments again.
+//! clean. `AMEM_KILLS` is how often (200), `AMEM_SEED` makes the same moments again.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -154,7 +154,7 @@ fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is
     let seed = size("AMEM_SEED", std::process::id().into());
     println!("AMEM_SEED={seed}");
     let mut rig = Rig::new(seed, true);
-    while rig.kills.all < size("AMEM_KILLS", 100) {
+    while rig.kills.all < size("AMEM_KILLS", 200) {
         rig = rig.kill();
     }
     let verdict = rig.end();

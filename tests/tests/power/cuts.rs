@@ -175,12 +175,12 @@ fn check(kind: Kind, short: u64) {
 
 #[test]
 fn what_was_answered_survives_power_cuts_on_ext4() {
-    check(Kind::Ext4, 25);
+    check(Kind::Ext4, 150);
 }
 
 #[test]
 fn what_was_answered_survives_power_cuts_on_xfs() {
-    check(Kind::Xfs, 10);
+    check(Kind::Xfs, 50);
 }
 
 #[test]

@@ -28,7 +28,7 @@ use figures::Figures;
 use history::History;
 
 /// Histories that are told unless `AMEM_RANDOM_HISTORIES` says otherwise.
-const HISTORIES: u64 = 400;
+const HISTORIES: u64 = 2_000;
 /// Steps of each unless `AMEM_RANDOM_STEPS` says otherwise.
 const STEPS: u64 = 100;
 
