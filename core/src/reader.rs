@@ -203,7 +203,8 @@ impl Reader {
     /// The generation that the path names now, if it is a later one of this instance, or if this file was
     /// offline and is owned now.
     fn successor(&self, current: &Followed) -> Found {
-        let meta = match std::fs::symlink_metadata(&self.path) {
+        // Of the file that a link leads to, as it is opened.
+        let meta = match std::fs::metadata(&self.path) {
             Ok(meta) => meta,
             Err(e) => return Found::Nothing(e.to_string()),
         };

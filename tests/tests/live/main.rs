@@ -244,6 +244,28 @@ fn a_reader_whose_successor_cannot_be_read_says_so() {
     assert_eq!(at_link.view().unwrap().nodes(), 3);
 }
 
+/// Two readers of a file: by its name, and through a symbolic link.
+fn by_name_and_by_link(path: &Path) -> [Reader; 2] {
+    let link = path.with_extension("link");
+    std::os::unix::fs::symlink(path, &link).unwrap();
+    [path, &link].map(|path| Reader::open(path).unwrap())
+}
+
+/// Waits until readers that nothing tells anything have looked at their paths.
+fn wait_for_events(readers: &[Reader], events: u64) {
+    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    for reader in readers {
+        while reader.view().unwrap().nodes() != events {
+            let path = reader.path().display();
+            assert!(
+                std::time::Instant::now() < deadline,
+                "{path} is looked at once a second"
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
 #[test]
 fn a_reader_follows_to_a_later_generation_without_any_hint() {
     let dir = folder();
@@ -251,21 +273,16 @@ fn a_reader_follows_to_a_later_generation_without_any_hint() {
     let (brain, path) = (dir.path().join("b.amem"), dir.path().join("copy"));
     commit(&mut store, 3, 1, drop);
     std::fs::copy(&brain, &path).unwrap();
-    let reader = Reader::open(&path).unwrap();
-    assert!(!reader.is_live(), "a copy is nobody's");
+    let readers = by_name_and_by_link(&path);
+    for reader in &readers {
+        assert!(!reader.is_live(), "a copy is nobody's");
+    }
     store.checkpoint().unwrap();
     commit(&mut store, 2, 1, drop);
     let next = dir.path().join("next");
     std::fs::copy(&brain, &next).unwrap();
     std::fs::rename(&next, &path).unwrap();
-    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
-    while reader.view().unwrap().nodes() != 5 {
-        assert!(
-            std::time::Instant::now() < deadline,
-            "the path is looked at once a second"
-        );
-        std::thread::yield_now();
-    }
+    wait_for_events(&readers, 5);
     // Another brain under the name is not this one: what was open stays.
     let other = dir.path().join("other-folder");
     std::fs::create_dir(&other).unwrap();
@@ -273,7 +290,9 @@ fn a_reader_follows_to_a_later_generation_without_any_hint() {
     std::fs::rename(other.join("b.amem"), &path).unwrap();
     let until = std::time::Instant::now() + 2 * amem_core::reader::PATH_CHECK_EVERY;
     while std::time::Instant::now() < until {
-        assert_eq!(reader.view().unwrap().nodes(), 5);
+        for reader in &readers {
+            assert_eq!(reader.view().unwrap().nodes(), 5);
+        }
     }
 }
 
@@ -291,14 +310,12 @@ fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() 
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     let owner = live_page + amem_core::journal::live::OWNER;
     std::os::unix::fs::FileExt::write_all_at(&file, &[0; 16], owner).unwrap();
-    let reader = Reader::open(&path).unwrap();
-    assert!(!reader.is_live());
+    let readers = by_name_and_by_link(&path);
+    for reader in &readers {
+        assert!(!reader.is_live());
+    }
     let mut store = Store::open(&own, "b").unwrap();
     commit(&mut store, 4, 1, drop);
-    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
-    while reader.view().unwrap().nodes() != 4 {
-        assert!(std::time::Instant::now() < deadline, "an owner is noticed");
-        std::thread::yield_now();
-    }
-    assert!(reader.is_live());
+    wait_for_events(&readers, 4);
+    assert!(readers.iter().all(Reader::is_live));
 }
