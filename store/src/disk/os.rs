@@ -81,18 +81,22 @@ impl Disk for OsDisk {
         // Who reads directly as the group may go on to.
         let group = before.mode() & 0o040;
         read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
-        let file = fs::File::from(rustix::fs::open(
-            &path,
-            flags | OFlags::RDWR,
-            Mode::empty(),
-        )?);
-        let after = file.metadata()?;
-        if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
-            return Err(io::Error::other(
-                "the file was replaced while it was opened",
-            ));
+        let opened = rustix::fs::open(&path, flags | OFlags::RDWR, Mode::empty());
+        let opened = opened.map_err(io::Error::from).and_then(|opened| {
+            let file = fs::File::from(opened);
+            let after = file.metadata()?;
+            match (before.dev(), before.ino()) == (after.dev(), after.ino()) {
+                true => self.file(file),
+                false => Err(io::Error::other(
+                    "the file was replaced while it was opened",
+                )),
+            }
+        });
+        if opened.is_err() {
+            // As it was: nobody has it open who would protect it.
+            drop(read_only.set_permissions(before.permissions()));
         }
-        self.file(file)
+        opened
     }
 
     fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {

@@ -1,5 +1,8 @@
 //! What a store refuses: each with an error that names the thing, and nothing changed.
 
+use std::fs;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
 use std::sync::Arc;
 
 use amem_core::{EdgeType, EventType, NodeId, SessionId};
@@ -217,4 +220,32 @@ fn a_second_writer_is_told_who_holds_the_folder() {
     drop(held);
     Folder::open(disk(), "another").unwrap();
     assert!(OsDisk::new(dir.path().join("nowhere")).is_err());
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_stays_protected() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::open(Arc::new(OsDisk::new(dir.path()).unwrap()), "a test").unwrap();
+    create(&folder, "b", &Create::default()).unwrap();
+    let mut store = Store::open(&folder, "b").unwrap();
+    run(&mut store, ingest(vec![fact("acknowledged")])).unwrap();
+    let frame = store.brain().start().unwrap().at;
+    store.close().unwrap();
+    let path = dir.path().join("b.amem");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let set_mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    assert_eq!(mode(&path), 0o400);
+    set_mode(0o600);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(b"damaged", frame).unwrap();
+    set_mode(0o400);
+    let refused = Store::open(&folder, "b").unwrap_err();
+    assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
+    assert_eq!(mode(&path), 0o400);
+    // What can't be opened for writing has the mode that it had.
+    let other = dir.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let before = mode(&other);
+    folder.disk().open("other").unwrap_err();
+    assert_eq!(mode(&other), before);
 }
