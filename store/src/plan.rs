@@ -4,6 +4,7 @@
 //! everything that was accepted before it, durable or not.
 
 mod changes;
+mod edges;
 mod episodes;
 mod events;
 mod merge;
@@ -11,6 +12,7 @@ mod sessions;
 
 use amem_core::journal::frame::Kind;
 use amem_core::journal::op::{self, Op};
+use amem_core::limits::EDGES_MAX;
 use amem_core::view::View;
 use amem_core::{Micros, NodeId};
 
@@ -42,6 +44,8 @@ pub(crate) struct Planning<'v> {
     payloads: Vec<Vec<u8>>,
     /// Bytes of all payloads but the last.
     full: u64,
+    /// How many of the operations are edges, new or not.
+    links: u64,
     pub(crate) answer: Answer,
     /// What replaces what from now on.
     pub(crate) pending: Pending,
@@ -55,6 +59,7 @@ impl<'v> Planning<'v> {
 
     /// Adds an operation.
     pub(crate) fn push(&mut self, op: &Op<'_>) {
+        self.links += u64::from(matches!(op, Op::Link { .. }));
         match self.payloads.last_mut() {
             Some(payload) if payload.len() < FRAME => op::encode(payload, op),
             _ => {
@@ -91,6 +96,16 @@ impl<'v> Planning<'v> {
 
 /// Plans a mutation against a view; `now` is the clock's.
 pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> Result<Plan> {
+    plan_within(view, mutation, now, EDGES_MAX)
+}
+
+/// The same for a brain of at most so many edges.
+pub(crate) fn plan_within<'v>(
+    view: &'v View,
+    mutation: &'v Mutation,
+    now: Micros,
+    edges_max: u64,
+) -> Result<Plan> {
     // Recorded time grows strictly, whatever the clock does.
     let first = Micros(now.0.max(view.time().0.saturating_add(1)));
     let mut p = Planning {
@@ -98,6 +113,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
         next_time: first,
         payloads: Vec::new(),
         full: 0,
+        links: 0,
         answer: Answer::default(),
         pending: Pending::default(),
     };
@@ -141,6 +157,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
         Mutation::Merge(other) => p.merge(other)?,
         Mutation::SetSettings(settings) => p.set_settings(settings)?,
     }
+    p.check_edges(edges_max)?;
     Ok(p.done(mutation.kind()))
 }
 
@@ -152,6 +169,7 @@ pub(crate) fn plan_open_session(view: &View, key: &str, agent: &str, now: Micros
         next_time: first,
         payloads: Vec::new(),
         full: 0,
+        links: 0,
         answer: Answer::default(),
         pending: Pending::default(),
     };

@@ -15,7 +15,7 @@ use amem_core::journal::frame;
 use amem_core::journal::live::{self, LOOK};
 use amem_core::journal::scan::Position;
 use amem_core::view::View;
-use amem_core::{ActorId, Lsn, Micros};
+use amem_core::{ActorId, Lsn, Micros, limits};
 
 use crate::belief;
 use crate::disk::File;
@@ -54,6 +54,8 @@ pub struct Store {
     pub(crate) newest_change: Option<Lsn>,
     /// How long the last sync of a group took.
     sync_time: Duration,
+    /// The most edges there may be: `limits::EDGES_MAX`, but in tests.
+    pub(crate) edges_max: u64,
 }
 
 impl Store {
@@ -87,6 +89,7 @@ impl Store {
             recovered: false,
             newest_change: None,
             sync_time: Duration::ZERO,
+            edges_max: limits::EDGES_MAX,
         }
     }
 
@@ -194,7 +197,7 @@ impl Store {
             Mutation::OpenSession { key } => {
                 plan::plan_open_session(&view, key, &request.agent, now)?
             }
-            mutation => plan::plan(&view, mutation, now)?,
+            mutation => plan::plan_within(&view, mutation, now, self.edges_max)?,
         };
         let mut answer = plan.answer.clone();
         if plan.payloads.is_empty() && request.request_id.is_none() {
@@ -263,7 +266,7 @@ impl Store {
             return Ok((ActorId(0), false));
         }
         for text in [&request.principal, &request.agent] {
-            let max = amem_core::limits::NAME_BYTES_MAX as u64;
+            let max = limits::NAME_BYTES_MAX as u64;
             amem_core::Error::check_limit("the name of an actor (bytes)", text.len() as u64, max)?;
         }
         let key = (request.principal.clone(), request.agent.clone());
