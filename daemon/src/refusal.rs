@@ -92,6 +92,7 @@ impl From<Store> for Refusal {
             Store::OutcomeUnknown { .. } => (Code::Unavailable, "OUTCOME_UNKNOWN"),
             Store::Poisoned { .. } => (Code::Unavailable, "RECOVERING"),
             Store::Replaced { .. } => (Code::Unavailable, "REPLACED"),
+            Store::Unsaved { .. } => (Code::Unavailable, "UNSAVED"),
             Store::NotKept { .. } => (Code::NotFound, "UNKNOWN_FILE"),
             Store::NotOurs { .. } => (Code::Unavailable, "NOT_OURS"),
             Store::Changing { .. } => (Code::Unavailable, "CHANGING"),

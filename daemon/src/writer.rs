@@ -5,16 +5,17 @@
 //!
 //! Promises: an answer is given only when the commit is durable and every view taken from then on has it; an
 //! erase is answered only when no file of ours has the content any more. Not here: what a mutation means
-//! (`amem_store`), who may ask (`services`).
+//! (`amem_store`), who may ask (`services`), a store that can't go on (`recovery`).
+
+mod recovery;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use amem_core::Generation;
-use amem_proto::v1::JobKind;
 use amem_store::mutation::{Answer, Mutation, Request};
-use amem_store::{Folder, Store};
+use amem_store::{Error, Folder, Store};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
@@ -22,9 +23,7 @@ use crate::checkpoints::{self, Built, Checkpoints, Waiting};
 use crate::figures::micros;
 use crate::health::Health;
 use crate::jobs::Jobs;
-use crate::limits::{
-    GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, RECOVER_AGAIN_AFTER, TOUCH_AFTER,
-};
+use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, TOUCH_AFTER};
 use crate::open_brain::Shared;
 use crate::refusal::{Refusal, Result};
 
@@ -95,6 +94,10 @@ pub(crate) struct Writer {
     name: String,
     /// `None` until the brain is recovered.
     store: Option<Store>,
+    /// What was lost with its name is saved: there is nothing more to recover.
+    is_saved: bool,
+    /// It is not, but for in the file that the store has open.
+    is_unsaved: bool,
     shared: Arc<Shared>,
     queue: mpsc::Receiver<Message>,
     checkpoints: Checkpoints,
@@ -121,6 +124,8 @@ impl Writer {
             name: store.name().to_owned(),
             checkpoints: Checkpoints::new(sender.downgrade(), &shared, &jobs),
             store: Some(store),
+            is_saved: false,
+            is_unsaved: false,
             shared,
             queue,
             jobs,
@@ -262,7 +267,7 @@ impl Writer {
         let Some(store) = &mut self.store else {
             let why = self.shared.poisoned().unwrap_or_default();
             for write in group {
-                let refusal = amem_store::Error::Poisoned { why: why.clone() };
+                let refusal = Error::Poisoned { why: why.clone() };
                 drop(write.answer.send(Err(refusal.into())));
             }
             return;
@@ -300,7 +305,6 @@ impl Writer {
             figures.syncs.record(micros(store.sync_time()));
         }
         let erase_pending = askers.iter().any(|(_, erases, ..)| *erases) && store.erase_pending();
-        let poisoned = store.poisoned().map(str::to_owned);
         for ((asker, erases, permit, call), answer) in askers.into_iter().zip(answers) {
             drop(permit);
             match answer {
@@ -317,23 +321,17 @@ impl Writer {
                 }
             }
         }
-        if let Some(why) = poisoned {
-            self.lose(&why);
-            self.recover();
-        }
+        self.heed();
     }
 
     fn hold_name(&mut self) -> Result<bool> {
         let Some(store) = &mut self.store else {
             let why = self.shared.poisoned().unwrap_or_default();
-            return Err(amem_store::Error::Poisoned { why }.into());
+            return Err(Error::Poisoned { why }.into());
         };
         let held = store.hold_name();
         self.shared.show(store);
-        if let Some(why) = store.poisoned().map(str::to_owned) {
-            self.lose(&why);
-            self.recover();
-        }
+        self.heed();
         Ok(held?)
     }
 
@@ -385,58 +383,9 @@ impl Writer {
                     "checkpoint failed"
                 );
                 self.checkpoints.failed(refusal);
-                if let Some(why) = store.poisoned().map(str::to_owned) {
-                    self.lose(&why);
-                    self.recover();
-                }
+                self.heed();
             }
         }
-    }
-
-    /// The store can't be used any more.
-    fn lose(&mut self, why: &str) {
-        tracing::error!(brain = self.name, why, "the brain has to be recovered");
-        self.store = None;
-        self.shared.poison(why);
-        self.tell_health(false);
-        self.checkpoints.failed(Refusal::outcome_unknown());
-    }
-
-    /// Opens the brain again if it was lost, at most so often.
-    fn recover(&mut self) {
-        if self.store.is_some() || Instant::now() < self.recover_at {
-            return;
-        }
-        let job = self.jobs.begin(JobKind::Recovery, &self.name);
-        match Store::open(&self.folder, &self.name) {
-            Ok(store) => {
-                job.done(format_args!("LSN {}", store.view().lsn()));
-                tracing::info!(brain = self.name, lsn = store.view().lsn().0, "recovered");
-                self.shared.show(&store);
-                self.shared.recovered();
-                self.checkpoints.note_erased(store.erase_pending());
-                self.store = Some(store);
-                self.tell_health(true);
-            }
-            Err(amem_store::Error::NotFound { .. } | amem_store::Error::NotOurs { .. }) => {
-                // Its file was taken away, which has been told.
-                job.forget();
-                self.recover_at = Instant::now() + RECOVER_AGAIN_AFTER;
-                self.shared.close();
-                self.queue.close();
-            }
-            Err(error) => {
-                job.failed(&error);
-                tracing::error!(brain = self.name, %error, "recovery failed");
-                self.shared.poison(&error.to_string());
-                self.recover_at = Instant::now() + RECOVER_AGAIN_AFTER;
-            }
-        }
-    }
-
-    fn tell_health(&self, is_serving: bool) {
-        let told = self.health.brain(&self.name, is_serving);
-        self.runtime.block_on(told);
     }
 
     /// Lets go of the brain; gives the name of what is kept of it.
@@ -446,14 +395,21 @@ impl Writer {
             "CLOSING",
             "the brain is being closed: ask again",
         ));
-        let Some(store) = self.store.take() else {
+        if self.store.is_none() {
+            self.recover_nameless();
+        }
+        let Some(mut store) = self.store.take() else {
             let why = self.shared.poisoned().unwrap_or_default();
-            return Err(amem_store::Error::Poisoned { why }.into());
+            return Err(Error::Poisoned { why }.into());
         };
         let ended = match how {
+            // The last chance to save it.
+            Ending::Close if self.is_unsaved => {
+                store.hold_name().and_then(|_| store.close().map(|()| None))
+            }
             Ending::Close => store.close().map(|()| None),
             Ending::Remove => store.remove().map(|()| None),
-            Ending::Retire => store.retire().map(Some),
+            Ending::Retire => store.retire().map(|saved| Some(saved.to_string())),
         };
         if let Err(error) = &ended {
             tracing::warn!(brain = self.name, %error, "closing");

@@ -338,18 +338,19 @@ impl Store {
                 _checkpoint: checkpoint,
             }),
             Err(why) => {
-                self.poison(why.clone());
                 let gone = self.folder.disk().identity(&self.file_name);
                 if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
-                    return Err(self.save_as_replaced()());
+                    return Err(self.lose_name(why));
                 }
+                self.poison(why.clone());
                 Err(Error::Poisoned { why })
             }
         }
     }
 
     /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the
-    /// name is not known then. (If none has, as somebody removed it, then `install` saves the brain.)
+    /// name is not known then. (If none has, as somebody removed it, then `install` saves the brain, and poisons only
+    /// once that is done.)
     fn switch(&mut self, new: Unnamed, next: Self) -> Result<Self, String> {
         let disk = self.folder.disk().clone();
         let generation = next.brain.base().identity().generation.0;

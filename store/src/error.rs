@@ -5,6 +5,8 @@ use std::io;
 use amem_core::{Lsn, NodeId, SessionId};
 use uuid::Uuid;
 
+use crate::place::Saved;
+
 /// The result of writing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -99,7 +101,18 @@ pub enum Error {
         /// The brain's file.
         name: String,
         /// Where its content is now.
-        saved: String,
+        saved: Saved,
+    },
+    /// The brain's file was taken away, and what was committed is in its open file alone.
+    #[error(
+        "the file {name} was taken away, and what was committed could not be saved ({why}): see to that, and ask again; \
+         nothing is written before it is saved"
+    )]
+    Unsaved {
+        /// The brain's file.
+        name: String,
+        /// Why it could not be saved.
+        why: String,
     },
     /// A frame that was durable is damaged.
     #[error(
@@ -209,6 +222,10 @@ impl Error {
             Self::Replaced { name, saved } => Self::Replaced {
                 name: name.clone(),
                 saved: saved.clone(),
+            },
+            Self::Unsaved { name, why } => Self::Unsaved {
+                name: name.clone(),
+                why: why.clone(),
             },
             Self::Disk {
                 action,

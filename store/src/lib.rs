@@ -42,5 +42,5 @@ pub use folding::SideBySide;
 pub use incoming::{Imported, Incoming};
 pub use merge::{Merged, Other};
 pub use mutation::{Answer, Mutation, Request};
-pub use place::Held;
+pub use place::{Held, Saved};
 pub use store::Store;

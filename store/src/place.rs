@@ -2,8 +2,10 @@
 //! `cp -f` would leave us writing to a file without a name.
 //!
 //! Promises: a file that was taken away is noticed before anything more is answered, and what it held is saved from the
-//! open file under a name of its own; a file that takes the name costs the brain nothing, and is kept.
+//! open file under a name of its own, which is tried until it is done; a file that takes the name costs the brain
+//! nothing, and is kept.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -25,6 +27,32 @@ pub(crate) enum Place {
     Taken,
     /// None; in words.
     Gone(String),
+}
+
+/// What became of a brain that has lost its name.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    /// It is kept aside.
+    Saved(Saved),
+    /// It is in its open file alone; why.
+    Unsaved(String),
+}
+
+/// Where all that a brain had is kept, durably, since it lost its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Saved(String);
+
+impl Saved {
+    /// The file, relative to the folder.
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Saved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// A brain's file, held open: what is in it outlives the loss of its name.
@@ -88,13 +116,14 @@ impl Store {
     /// Takes the brain's file away, durably. Readers that have it mapped keep what they see.
     ///
     /// A file that stands under the brain's name and is not ours stays, and what was committed is saved (`Replaced`).
-    pub fn remove(self) -> Result<()> {
-        let disk = self.folder.disk();
+    pub fn remove(mut self) -> Result<()> {
         match self.place() {
             Place::Ours => {}
             Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
-            Place::Taken | Place::Gone(_) => return Err(self.save_as_replaced()()),
+            Place::Taken => return Err(self.lose_name("another file has its name".into())),
+            Place::Gone(why) => return Err(self.lose_name(why)),
         }
+        let disk = self.folder.disk();
         disk.remove(&self.file_name)
             .map_err(|e| Error::disk("remove", &self.file_name, e))?;
         disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
@@ -104,53 +133,90 @@ impl Store {
 
     /// Looks whether the brain's name is still that of our file. If another file has taken it, it is put aside as a
     /// conflict, and the brain goes on in a new generation under its name; if there is none, as somebody took ours
-    /// away, then what is committed is saved (`Replaced`), and nothing is written any more.
+    /// away, then what is committed is saved (`Replaced`), and nothing is written any more. What can't be saved now
+    /// (`Unsaved`) stays in the open file, and the next look tries again.
     ///
     /// Says whether the name had been taken.
     pub fn hold_name(&mut self) -> Result<bool> {
-        let why = match self.place() {
-            Place::Ours => return Ok(false),
+        if let Some(Lost::Saved(saved)) = &self.lost {
+            return Err(self.replaced(saved.clone()));
+        }
+        let was_taken = match self.place() {
+            Place::Ours => false,
             Place::Unknown(e) => return Err(Error::disk("look at", &self.file_name, e)),
             Place::Taken => match self.checkpoint() {
-                Ok(()) => return Ok(true),
+                Ok(()) => true,
                 // As it was: the next commit tries again.
-                Err(e) if self.poison.is_none() => return Err(e),
-                Err(e) => e.to_string(),
+                Err(e) if self.poison.is_none() || self.saved().is_some() => return Err(e),
+                Err(e) => return Err(self.lose_name(e.to_string())),
             },
-            Place::Gone(why) => why,
+            Place::Gone(why) => return Err(self.lose_name(why)),
         };
-        let replaced = self.save_as_replaced();
-        self.poison = Some(why);
-        Err(replaced())
+        self.lost = None;
+        Ok(was_taken)
+    }
+
+    /// Where what the brain had is kept, if it has lost its name.
+    pub fn saved(&self) -> Option<&Saved> {
+        match &self.lost {
+            Some(Lost::Saved(saved)) => Some(saved),
+            _ => None,
+        }
+    }
+
+    /// Why it is not kept yet, if the brain has lost its name and is nowhere but in its open file.
+    pub fn unsaved(&self) -> Option<&str> {
+        match &self.lost {
+            Some(Lost::Unsaved(why)) => Some(why),
+            _ => None,
+        }
     }
 
     /// Saves what is committed as a file that is kept aside, and closes the brain, so that another file may take its
-    /// place (`kept::take`). Gives the name of what is kept, relative to the folder.
-    pub fn retire(self) -> Result<String> {
+    /// place (`kept::take`).
+    pub fn retire(self) -> Result<Saved> {
         let saved = self.save()?;
         self.close()?;
         Ok(saved)
     }
 
-    /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more.
-    pub(crate) fn save_as_replaced(&self) -> impl Fn() -> Error + use<> {
-        let saved = self.save().unwrap_or_else(|e| format!("nothing ({e})"));
-        let name = self.file_name.clone();
-        move || Error::Replaced {
-            name: name.clone(),
-            saved: saved.clone(),
+    /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more. Nothing is written
+    /// any more once it is saved: whatever has the name from then on is another's.
+    pub(crate) fn lose_name(&mut self, why: String) -> Error {
+        match self.save() {
+            Ok(saved) => {
+                self.poison = Some(why);
+                self.lost = Some(Lost::Saved(saved.clone()));
+                self.replaced(saved)
+            }
+            Err(e) => {
+                let error = Error::Unsaved {
+                    name: self.file_name.clone(),
+                    why: e.to_string(),
+                };
+                self.lost = Some(Lost::Unsaved(error.to_string()));
+                error
+            }
         }
     }
 
-    fn save(&self) -> Result<String> {
+    fn replaced(&self, saved: Saved) -> Error {
+        let name = self.file_name.clone();
+        Error::Replaced { name, saved }
+    }
+
+    fn save(&self) -> Result<Saved> {
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         let disk = self.folder.disk();
         let name = kept::name(&self.folder, &self.name, Reason::Recovered)
             .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         checkpoint.publish(&name)?;
-        disk.sync_folder(RECOVERED)
-            .map_err(|e| Error::disk("sync", RECOVERED, e))?;
-        Ok(name)
+        if let Err(e) = disk.sync_folder(RECOVERED) {
+            // A name whose sync failed may vanish whatever later syncs say: the next try makes another file.
+            drop(disk.remove(&name));
+            return Err(Error::disk("sync", RECOVERED, e));
+        }
+        Ok(Saved(name))
     }
 }

@@ -22,6 +22,7 @@ use crate::disk::File;
 use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::mutation::{Answer, Mutation, Request};
+use crate::place::Lost;
 use crate::plan;
 use crate::requests;
 
@@ -48,6 +49,8 @@ pub struct Store {
     actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
+    /// What became of it, if it has lost its name.
+    pub(crate) lost: Option<Lost>,
     /// It had not been closed in order.
     pub(crate) recovered: bool,
     /// The newest commit that is more than a count of uses, once somebody has asked.
@@ -86,6 +89,7 @@ impl Store {
             group: Vec::new(),
             actors,
             poison,
+            lost: None,
             recovered: false,
             newest_change: None,
             sync_time: Duration::ZERO,

@@ -13,9 +13,9 @@ use std::time::Instant;
 use amem_core::{EventType, NodeId};
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
-use amem_store::folder::TMP;
+use amem_store::folder::{RECOVERED, TMP};
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Error, Folder, Mutation, Request, Store, create};
+use amem_store::{Create, Error, Folder, Mutation, Request, Saved, Store, create};
 use amem_tests::crash::{Report, Sweep, sweep};
 use amem_tests::disk::{
     Among, Chance, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk,
@@ -306,9 +306,9 @@ fn a_poisoned_brain_says_so_until_it_is_recovered() {
 }
 
 /// Adopts what was saved when a brain's file was taken away, under a name of its own.
-fn saved(disk: &Arc<SimDisk>, saved: &str) -> Store {
-    let file = saved.strip_prefix(".amemd/recovered/").unwrap();
-    disk.publish(saved, file).unwrap();
+fn saved(disk: &Arc<SimDisk>, saved: &Saved) -> Store {
+    let file = saved.path().strip_prefix(".amemd/recovered/").unwrap();
+    disk.publish(saved.path(), file).unwrap();
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2").unwrap();
     let name = file.strip_suffix(".amem").unwrap();
     let Standing::Other(stamp) = adoption::standing(&folder, name).unwrap() else {
@@ -353,6 +353,74 @@ fn a_file_that_is_taken_away_is_noticed_and_the_brain_saved() {
         assert_eq!(store.view().node(NodeId(1)).unwrap().text().unwrap(), "two");
         store.execute(fact("three")).unwrap();
     }
+}
+
+#[test]
+fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
+    let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
+    let checkpoint = |store: &mut Store| store.checkpoint();
+    let look = |store: &mut Store| store.hold_name().map(drop);
+    type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
+    let thens: [Then<'_>; 3] = [&look, &commit, &checkpoint];
+    let kinds = [
+        Kind::Create,
+        Kind::Write,
+        Kind::Sync,
+        Kind::Publish,
+        Kind::SyncFolder,
+    ];
+    let mut tries = 0;
+    for (then, kind) in thens
+        .into_iter()
+        .flat_map(|then| kinds.map(|kind| (then, kind)))
+    {
+        for after in 0.. {
+            let disk = Arc::new(SimDisk::new(1));
+            let mut store = brain(&disk);
+            for text in ["one", "two"] {
+                store.execute(fact(text)).unwrap();
+            }
+            disk.remove("b.amem").unwrap();
+            disk.fail(Fault {
+                after,
+                among: Among::Only(kind),
+                error: ENOSPC,
+                effect: Effect::Half,
+                lasting: true,
+            });
+            let what = format!("{kind:?} {after}");
+            for _ in 0..2 {
+                let answer = then(&mut store).unwrap_err();
+                if disk.struck_at().is_none() {
+                    assert!(matches!(answer, Error::Replaced { .. }), "{what}: {answer}");
+                    break;
+                }
+                assert!(
+                    matches!(answer, Error::Unsaved { .. } | Error::Disk { .. }),
+                    "{what}: {answer}"
+                );
+                assert_eq!(store.poisoned(), None, "{what}");
+            }
+            let struck = disk.struck_at().is_some();
+            disk.heal();
+            let answer = store.hold_name();
+            let Err(Error::Replaced { saved: name, .. }) = answer else {
+                panic!("{what}: {answer:?}")
+            };
+            assert_eq!(store.saved(), Some(&name), "{what}");
+            drop(store);
+            assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{what}");
+            assert_eq!(disk.list(RECOVERED).unwrap().len(), 1, "{what}");
+            let store = saved(&disk, &name);
+            assert_eq!(store.view().nodes(), 2, "{what}");
+            assert_eq!(store.view().node(NodeId(1)).unwrap().text().unwrap(), "two");
+            tries += 1;
+            if !struck {
+                break;
+            }
+        }
+    }
+    assert!(tries > 30, "only {tries} tries");
 }
 
 #[test]

@@ -182,6 +182,12 @@ impl Brains {
             }
             let removed = brain.remove().await;
             *place = None;
+            if let Err(refusal) = &removed
+                && !matches!(&*refusal.reason, "REPLACED" | "OUTCOME_UNKNOWN")
+            {
+                // It is still there; should its name be gone, then only the file that is held has what it had.
+                brains.0.known.closed(&name, brain.shared.held());
+            }
             brains.leave(&name, place);
             removed?;
             brains.0.known.forget(&name);

@@ -356,6 +356,7 @@ fn is_trouble(error: &Error) -> bool {
         Error::OutcomeUnknown { .. }
             | Error::Poisoned { .. }
             | Error::Replaced { .. }
+            | Error::Unsaved { .. }
             | Error::Disk { .. }
     )
 }

@@ -215,6 +215,126 @@ async fn a_full_disk_refuses_and_poisons_nothing() {
     served.end().await;
 }
 
+/// What is kept of a brain that has lost its name, once that is said: the texts of its events.
+async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
+    served.end().await;
+    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "after the daemon").unwrap();
+    let kept = amem_store::kept::list(&folder).unwrap();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[0].reason, amem_store::kept::Reason::Recovered);
+    let (view, _) = amem_store::kept::read(&folder, &kept[0].file).unwrap();
+    let text = |id| view.node(amem_core::NodeId(id)).unwrap().text().unwrap();
+    (0..view.nodes()).map(|id| text(id).into_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_there_is_room() {
+    let disk = Arc::new(SimDisk::new(6));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    disk.remove("b.amem").unwrap();
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Write),
+        error: ENOSPC,
+        effect: Effect::Half,
+        lasting: true,
+    });
+    for _ in 0..2 {
+        let answer = client.memory().ingest(request("refused")).await;
+        let told = &["b.amem", "No space", "ask again"];
+        check_refused("unsaved", answer, Code::Unavailable, "UNSAVED", told);
+        assert_eq!(health(&client).await, [1, 2]);
+        assert_eq!(get(&client, "b", &[0]).await[0].text, "before");
+    }
+    disk.heal();
+    let answer = client.memory().ingest(request("refused")).await;
+    check_refused(
+        "saved",
+        answer,
+        Code::Unavailable,
+        "REPLACED",
+        &["recovered"],
+    );
+    until_unknown(&client).await;
+    assert_eq!(kept(served, &disk).await, ["before"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_the_daemon_ends() {
+    let disk = Arc::new(SimDisk::new(7));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    disk.remove("b.amem").unwrap();
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Create),
+        error: ENOSPC,
+        effect: Effect::Nothing,
+        lasting: true,
+    });
+    let status = client
+        .memory()
+        .ingest(request("refused"))
+        .await
+        .unwrap_err();
+    assert_eq!(reason(&status), "UNSAVED", "{status}");
+    disk.heal();
+    assert_eq!(kept(served, &disk).await, ["before"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_brain_that_loses_its_name_while_it_waits_for_recovery_is_saved() {
+    // By the next try, and by the end of the daemon.
+    for tries in [true, false] {
+        let disk = Arc::new(SimDisk::new(9));
+        let served = Served::start(disk.clone()).await;
+        let client = served.client().await;
+        create_bare(&client, "b").await;
+        until_answered(&client, &request("before")).await;
+        disk.fail(Fault {
+            after: 0,
+            among: Among::Only(Kind::Sync),
+            error: EIO,
+            effect: Effect::Nothing,
+            lasting: true,
+        });
+        let status = client.memory().ingest(request("in doubt")).await;
+        assert_eq!(reason(&status.unwrap_err()), "OUTCOME_UNKNOWN");
+        disk.remove("b.amem").unwrap();
+        let answer = client.memory().ingest(request("refused")).await;
+        check_refused("lost", answer, Code::Unavailable, "RECOVERING", &[]);
+        disk.heal();
+        if tries {
+            until_unknown(&client).await;
+        }
+        // What was not answered may be there: it was in the cache.
+        assert_eq!(kept(served, &disk).await, ["before", "in doubt"]);
+    }
+}
+
+/// Waits until the brain's name is free.
+async fn until_unknown(client: &Client) {
+    let mut tries = 0;
+    loop {
+        let status = client
+            .memory()
+            .ingest(request("refused"))
+            .await
+            .unwrap_err();
+        if status.code() == Code::NotFound {
+            return;
+        }
+        tries += 1;
+        assert!(tries < 1_000, "it is never let go of: {status}");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_brains() {
     let disk = Arc::new(SimDisk::new(8));
