@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Folder, file_name};
 use crate::folding;
 use crate::store;
-use crate::unnamed::Unnamed;
+use crate::unnamed::{self, Unnamed};
 
 /// What a new brain is to be.
 #[derive(Debug, Clone)]
@@ -172,7 +172,12 @@ fn publish(
         let why = format!("syncing the folder: {e}");
         let gone = match of {
             Some(placed) => placed.come_back(),
-            None => disk.remove(&to),
+            None => match unnamed::take_away(folder, name, file.id()) {
+                // Somebody's file has the name, which stays.
+                Ok(_) => Ok(()),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                Err(e) => Err(e),
+            },
         };
         return Err(match gone {
             Ok(()) => Error::disk("sync", "the folder", e),

@@ -3,7 +3,7 @@
 //!
 //! Promises: a file that was taken away is noticed before anything more is answered, and what it held is saved from the
 //! open file under a name of its own, which is tried until it is done; a file that takes the name costs the brain
-//! nothing, and is kept.
+//! nothing, and is kept, even if it comes in the moment in which the brain is removed.
 
 use std::fmt;
 use std::io;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 use crate::checkpoint::Checkpoint;
 use crate::disk::{File, FileId};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED};
+use crate::folder::{Folder, RECOVERED, TMP};
 use crate::kept::{self, Reason};
 use crate::recovery;
 use crate::store::Store;
+use crate::unnamed;
 
 /// What a look at the brain's name shows.
 pub(crate) enum Place {
@@ -123,12 +124,29 @@ impl Store {
             Place::Taken => return Err(self.lose_name("another file has its name".into())),
             Place::Gone(why) => return Err(self.lose_name(why)),
         }
+        match unnamed::take_away(&self.folder, &self.name, self.file.id()) {
+            Ok(true) => {}
+            Ok(false) => return Err(self.lose_name("another file took its name".into())),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(self.lose_name(format!("it is gone: {e}")));
+            }
+            Err(e) if matches!(self.place(), Place::Ours) => {
+                return Err(Error::disk("remove", &self.file_name, e));
+            }
+            Err(e) => {
+                return Err(Error::OutcomeUnknown {
+                    why: format!("removing {}: {e}", self.file_name),
+                });
+            }
+        }
         let disk = self.folder.disk();
-        disk.remove(&self.file_name)
-            .map_err(|e| Error::disk("remove", &self.file_name, e))?;
-        disk.sync_folder("").map_err(|e| Error::OutcomeUnknown {
-            why: format!("syncing the folder: {e}"),
-        })
+        for folder in ["", TMP] {
+            disk.sync_folder(folder)
+                .map_err(|e| Error::OutcomeUnknown {
+                    why: format!("syncing the folder: {e}"),
+                })?;
+        }
+        Ok(())
     }
 
     /// Looks whether the brain's name is still that of our file. If another file has taken it, it is put aside as a

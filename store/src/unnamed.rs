@@ -3,7 +3,7 @@
 //! Promises: a file of somebody's that comes out is never lost, whatever crashes or fails: in `.amemd/tmp` it stands
 //! under a name that says what it is, and a run that ended is cleared up by looking at each. What was never ours is
 //! given back, or kept aside, unless a brain was made of it and nobody wrote to it since. Not here: whose name is
-//! taken, and when (`checkpoint`, `adoption`).
+//! taken, and when (`checkpoint`, `adoption`, `place`).
 
 use std::io;
 use std::sync::Arc;
@@ -175,6 +175,16 @@ impl Out {
         Ok(Some(kept))
     }
 
+    /// Gives it the name back that was taken away; if another file has it by now, it is kept.
+    fn give_back(&self) -> io::Result<()> {
+        let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
+        let path = self.path.as_deref();
+        path.map_or(Ok(()), |path| match move_durably(&**disk, path, &to) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.keep().map(drop),
+            done => done,
+        })
+    }
+
     /// Gives it its name back; ours is gone. A third file that has taken the name meanwhile is kept.
     pub(crate) fn undo(&self) -> io::Result<()> {
         let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
@@ -194,6 +204,30 @@ impl Out {
         }
         disk.replace(path, &to)
     }
+}
+
+/// Takes a brain's file away, not yet durably. False if what had its name is another file by now: that has it still.
+/// After an error the file has its name as before, if that can be.
+///
+/// Nobody can look at a name and take it away in one step, so whatever has it is moved to where nobody else does
+/// anything, and looked at there.
+pub(crate) fn take_away(folder: &Folder, brain: &str, ours: FileId) -> io::Result<bool> {
+    let path = format!("{TMP}/{brain}-{:016x}-{:016x}{OUT}", mark(ours), 0);
+    let out = Out {
+        folder: folder.clone(),
+        brain: brain.to_owned(),
+        ours,
+        path: Some(path.clone()),
+        exchanged: false,
+    };
+    let moved = folder.disk().replace(&format!("{brain}{SUFFIX}"), &path);
+    let taken = match moved.and_then(|()| out.id()) {
+        Ok(Some(id)) if id == ours => out.remove().map(|()| true),
+        Ok(_) => return out.give_back().map(|()| false),
+        Err(e) => Err(e),
+    };
+    // What failed may have happened nonetheless.
+    taken.inspect_err(|_| drop(out.give_back()))
 }
 
 /// Clears up what an earlier run left in `.amemd/tmp`: what is unfinished goes, what came out of an exchange is looked

@@ -1,4 +1,5 @@
-//! A disk with something in between: a test's own code runs before each write and each sync of a file.
+//! A disk with something in between: a test's own code runs before each write and each sync of a file, and before a
+//! file loses its name.
 
 use std::fmt;
 use std::io;
@@ -8,13 +9,15 @@ use amem_store::disk::{Disk, File};
 
 use super::forward;
 
-/// What is about to happen to a file.
+/// What is about to happen to a file, or to whatever has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     /// `File::write_at`
     Write,
     /// `File::sync`, `File::sync_part`
     Sync,
+    /// `Disk::remove`, `Disk::replace`
+    Unname,
 }
 
 type Hook = Arc<dyn Fn(About) + Send + Sync>;
@@ -54,9 +57,18 @@ impl Disk for Hooked {
         Ok(self.file(self.inner.open(name)?))
     }
 
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        (self.hook)(About::Unname);
+        self.inner.replace(from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        (self.hook)(About::Unname);
+        self.inner.remove(name)
+    }
+
     forward!(Disk, |this| this.inner;
-        source, identity, list, create_folder, publish, exchange, replace, link, remove, sync_folder, lock, now, random,
-        boot_id, room);
+        source, identity, list, create_folder, publish, exchange, link, sync_folder, lock, now, random, boot_id, room);
 }
 
 struct HookedFile {
