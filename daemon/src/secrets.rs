@@ -1,6 +1,7 @@
 //! What makes TCP safe: the tokens, and the keys of TLS.
 //!
-//! Promises: a secret that others can read, and whatever others could write, is refused; no secret is ever shown. Not here: what a token is (`tokens`).
+//! Promises: a secret that others can read, and whatever others could write, is refused; no secret is ever shown.
+//! Not here: what a token is (`tokens`).
 
 use std::fs::File;
 use std::io::Read;

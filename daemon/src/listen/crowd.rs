@@ -186,7 +186,7 @@ impl Counts {
         Ok(())
     }
 
-    /// The oldest place, of those that are in a party's way, that a connection gives up because no call of it was let in.
+    /// The oldest place, of those that are in a party's way, that a connection gives up as no call of it was let in.
     fn stranger(&self, party: &Party, full: Full) -> Option<u64> {
         let is_in_the_way = |taken: &Taken| match full {
             Full::All(_) => true,

@@ -62,8 +62,8 @@ pub enum Flaw {
     FolderErrorIgnored,
     /// Recovery does not know that the machine has been up since: it trusts what the cache holds.
     RebootBelieved,
-    /// No flaw of the store: each time it is asked the system gives itself out for another run, beside the same cache, as
-    /// it does to a container that is started again.
+    /// No flaw of the store: each time it is asked the system gives itself out for another run, beside the same cache,
+    /// as it does to a container that is started again.
     RunsDiffer,
 }
 

@@ -129,6 +129,7 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
     let mut graph = random::graph(3);
+    graph.events[1].text = "a secret that stands in one event alone".into();
     let first = graph.events[0].id;
     graph.edges.push(Edge {
         source: first,

@@ -137,7 +137,10 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
             Some((table, key)) if sample.text.contains(&format!("\n[{table}]\n")) => {
                 sample.text.contains(&format!("\n#{key} = "))
             }
-            _ if name.ends_with("_MAX") || name.ends_with("_AFTER") => {
+            _ if ["_MAX", "_AFTER", "_ONE_IN", "_REST"]
+                .iter()
+                .any(|end| name.ends_with(end)) =>
+            {
                 limits.text.contains(&format!("const {name}: "))
             }
             _ if name.matches('_').count() >= 4 => {

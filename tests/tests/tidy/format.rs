@@ -180,13 +180,14 @@ fn format_lays_the_head_page_out_as_it_is() {
 
 #[test]
 fn format_places_the_live_cells_as_they_are() {
-    let cells: [(u64, &str); 6] = [
+    let cells: [(u64, &str); 7] = [
         (live::COMMITTED, "`committed`"),
         (live::OWNER, "`owner`"),
         (live::SUPERSEDED_BY, "`superseded_by`"),
         (live::MUST_DROP, "`must_drop`"),
         (live::CLEAN, "`clean`"),
         (live::HOME, "`home`"),
+        (live::DOUBT, "`doubt`"),
     ];
     let held = cells.iter().map(|(at, name)| strings([at, name]));
     same(
