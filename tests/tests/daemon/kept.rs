@@ -129,7 +129,8 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
     let mut graph = random::graph(3);
-    graph.events[1].text = "a secret that stands in one event alone".into();
+    let secret = "a secret that stands in one event alone";
+    graph.events[1].text = secret.into();
     let first = graph.events[0].id;
     graph.edges.push(Edge {
         source: first,
@@ -174,11 +175,21 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
         .await
         .unwrap();
 
+    // Events stand in the order of their times there.
+    let request = v1::GetEventsRequest {
+        brain: "theirs".into(),
+        event_ids: (0..graph.events.len() as u64).collect(),
+        ..Default::default()
+    };
+    let stored = client.queries().get_events(request).await.unwrap();
+    let mut stored = stored.into_inner().events.into_iter();
+    let id = stored.find(|event| event.text == secret).unwrap().id;
+
     // It has no lineage, and has what the brain was made of: an erase would leave that there.
     let erase = || async {
         let request = v1::EraseRequest {
             brain: "theirs".into(),
-            event_ids: vec![1],
+            event_ids: vec![id],
             ..Default::default()
         };
         client.memory().erase(request).await
@@ -205,6 +216,8 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
         .await
         .unwrap();
     erase().await.unwrap();
+    let left = files_with(folder.path(), secret.as_bytes());
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[tokio::test]
