@@ -14,6 +14,7 @@ use crate::access::{is_in_group, is_own_group};
 use crate::config::{Config, READERS};
 use crate::error::{Error, Result};
 use crate::file_system;
+use crate::trust::is_ours;
 
 /// What is told where nothing says which run of the operating system this is.
 const RUN_UNKNOWN: &str = "the system does not say which run of it this is (/proc/sys/kernel/random/boot_id can't be read): who \
@@ -115,8 +116,7 @@ fn can_be_written_by_a_group(meta: &fs::Metadata) -> bool {
 /// can't: each takes away only what is its own, but for the folder's owner, who must be our own user or root.
 pub(crate) fn check_socket_folder(path: &Path) -> Result<()> {
     let meta = fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
-    let ours = rustix::process::geteuid().as_raw();
-    if meta.uid() != ours && meta.uid() != 0 {
+    if !is_ours(&meta) {
         return Err(Error::Folder {
             path: path.into(),
             why: "belongs to another user, who could put a socket of theirs there: give another --socket",

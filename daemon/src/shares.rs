@@ -19,14 +19,14 @@ struct Used {
     all: u64,
     /// Of that, by callers who may not administer every brain.
     by_others: u64,
-    by_caller: HashMap<String, u64>,
+    by_caller: HashMap<Arc<str>, u64>,
 }
 
 /// What a caller has; it comes back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Shares,
-    principal: String,
+    principal: Arc<str>,
     is_admin: bool,
     most: u64,
     has: AtomicU64,
@@ -47,7 +47,7 @@ pub(crate) enum Full {
         /// What everybody together may have.
         most: u64,
         /// Whose share it is.
-        principal: String,
+        principal: Arc<str>,
     },
 }
 
@@ -109,7 +109,7 @@ impl Shares {
     pub(crate) fn take(&self, caller: &Caller, amount: u64, most: u64) -> Result<Share, Full> {
         let share = Share {
             shares: self.clone(),
-            principal: caller.principal.clone(),
+            principal: caller.principal.as_str().into(),
             is_admin: caller.administers(),
             most,
             has: AtomicU64::new(0),
@@ -165,7 +165,7 @@ mod tests {
         let of_one_brain = caller("token:c", Some("b"), Role::Admin);
         let admin = caller("uid:1", None, Role::Admin);
         let half = take(&one, 50).unwrap();
-        let principal = "token:a".to_owned();
+        let principal = Arc::from("token:a");
         let own = Full::Own {
             most: 100,
             principal,

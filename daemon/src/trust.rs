@@ -30,10 +30,16 @@ impl Others {
     }
 }
 
+/// True if what has this owner is our own user's, or root's, who may do everything anyway.
+pub(crate) fn is_ours(meta: &Metadata) -> bool {
+    let owner = meta.uid();
+    owner == rustix::process::geteuid().as_raw() || owner == 0
+}
+
 /// Refuses a file that others may change, or read against its purpose: says why, and what to do.
 pub(crate) fn check(meta: &Metadata, others: Others) -> Result<(), String> {
-    let owner = meta.uid();
-    if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+    if !is_ours(meta) {
+        let owner = meta.uid();
         return Err(format!("it belongs to user {owner}, not to us or to root"));
     }
     let mode = meta.permissions().mode() & 0o777;

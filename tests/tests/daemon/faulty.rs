@@ -128,11 +128,7 @@ async fn jobs(client: &Client, kind: v1::JobKind) -> Vec<v1::JobState> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_failed_sync_the_brain_recovers_and_a_retry_is_answered_once() {
-    let disk = Arc::new(SimDisk::new(1));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(1).await;
     disk.fail(Fault {
         after: 0,
         among: Among::Only(Kind::Sync),
@@ -159,11 +155,7 @@ async fn after_a_failed_sync_the_brain_recovers_and_a_retry_is_answered_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_brain_that_cannot_recover_is_read_and_told_and_the_others_are_written() {
-    let disk = Arc::new(SimDisk::new(2));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(2).await;
     let fault = |among| Fault {
         after: 0,
         among,
@@ -193,11 +185,7 @@ async fn a_brain_that_cannot_recover_is_read_and_told_and_the_others_are_written
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_refuses_and_poisons_nothing() {
-    let disk = Arc::new(SimDisk::new(3));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(3).await;
     disk.fail(Fault {
         after: 0,
         among: Among::Only(Kind::Write),
@@ -215,6 +203,16 @@ async fn a_full_disk_refuses_and_poisons_nothing() {
     served.end().await;
 }
 
+/// A daemon on a disk of its own, and a brain that has one event.
+async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
+    let disk = Arc::new(SimDisk::new(seed));
+    let served = Served::start(disk.clone()).await;
+    let client = served.client().await;
+    create_bare(&client, "b").await;
+    until_answered(&client, &request("before")).await;
+    (disk, served, client)
+}
+
 /// What is kept of a brain that has lost its name, once that is said: the texts of its events.
 async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
     served.end().await;
@@ -229,11 +227,7 @@ async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_there_is_room() {
-    let disk = Arc::new(SimDisk::new(6));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(6).await;
     disk.remove("b.amem").unwrap();
     disk.fail(Fault {
         after: 0,
@@ -264,11 +258,7 @@ async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_there_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_the_daemon_ends() {
-    let disk = Arc::new(SimDisk::new(7));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(7).await;
     disk.remove("b.amem").unwrap();
     disk.fail(Fault {
         after: 0,
@@ -291,11 +281,7 @@ async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_the_dae
 async fn a_brain_that_loses_its_name_while_it_waits_for_recovery_is_saved() {
     // By the next try, and by the end of the daemon.
     for tries in [true, false] {
-        let disk = Arc::new(SimDisk::new(9));
-        let served = Served::start(disk.clone()).await;
-        let client = served.client().await;
-        create_bare(&client, "b").await;
-        until_answered(&client, &request("before")).await;
+        let (disk, served, client) = begun(9).await;
         disk.fail(Fault {
             after: 0,
             among: Among::Only(Kind::Sync),
@@ -337,11 +323,7 @@ async fn until_unknown(client: &Client) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_brains() {
-    let disk = Arc::new(SimDisk::new(8));
-    let served = Served::start(disk.clone()).await;
-    let client = served.client().await;
-    create_bare(&client, "b").await;
-    until_answered(&client, &request("before")).await;
+    let (disk, served, client) = begun(8).await;
     let bytes = disk.contents("b.amem").unwrap();
     let file = disk.create("copy.amem").unwrap();
     file.write_at(0, &bytes).unwrap();
