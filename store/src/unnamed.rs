@@ -107,7 +107,14 @@ impl Unnamed {
         let out = format!("{}{OUT}", self.path.trim_end_matches(SWAP));
         match disk.link(to, &out) {
             Ok(()) => {
-                let replaced = disk.replace(&self.path, to);
+                let is_own = own.is_some_and(|own| disk.identity(&out).is_ok_and(|id| id == own));
+                let replaced = if is_own {
+                    disk.replace(&self.path, to)
+                } else {
+                    // Somebody's file must not lose its name to a power cut before it has another for good.
+                    disk.sync_folder(TMP)
+                        .and_then(|()| disk.replace(&self.path, to))
+                };
                 if replaced.is_err() {
                     // A file with two names would not be adopted.
                     drop(disk.remove(&out));

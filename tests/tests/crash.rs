@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use amem_tests::crash::{Plan, Recovery, Report, Scenario, prove, prove_on};
 use amem_tests::scenarios::{
-    Arrival, Flaw, Script, Trial, Written, all, erasing, in_steps, replaced,
+    Arrival, Flaw, Removal, Script, Trial, Written, all, erasing, in_steps, replaced,
 };
 
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
@@ -25,6 +25,7 @@ const ARRIVAL_SHARE: usize = 2;
 enum Play {
     Script(Box<Script>),
     Arrival(Arrival),
+    Removal(Removal),
     Written(Written),
 }
 
@@ -33,9 +34,11 @@ impl Play {
     fn all() -> Vec<Self> {
         let scripts = all().into_iter().map(|s| Self::Script(Box::new(s)));
         let arrivals = Arrival::all().into_iter().chain(Arrival::late());
+        let removals = Removal::all().into_iter().map(Self::Removal);
         let written = Written::all().into_iter().map(Self::Written);
         let mut plays: Vec<_> = scripts
             .chain(arrivals.map(Self::Arrival))
+            .chain(removals)
             .chain(written)
             .collect();
         if let Ok(name) = std::env::var("AMEM_CRASH_SCRIPT") {
@@ -48,6 +51,7 @@ impl Play {
         match self {
             Self::Script(script) => script.name,
             Self::Arrival(arrival) => &arrival.name,
+            Self::Removal(removal) => removal.name,
             Self::Written(written) => written.name,
         }
     }
@@ -57,7 +61,7 @@ impl Play {
         match self {
             Self::Script(script) => script.share,
             Self::Arrival(_) => ARRIVAL_SHARE,
-            Self::Written(_) => 1,
+            Self::Removal(_) | Self::Written(_) => 1,
         }
     }
 
@@ -65,6 +69,7 @@ impl Play {
         match self {
             Self::Script(script) => judge(&Trial::new(*script, Flaw::None), budget, seed),
             Self::Arrival(arrival) => judge(&arrival, budget, seed),
+            Self::Removal(removal) => judge(&removal, budget, seed),
             Self::Written(written) => judge(&written, budget, seed),
         }
     }
@@ -198,6 +203,25 @@ fn every_broken_way_to_write_a_file_whole_is_caught() {
                 written.name
             );
         }
+    }
+}
+
+#[test]
+fn every_broken_removal_is_caught() {
+    let flaws = [
+        Flaw::FolderNotSyncedAfterExchange,
+        Flaw::OtherFolderSynced,
+        Flaw::OldFileNotRemoved,
+        Flaw::RemovalNotSynced,
+    ];
+    for flaw in flaws {
+        let [removal, _] = Removal::all().map(|removal| removal.with_flaw(flaw));
+        let plan = Plan {
+            stop_at_first: true,
+            ..Plan::default()
+        };
+        let report = prove(&removal, &plan);
+        assert!(report.violations > 0, "{flaw:?}: {report}");
     }
 }
 

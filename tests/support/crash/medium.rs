@@ -122,7 +122,7 @@ impl Medium {
                 }
             }
             Op::Rename { inode, from, to } => {
-                let tied = folder_of(from) == folder_of(to);
+                let tied = log.whole_renames || folder_of(from) == folder_of(to);
                 self.change(to, (number, Half::To), Some(Entry::File(*inode)), tied);
                 self.change(from, (number, Half::From), None, tied);
             }
@@ -142,6 +142,9 @@ impl Medium {
                 for (_, register) in in_folder(&mut self.names, folder) {
                     let sure = register.history.iter().rposition(|atom| !atom.limbo);
                     register.certain = register.certain.max(sure.map_or(0, |last| last + 1));
+                }
+                if log.whole_renames {
+                    self.settle_renames();
                 }
             }
             Op::SyncFolderFailed { folder } => {
@@ -182,6 +185,32 @@ impl Medium {
             tied,
             limbo: false,
         });
+    }
+
+    /// Makes certain what is tied to what is, and all that came before.
+    fn settle_renames(&mut self) {
+        loop {
+            let certain = |register: &Register| register.history[..register.certain].to_vec();
+            let sure: BTreeSet<_> = self
+                .names
+                .values()
+                .flat_map(certain)
+                .filter(|atom| atom.tied)
+                .map(|atom| atom.id.0)
+                .collect();
+            let mut settled = true;
+            for register in Arc::make_mut(&mut self.names).values_mut() {
+                let tied = |atom: &Atom| atom.tied && !atom.limbo && sure.contains(&atom.id.0);
+                let last = register.history.iter().rposition(tied);
+                let certain = last.map_or(0, |last| last + 1);
+                if certain > register.certain {
+                    (register.certain, settled) = (certain, false);
+                }
+            }
+            if settled {
+                return;
+            }
+        }
     }
 
     /// The changes of names that are not certain, in the order of the log.

@@ -9,7 +9,8 @@
 //!   512-byte sectors; in the last two cases the file may have grown by it nonetheless, with zeros;
 //! - a name's change that no sync of its folder followed may be lost, with all later changes of that name; a
 //!   rename within a folder and an exchange survive whole or not at all as long as neither folder was synced;
-//!   the two halves of a rename across folders are independent, so the file may have both names, or none;
+//!   the two halves of a rename across folders are independent, so the file may have both names, or none (but for a
+//!   disk `with_whole_renames`);
 //! - a folder must survive for what is in it to;
 //! - a failed sync leaves what it was to make durable uncertain, and no later sync changes that;
 //! - a cell (eight aligned bytes) is within a sector, so it is never torn;

@@ -10,7 +10,10 @@ use crate::disk::{Among, EIO, Effect, Fault, Kind, SimDisk};
 
 /// Names and, after `=`, the bytes that aren't zero, and the length; the states separated by `|`, sorted.
 fn left(work: impl FnOnce(&SimDisk) -> io::Result<()>) -> String {
-    let disk = SimDisk::new(3);
+    left_on(SimDisk::new(3), work)
+}
+
+fn left_on(disk: SimDisk, work: impl FnOnce(&SimDisk) -> io::Result<()>) -> String {
     work(&disk).unwrap();
     let log = disk.log();
     let end = log.ops.len();
@@ -119,6 +122,22 @@ fn a_rename_across_folders_leaves_both_names_either_or_none() {
     assert_eq!(given, "g=a1 t/ | g=a1 t/ t/f=a1");
     let taken = left(|disk| publish(disk).and_then(|()| disk.sync_folder("t")));
     assert_eq!(taken, "g=a1 t/ | t/");
+}
+
+#[test]
+fn a_whole_rename_across_folders_leaves_one_name_and_a_sync_of_either_folder_settles_it() {
+    let publish = |disk: &SimDisk| {
+        disk.create_folder("t")?;
+        disk.sync_folder("")?;
+        durable(disk, "t/f", b"a")?;
+        disk.publish("t/f", "g")
+    };
+    let whole = || SimDisk::new(3).with_whole_renames();
+    assert_eq!(left_on(whole(), publish), "g=a1 t/ | t/ t/f=a1");
+    for folder in ["", "t"] {
+        let synced = |disk: &SimDisk| publish(disk).and_then(|()| disk.sync_folder(folder));
+        assert_eq!(left_on(whole(), synced), "g=a1 t/", "{folder:?}");
+    }
 }
 
 #[test]

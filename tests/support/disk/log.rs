@@ -154,6 +154,8 @@ pub struct Log {
     pub next_inode: u64,
     /// Whether the file system can exchange names.
     pub exchanges: bool,
+    /// Whether a rename across folders survives whole or not at all, as on a file system with a journal.
+    pub whole_renames: bool,
     /// Whether a file can have two names.
     pub links: bool,
     /// How much room files get beyond what is needed.

@@ -60,6 +60,7 @@ impl SimDisk {
             clock: Micros(1_700_000_000_000_000),
             next_inode: 100,
             exchanges: true,
+            whole_renames: false,
             links: true,
             room: Room::default(),
         };
@@ -95,6 +96,13 @@ impl SimDisk {
     #[must_use]
     pub fn without_exchange(self) -> Self {
         self.state().log.exchanges = false;
+        self
+    }
+
+    /// The same on a file system where a rename across folders survives whole or not at all.
+    #[must_use]
+    pub fn with_whole_renames(self) -> Self {
+        self.state().log.whole_renames = true;
         self
     }
 

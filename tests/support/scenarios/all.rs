@@ -31,6 +31,7 @@ pub fn all() -> Vec<Script> {
         replaced(),
         merged(),
         in_steps().without_exchange("a checkpoint in steps, no exchange"),
+        replaced().without_exchange("a replaced file, no exchange"),
         erasing_meanwhile().without_exchange("an erase during a checkpoint, no exchange"),
     ]
 }
@@ -93,7 +94,7 @@ pub(super) fn brain() -> Create {
 }
 
 /// A brain without vectors.
-fn plain() -> Create {
+pub(super) fn plain() -> Create {
     Create {
         dimension: 0,
         space: Uuid::nil(),

@@ -21,7 +21,7 @@ use super::flaw::Flaw;
 use super::picture;
 use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
-use super::trial::{PUT, note};
+use super::trial::{ATTEMPTS, PUT, note};
 use crate::crash::{Scenario, Trace};
 use crate::disk::{Answered, SimDisk};
 
@@ -31,8 +31,6 @@ const FILE: &str = "b.amem";
 const KEPT: &str = "conflicts/b-1700000000000000.amem";
 /// What is written late.
 const LATE: &[u8] = b"written when it was a brain already";
-/// How often a run tries again when something failed.
-const ATTEMPTS: usize = 3;
 
 /// How a file comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

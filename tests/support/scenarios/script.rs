@@ -95,21 +95,6 @@ impl Script {
         self
     }
 
-    /// The first transaction after somebody's file has taken the place of the brain's.
-    pub(super) fn after_replacement(&self) -> Option<u64> {
-        let mut next = 2;
-        for step in &self.steps {
-            match step {
-                Step::Replace => return Some(next),
-                Step::Commit(asks) => {
-                    next += asks.iter().filter(|ask| matches!(ask, Ask::Do(_))).count() as u64;
-                }
-                _ => {}
-            }
-        }
-        None
-    }
-
     /// The requests of all transactions but the first, that after all others included, and the time of each.
     pub fn requests(&self) -> Vec<(&Request, Micros)> {
         let mut out = Vec::new();

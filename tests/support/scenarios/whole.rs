@@ -22,6 +22,7 @@ use super::flaw::Flaw;
 use super::picture;
 use super::process::{Phase, Process};
 use super::script::time_of;
+use super::trial::ATTEMPTS;
 use crate::crash::{Scenario, Trace};
 use crate::disk::{Answered, SimDisk};
 
@@ -31,8 +32,6 @@ const LIST: &str = "list";
 const REPAIRED: &str = "repaired.amem";
 /// What it is called until it is whole.
 const TMP: &str = "repaired.new";
-/// How often a run tries again when something failed.
-const ATTEMPTS: usize = 3;
 
 /// What is written.
 #[derive(Debug, Clone)]

@@ -1,0 +1,312 @@
+//! A brain that is removed, and another one that is made under its name; and one whose name somebody's file takes in
+//! the moment in which it is removed.
+//!
+//! Transaction 1: the brain is there, with a fact. 2: it is removed, and its bytes are in no file. 3: another one has
+//! its name. 4: something was committed to that. Where somebody's file takes the name, 2: that is durable; 3: the
+//! brain, which is not removed then, is saved.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use amem_core::EventType;
+use amem_core::event::Graph;
+use amem_core::view::View;
+use amem_store::adoption::{self, Standing};
+use amem_store::disk::Disk;
+use amem_store::folder::{RECOVERED, TMP};
+use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::{Error, Folder, Mutation, Request, Store};
+
+use super::all::{brain, graph, plain};
+use super::flaw::Flaw;
+use super::picture;
+use super::process::{Phase, Process};
+use super::script::{id_of, time_of};
+use super::trial::ATTEMPTS;
+use crate::crash::{Scenario, Trace};
+use crate::disk::{About, Answered, Hooked, SimDisk};
+
+const NAME: &str = "b";
+const FILE: &str = "b.amem";
+/// What only the removed brain has.
+const REMOVED: &str = "qwertzuiop";
+/// What only the other one has.
+const OTHER: &str = "yxcvbnmasd";
+/// What somebody's file has, and what it is called before it takes the name.
+const THEIRS: &[u8] = b"what somebody has written";
+const COMING: &str = "coming";
+
+/// A brain that is removed.
+#[derive(Debug, Clone)]
+pub struct Removal {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// Whether somebody's file takes the brain's name.
+    raced: bool,
+    /// Whether what was removed must be in no file.
+    searched: bool,
+    flaw: Flaw,
+}
+
+/// What has the brain's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// The first brain, so far without its fact, or with it.
+    First(bool),
+    /// The other brain, without a fact and with one.
+    Other(bool),
+    /// No file of ours.
+    Theirs,
+}
+
+impl Removal {
+    /// Both.
+    pub fn all() -> [Self; 2] {
+        let of = |name, raced| Self {
+            name,
+            raced,
+            searched: !raced,
+            flaw: Flaw::None,
+        };
+        [
+            of("a removal", false),
+            of("a removal while another file takes the name", true),
+        ]
+    }
+
+    /// The same on a disk with a flaw.
+    #[must_use]
+    pub fn with_flaw(mut self, flaw: Flaw) -> Self {
+        self.flaw = flaw;
+        self
+    }
+
+    /// The same, but no file is searched for what was removed: where a removal failed, that may come back.
+    #[must_use]
+    pub fn unsearched(mut self) -> Self {
+        self.searched = false;
+        self
+    }
+
+    /// Opens the folder. `race` runs before a file loses its name, if it may.
+    fn begin(
+        &self,
+        disk: &Arc<SimDisk>,
+        race: impl Fn() + Send + Sync + 'static,
+    ) -> Result<(Process, Folder, Arc<AtomicBool>), Error> {
+        let process = Process::new(disk.clone(), self.flaw);
+        process.set_clock(time_of(1));
+        let armed = Arc::new(AtomicBool::new(false));
+        let is_armed = armed.clone();
+        let hooked = Hooked::new(Arc::new(process.clone()), move |about| {
+            if about == About::Unname && is_armed.swap(false, Ordering::Relaxed) {
+                race();
+            }
+        });
+        let folder = Folder::open(Arc::new(hooked), "a removal")?;
+        let left = disk.list(TMP).unwrap_or_default();
+        assert!(left.is_empty(), "unfinished files are left: {left:?}");
+        Ok((process, folder, armed))
+    }
+
+    fn work(&self, disk: &Arc<SimDisk>, trace: &Trace, begun: &mut u64) -> Result<(), Error> {
+        let (theirs, told) = (disk.clone(), Trace::new(disk));
+        let (process, folder, armed) = self.begin(disk, move || {
+            // What fails here fails somebody else, who knows.
+            if put(&theirs).is_ok() {
+                told.acknowledge(2);
+            }
+        })?;
+        loop {
+            match look(disk, &folder)? {
+                Found::Nothing if *begun < 2 => {
+                    process.enter(Phase::Creating);
+                    submit(trace, begun, 1);
+                    amem_store::import(&folder, NAME, &brain(), &graph())?;
+                    process.enter(Phase::Opening);
+                }
+                Found::First(with_fact) => {
+                    let mut store = Store::open(&folder, NAME)?;
+                    if !with_fact {
+                        process.enter(Phase::Checkpointing);
+                        store.checkpoint()?;
+                        process.enter(Phase::Working);
+                        process.set_clock(time_of(1));
+                        store.execute(fact(REMOVED, 1))?;
+                        trace.acknowledge(1);
+                    }
+                    // As the old file of a checkpoint is, it is renamed and taken away.
+                    process.enter(Phase::Checkpointing);
+                    submit(trace, begun, if self.raced { 3 } else { 2 });
+                    armed.store(self.raced, Ordering::Relaxed);
+                    match store.remove() {
+                        Err(Error::Replaced { .. }) if self.raced => {
+                            trace.acknowledge(3);
+                            return Ok(());
+                        }
+                        done => done?,
+                    }
+                    if self.raced {
+                        // Whoever was to take the name failed.
+                        return Ok(());
+                    }
+                    trace.acknowledge(2);
+                    process.enter(Phase::Opening);
+                }
+                Found::Nothing => {
+                    process.enter(Phase::Creating);
+                    submit(trace, begun, 3);
+                    amem_store::create(&folder, NAME, &plain())?;
+                    trace.acknowledge(3);
+                    process.enter(Phase::Opening);
+                }
+                Found::Other(_) => {
+                    let mut store = Store::open(&folder, NAME)?;
+                    process.enter(Phase::Working);
+                    process.set_clock(time_of(4));
+                    submit(trace, begun, 4);
+                    store.execute(fact(OTHER, 4))?;
+                    trace.acknowledge(4);
+                    return store.close();
+                }
+                Found::Theirs => return Ok(()),
+            }
+        }
+    }
+
+    /// What is left of somebody's file, and of the brain that had the name.
+    fn check_raced(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
+        if answered.must >= 2 && disk.files_with(THEIRS).is_empty() {
+            return Err("what somebody had put there is gone".into());
+        }
+        let saved = disk.files_with(REMOVED.as_bytes());
+        if answered.must >= 3 && !saved.iter().any(|path| path.starts_with(RECOVERED)) {
+            return Err(format!("the brain is not saved, only in {saved:?}"));
+        }
+        Ok(())
+    }
+}
+
+impl Scenario for Removal {
+    fn disk(&self, seed: u64) -> SimDisk {
+        let disk = SimDisk::new(seed);
+        if self.raced {
+            // Nothing takes a name away and looks at what had it: somebody's file is renamed before it is known to be
+            // theirs. Where a power cut halves renames, one that comes in the same moment can take it.
+            return disk.with_whole_renames();
+        }
+        disk
+    }
+
+    fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
+        let mut begun = 0;
+        for _ in 0..ATTEMPTS {
+            let Err(error) = self.work(&disk, trace, &mut begun) else {
+                return;
+            };
+            let sound = self.flaw == Flaw::None && disk.struck_at().is_none();
+            assert!(!sound, "on a sound disk: {error}");
+        }
+    }
+
+    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+        let words = |e: Error| e.to_string();
+        if self.searched && answered.must >= 2 {
+            // Also in what the next start would clear.
+            let files = disk.files_with(REMOVED.as_bytes());
+            if !files.is_empty() {
+                return Err(format!("the brain is removed, and in {files:?}"));
+            }
+        }
+        let (_process, folder, _) = self.begin(&disk, || ()).map_err(words)?;
+        let found = look(&disk, &folder).map_err(words)?;
+        drop(folder);
+        if self.raced {
+            self.check_raced(&disk, answered)?;
+        }
+        let found = match found {
+            Found::Theirs if self.raced => answered.must,
+            Found::Theirs => return Err("what has the name is no brain".into()),
+            Found::Nothing if answered.may >= 2 && !self.raced => 2,
+            // Their file is out of the name, and kept, before the brain's is saved; or it did not come.
+            Found::Nothing if answered.may >= 3 && self.raced => answered.must,
+            Found::Nothing | Found::First(false) => 0,
+            Found::First(true) => 1,
+            Found::Other(with_fact) => 3 + u64::from(with_fact),
+        };
+        if found < answered.must || found > answered.may || self.raced {
+            return Ok(found);
+        }
+        // Nobody acts on what was not answered, so that a later crash may take it away though it was seen.
+        let mut begun = answered.may;
+        self.work(&disk, trace, &mut begun).map_err(words)?;
+        let (_process, folder, _) = self.begin(&disk, || ()).map_err(words)?;
+        match look(&disk, &folder).map_err(words)? {
+            Found::Other(true) => {}
+            other => return Err(format!("it ends with {other:?}")),
+        }
+        let file = disk.open(FILE).map_err(|e| e.to_string())?;
+        picture::verify(&*file)?;
+        Ok(answered.must)
+    }
+}
+
+/// Says which transaction is handed over.
+fn submit(trace: &Trace, begun: &mut u64, transaction: u64) {
+    *begun = transaction.max(*begun);
+    trace.submit(*begun);
+}
+
+/// Somebody's file takes the brain's name, durably.
+fn put(disk: &Arc<SimDisk>) -> io::Result<()> {
+    let file = disk.create(COMING)?;
+    file.write_at(0, THEIRS)?;
+    file.sync()?;
+    disk.replace(COMING, FILE)?;
+    disk.sync_folder("")
+}
+
+/// What has the brain's name.
+fn look(disk: &SimDisk, folder: &Folder) -> Result<Found, Error> {
+    match adoption::standing(folder, NAME) {
+        Err(Error::NotFound { .. }) => return Ok(Found::Nothing),
+        Ok(Standing::Other(_)) if disk.contents(FILE).as_deref() == Some(THEIRS) => {
+            return Ok(Found::Theirs);
+        }
+        // A brain of a folder that has lost its id, as the sync failed that was to keep that.
+        Ok(Standing::Other(stamp)) => drop(adoption::adopt(folder, NAME, stamp, false)?),
+        standing => drop(standing?),
+    }
+    Ok(judge(&Store::open(folder, NAME)?.view())?)
+}
+
+/// Which of the brains it is: nothing but what was committed to it, and that in order.
+fn judge(view: &View) -> amem_core::Result<Found> {
+    let texts = (0..view.nodes()).map(|at| Ok(view.event_at(at)?.text));
+    let texts = texts.collect::<amem_core::Result<Vec<_>>>()?;
+    let brought: Vec<_> = graph().events.into_iter().map(|event| event.text).collect();
+    let (first, last) = texts.split_at(texts.len().min(brought.len()));
+    Ok(match (first, last) {
+        ([], []) => Found::Other(false),
+        ([text], []) if text == OTHER => Found::Other(true),
+        (first, []) if first == brought => Found::First(false),
+        (first, [text]) if first == brought && text == REMOVED => Found::First(true),
+        _ => {
+            return Err(amem_core::Error::invalid(
+                "a brain",
+                format!("neither of the brains: {texts:?}"),
+            ));
+        }
+    })
+}
+
+fn fact(text: &str, transaction: u64) -> Request {
+    let events = vec![NewEvent::new(EventType::FACT, text)];
+    let ingest = Ingest {
+        events,
+        ..Ingest::default()
+    };
+    Request::new(Mutation::Ingest(ingest)).with_id(id_of(transaction))
+}
