@@ -298,7 +298,11 @@ impl<'t> Life<'t> {
                 Ok(())
             }
         };
-        if done.is_err() {
+        if let Err(e) = &done {
+            let sound = self.trial.flaw == Flaw::None && self.disk.struck_at().is_none();
+            // A checkpoint gives way to a merge that came after it was begun.
+            let gave_way = matches!(e, Error::Aborted { .. });
+            assert!(!sound || gave_way, "{step:?} on a sound disk: {e}");
             self.checkpoint = None;
             self.expect_poison();
         }
