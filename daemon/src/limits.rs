@@ -38,9 +38,12 @@ pub const HEADER_BYTES_MAX: u32 = 16 << 10;
 pub const DRAIN: Duration = Duration::from_secs(5);
 /// How long writers may take to close when the daemon stops.
 pub const CLOSE: Duration = Duration::from_secs(4);
+/// How long brains may take to be saved when the daemon stops whose files were taken away or pushed aside.
+pub const SAVE: Duration = Duration::from_secs(600);
 /// How long work beside the calls is waited for when the process ends; what goes on is cut off, as a crash would.
 pub const LEAVE: Duration = Duration::from_millis(500);
-/// How long the service manager is asked to wait, again and again, while brains are recovered at the start.
+/// How long the service manager is asked to wait, again and again, while brains are recovered at the start, or saved at the
+/// end.
 pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 /// How long after a failed recovery the next one is tried.
 pub const RECOVER_AGAIN_AFTER: Duration = Duration::from_secs(1);

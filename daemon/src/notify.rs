@@ -31,8 +31,8 @@ pub(crate) fn reloaded(refused: Option<&dyn Display>) {
     tell(&[NotifyState::Ready, NotifyState::Status(&why)]);
 }
 
-/// Asks for more time to get ready, again and again, for as long as it is polled.
-pub(crate) async fn starting() {
+/// Asks for more time to get ready, or to end, again and again, for as long as it is polled.
+pub(crate) async fn more_time() {
     let more = u32::try_from((2 * RECOVERY_STEP).as_micros()).unwrap_or(u32::MAX);
     loop {
         tell(&[NotifyState::ExtendTimeoutUsec(more)]);

@@ -26,7 +26,7 @@ use crate::jobs::Jobs;
 use crate::latency::Latencies;
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, KEEPALIVE_ANSWER,
-    MESSAGE_BYTES_MAX,
+    MESSAGE_BYTES_MAX, SAVE,
 };
 use crate::listen::{Listeners, accept};
 use crate::methods;
@@ -179,6 +179,14 @@ pub async fn run(
         },
     };
     daemon.schedules.keep();
+    let saved = tokio::select! {
+        biased;
+        () = notify::more_time() => false,
+        saved = tokio::time::timeout(SAVE, daemon.brains.save_nameless()) => saved.is_ok(),
+    };
+    if !saved {
+        tracing::error!("a brain whose file was taken away could not be saved in time");
+    }
     if tokio::time::timeout(CLOSE, daemon.brains.close())
         .await
         .is_err()
@@ -195,7 +203,7 @@ async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
     let recovered = tokio::select! {
         biased;
         () = shutdown => None,
-        () = notify::starting() => None,
+        () = notify::more_time() => None,
         recovered = brains.recover_all() => Some(recovered),
     };
     let Some(recovered) = recovered else {

@@ -39,10 +39,18 @@ impl Service {
             // The session may go on: a retry says the same, and has another summary.
             request.said = Some(format!("a summary of session {session}"));
         }
-        if let Mutation::Erase(ids) = &request.mutation {
-            super::merge::refuse_kept(&self.0, caller, &brain, ids).await?;
+        let erased = match &request.mutation {
+            Mutation::Erase(ids) => Some((ids.clone(), brain.view())),
+            _ => None,
+        };
+        if let Some((ids, view)) = &erased {
+            super::merge::refuse_kept(&self.0, caller, &brain, view.clone(), ids).await?;
         }
         let written = brain.write(request, bytes).await?;
+        if let Some((ids, view)) = erased {
+            // A copy may have taken the brain's name since, and have what was erased.
+            super::merge::refuse_kept(&self.0, caller, &brain, view, &ids).await?;
+        }
         Ok(Done { brain, written })
     }
 

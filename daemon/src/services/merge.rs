@@ -278,21 +278,27 @@ pub(super) async fn resolve_kept(
 /// Refuses to erase events that a file has, too, which was kept aside of the same lineage, or under the brain's name
 /// without saying of which: they would not be gone.
 /// What is kept of a brain that the caller may not know of is not named to it.
+///
+/// `view`: the brain with the texts of these events. A file may have taken the brain's name while they were being erased:
+/// it is looked for afterwards, with the view of before.
 pub(super) async fn refuse_kept(
     daemon: &Daemon,
     caller: &Caller,
     brain: &OpenBrain,
+    view: View,
     ids: &[NodeId],
 ) -> Result<()> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
     daemon.brains.settle(&brain.name).await;
-    let (folder, view, ids) = (daemon.brains.folder().clone(), brain.view(), ids.to_vec());
+    let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
     let found = daemon.scans.run(move || {
         let ids: Vec<_> = ids
             .into_iter()
-            .filter(|id| view.node(*id).is_ok_and(|node| !node.is_erased()))
+            .filter(|id| view.node(*id).is_ok())
             .collect();
+        let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
+        let whole: Vec<_> = ids.iter().copied().filter(is_whole).collect();
         let lineage = view.identity().lineage;
         for kept in kept::list(&folder)? {
             if ids.is_empty() {
@@ -303,8 +309,8 @@ pub(super) async fn refuse_kept(
                 Some((of, _)) if of == lineage => read()
                     .and_then(|(other, _)| Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())),
                 // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
-                None if kept.brain == brain_name => {
-                    read().and_then(|(other, _)| merge::has_text_of(&view, &other, &ids))
+                None if kept.brain == brain_name && !whole.is_empty() => {
+                    read().and_then(|(other, _)| merge::has_text_of(&view, &other, &whole))
                 }
                 _ => continue,
             };

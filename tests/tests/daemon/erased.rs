@@ -2,13 +2,20 @@
 //! form.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
+use amem_store::disk::Disk;
+use amem_tests::disk::{Hooked, SimDisk};
+use tonic::Code;
+use v1::resolve_kept_file_request::Action;
 
-use crate::process::{Daemon, files_with, folder, get};
+use crate::faulty::{Served, reason};
+use crate::merge::{files, resolve};
+use crate::process::{Daemon, create_bare, files_with, folder, get};
 
 const DIMENSION: u32 = 16;
 /// Events in one request.
@@ -231,5 +238,96 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
         drop(reader.view().unwrap());
         assert!(Instant::now() < look_until, "the reader holds the old file");
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A copy of the brain takes its name, whatever the daemon is about: it is kept aside, and has what is being erased.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
+    const TEXT: &str = "qwertzuiopasdf";
+    let (mut refused, mut late) = (0, 0);
+    for moment in 0.. {
+        let disk = Arc::new(SimDisk::new(10));
+        let (copy, left) = (
+            Arc::new(OnceLock::<Vec<u8>>::new()),
+            Arc::new(AtomicU64::new(0)),
+        );
+        let put = {
+            let (disk, copy) = (disk.clone(), copy.clone());
+            move || {
+                let Some(copy) = copy.get() else { return };
+                let file = disk.create("copy").unwrap();
+                file.write_at(0, copy).unwrap();
+                disk.replace("copy", "b.amem").unwrap();
+            }
+        };
+        let hook = {
+            let (put, left) = (put.clone(), left.clone());
+            move |_| {
+                let before = left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
+                if before == Ok(1) {
+                    put();
+                }
+            }
+        };
+        let served = Served::start(Arc::new(Hooked::new(disk.clone(), hook))).await;
+        let client = served.client().await;
+        create_bare(&client, "b").await;
+        crate::process::ingest(&client, "b", &[TEXT, "stays"]).await;
+        copy.set(disk.contents("b.amem").unwrap()).unwrap();
+        match moment {
+            0 => put(),
+            moment => left.store(moment, SeqCst),
+        }
+        for attempt in 0.. {
+            assert!(attempt < 100, "moment {moment}: it is never erased");
+            let request = v1::EraseRequest {
+                brain: "b".into(),
+                event_ids: vec![0],
+                ..Default::default()
+            };
+            let Err(status) = client.memory().erase(request).await else {
+                let found = disk.files_with(TEXT.as_bytes());
+                if found != ["b.amem"] {
+                    assert!(
+                        found.is_empty(),
+                        "moment {moment}: erased, and in {found:?}"
+                    );
+                    break;
+                }
+                // It came when the brain was without the text already, as one that is put there later. It is kept,
+                // and whoever erases again is told.
+                late += 1;
+                crate::process::ingest(&client, "b", &["after"]).await;
+                assert_eq!(disk.files_with(TEXT.as_bytes()).len(), 1);
+                continue;
+            };
+            if reason(&status) == "KEPT_FILE" {
+                refused += 1;
+                for file in files(&client).await {
+                    let discard = resolve(&client, &file.file, Action::Discard(true)).await;
+                    discard.unwrap();
+                }
+            } else {
+                assert_eq!(
+                    status.code(),
+                    Code::Unavailable,
+                    "moment {moment}: {status}"
+                );
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        }
+        let unreached = left.swap(0, SeqCst) > 0;
+        let found = disk.files_with(TEXT.as_bytes());
+        assert!(
+            found.is_empty(),
+            "moment {moment}: erased, and in {found:?}"
+        );
+        served.end().await;
+        if unreached {
+            assert!(refused > 3 && moment > 5, "{refused} of {moment} moments");
+            assert!(late < 10, "{late} of {moment} moments");
+            break;
+        }
     }
 }

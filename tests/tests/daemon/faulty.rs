@@ -21,7 +21,7 @@ use uuid::Uuid;
 use crate::process::{check_refused, create_bare, facts, get};
 
 /// A daemon that serves a folder on some disk.
-struct Served {
+pub(crate) struct Served {
     socket: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     ended: Option<tokio::task::JoinHandle<amemd::Result<()>>>,
@@ -29,7 +29,7 @@ struct Served {
 }
 
 impl Served {
-    async fn start(disk: Arc<dyn Disk>) -> Self {
+    pub(crate) async fn start(disk: Arc<dyn Disk>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
         let flags = Flags {
@@ -58,11 +58,11 @@ impl Served {
         }
     }
 
-    async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         Client::connect_unix(&self.socket).await.unwrap()
     }
 
-    async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         drop(self.stop.take());
         self.ended.take().unwrap().await.unwrap().unwrap();
     }
@@ -78,7 +78,7 @@ fn request(text: &str) -> v1::IngestRequest {
     }
 }
 
-fn reason(status: &Status) -> String {
+pub(crate) fn reason(status: &Status) -> String {
     let info = status.get_details_error_info();
     info.map_or_else(String::new, |info| info.reason)
 }

@@ -247,3 +247,45 @@ async fn a_file_that_lacks_what_it_was_answered_is_not_adopted_and_stays_as_it_i
     assert!(refused.message.contains("amemctl repair"), "{refused:?}");
     assert_eq!(fs::read(at(folder.path(), "damaged")).unwrap(), bytes);
 }
+
+#[tokio::test]
+async fn a_brain_that_loses_its_name_as_the_daemon_stops_is_saved() {
+    for is_taken in [false, true] {
+        for is_asked_for in [true, false] {
+            let what = format!("taken {is_taken}, asked for {is_asked_for}");
+            let folder = folder();
+            let start = || Daemon::start(folder.path());
+            let mut daemon = start();
+            create_bare(&daemon.client().await, "b").await;
+            let earlier = fs::read(at(folder.path(), "b")).unwrap();
+            ingest(&daemon.client().await, "b", &["qwertzuiopasdf"]).await;
+            if !is_asked_for {
+                daemon.stop();
+                daemon = start();
+            }
+            match is_taken {
+                true => {
+                    fs::write(folder.path().join("copy"), &earlier).unwrap();
+                    fs::rename(folder.path().join("copy"), at(folder.path(), "b")).unwrap();
+                }
+                false => fs::remove_file(at(folder.path(), "b")).unwrap(),
+            }
+            daemon.stop();
+            assert_eq!(
+                files_with(folder.path(), b"qwertzuiopasdf").len(),
+                1,
+                "{what}"
+            );
+            let daemon = start();
+            let client = daemon.client().await;
+            let kept = files(&client).await;
+            assert_eq!(kept.len(), 1, "{what}: {kept:?}");
+            if is_taken {
+                assert_eq!(kept[0].reason(), v1::KeptReason::Conflict, "{what}");
+                assert_eq!(events(&client, "b").await, 1, "{what}");
+            } else {
+                assert_eq!(kept[0].reason(), v1::KeptReason::Recovered, "{what}");
+            }
+        }
+    }
+}
