@@ -1,5 +1,5 @@
-"""The package alone, without a daemon: hashes, blocks, targets, conversions, and files that are not what they must
-be."""
+"""The package alone, without a daemon: hashes, blocks, targets, conversions, files that are not what they must
+be, and what takes a file's place."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from unittest import mock
 import grpc
 
 import amemd
+import made
 from amemd import _call, _convert, _wire, client
 from amemd.errors import refused
 from amemd.reader import _graph, _journal, _lz4, _ops, _xxh3
@@ -355,6 +356,120 @@ class Transactions(unittest.TestCase):
             self.following([b"8 bytes."] * 10)
             with self.assertRaisesRegex(amemd.DamagedFile, "limit"):
                 self.following([b"8 bytes."] * 11)
+
+
+class Successors(unittest.TestCase):
+    """A file that is followed, and what takes its place."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(folder.name, "b.amem")
+        made.publish(self.path, made.brain(["one"]))
+        self.inode = os.stat(self.path).st_ino
+
+    def open(self, path=None):
+        reader = amemd.Reader(path or self.path)
+        self.addCleanup(reader.close)
+        self.assertTrue(reader.is_live)
+        return reader
+
+    def test_a_relative_path_is_followed_wherever_the_process_goes(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        reader = self.open("b.amem")
+        os.chdir("/")
+        made.tell(self.path, made.SUPERSEDED_BY, 2)
+        made.publish(self.path, made.brain(["one", "two"], 2))
+        self.assertTrue(reader.refresh())
+        self.assertEqual((reader.generation, reader.text(1), reader.is_live), (2, "two", True))
+
+    def test_a_file_that_was_replaced_by_none_that_can_be_read_says_so(self):
+        reader = self.open()
+        made.tell(self.path, made.SUPERSEDED_BY, 2)
+        # The names are about to be exchanged.
+        self.assertFalse(reader.refresh())
+        aside = os.path.join(self.folder, "aside")
+        os.rename(self.path, aside)
+        rows = [
+            ("FileNotFoundError", None),
+            ("DamagedFile: header", b"no brain"),
+            ("another brain", made.brain(["one", "two"], 2, b"o" * 16)),
+            ("generation 1 is there", made.brain(["one", "two"], 1)),
+        ]
+        for why, data in rows:
+            if data is not None:
+                Path(self.path).write_bytes(data)
+            for _ in range(2):
+                with self.assertRaisesRegex(amemd.Superseded, why) as caught:
+                    reader.refresh()
+                self.assertEqual((caught.exception.path, caught.exception.by), (self.path, 2))
+                self.assertFalse(reader.is_live)
+                # What is shown is as it was.
+                self.assertEqual((reader.lsn, reader.text(0)), (1, "one"))
+        made.publish(self.path, made.brain(["one", "two"], 2))
+        self.assertTrue(reader.refresh())
+        self.assertEqual((reader.lsn, reader.is_live), (2, True))
+
+    def test_a_link_to_a_file_that_is_about_to_be_replaced_is_that_file(self):
+        link = os.path.join(self.folder, "link")
+        os.symlink(self.path, link)
+        reader = self.open(link)
+        made.tell(self.path, made.SUPERSEDED_BY, 2)
+        self.assertFalse(reader.refresh())
+        made.publish(self.path, made.brain(["one", "two"], 2))
+        self.assertTrue(reader.refresh())
+
+    def test_what_is_closed_is_let_go_of_and_not_read(self):
+        reader = self.open()
+        # What a file gains is mapped anew, beside its base.
+        for texts in (["one", "two"], ["one", "two", "three" * 1000], ["one", "two", "three" * 1000, "four"]):
+            made.own(self.path, made.brain(texts))
+            self.assertTrue(reader.refresh())
+        vector = reader.vector(0)
+        self.assertTrue(made.is_held(self.inode))
+        reader.close()
+        self.assertFalse(made.is_held(self.inode))
+        self.assertEqual(list(vector), [1, 2])
+        for read in (lambda: reader.text(0), lambda: reader.lsn, lambda: list(reader.events()), reader.refresh):
+            with self.assertRaisesRegex(amemd.AmemError, "closed"):
+                read()
+        self.assertFalse(reader.is_live)
+        reader.close()
+
+    def test_a_file_that_is_no_brain_is_not_held(self):
+        made.own(self.path, b"no brain")
+        try:
+            amemd.Reader(self.path)
+        except amemd.DamagedFile as damage:
+            # An error that is kept keeps what its frames had; assertRaises would clear them.
+            self.assertIsNotNone(damage.__traceback__)
+            self.assertFalse(made.is_held(self.inode))
+        else:
+            self.fail("it was opened")
+
+    def test_a_file_of_which_something_was_erased_is_let_go_of(self):
+        reader = self.open()
+        event = reader.get(0, vectors=True)
+        made.tell(self.path, made.SUPERSEDED_BY, 2)
+        made.tell(self.path, made.MUST_DROP, 1)
+        aside = os.path.join(self.folder, "aside")
+        os.rename(self.path, aside)
+        for _ in range(2):
+            with self.assertRaises(amemd.MustDrop):
+                reader.refresh()
+            self.assertFalse(made.is_held(self.inode))
+            self.assertFalse(reader.is_live)
+            with self.assertRaises(amemd.MustDrop):
+                reader.text(0)
+        self.assertEqual(list(event.vector), [1, 2])
+        # The file that comes next may have the inode of the one that was let go of.
+        os.truncate(aside, 0)
+        made.own(aside, made.brain(["1", "two"], 2))
+        os.rename(aside, self.path)
+        self.assertTrue(reader.refresh())
+        self.assertEqual((reader.generation, reader.text(0), reader.is_live), (2, "1", True))
 
 
 if __name__ == "__main__":

@@ -68,3 +68,19 @@ export class DamagedFile extends AmemError {
  * may not be read any more. Open the brain again.
  */
 export class MustDrop extends AmemError {}
+
+/**
+ * A file was replaced, and what replaced it can't be read: what was committed since is missing here. `refresh` goes on
+ * once it is there again; else open the brain where it is now.
+ *
+ * `path` is where the brain was opened, `by` the generation that replaced it; `why` says what stands there instead.
+ */
+export class Superseded extends AmemError {
+  constructor(
+    readonly path: string,
+    readonly by: bigint,
+    readonly why: string,
+  ) {
+    super(`${path} was replaced by generation ${by}, which can't be read there: ${why}`);
+  }
+}

@@ -23,6 +23,7 @@ export {
   MustDrop,
   NotFound,
   Refused,
+  Superseded,
   Unavailable,
 } from './errors';
 export { Reader } from './reader';

@@ -1,4 +1,4 @@
-// The package alone, without a daemon: hashes, blocks, targets, conversions.
+// The package alone, without a daemon: hashes, blocks, targets, conversions, and what takes a file's place.
 
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
@@ -23,6 +23,7 @@ import { xxh3 } from '../src/reader/xxh3';
 import { commitKind, errorInfo } from '../src/wire';
 import { chance } from './chance';
 import { compare, Mismatch, type Plain } from './compare';
+import * as made from './made';
 import { VECTORS, generated } from './vectors';
 
 test('hashes are those of the specification', () => {
@@ -280,6 +281,128 @@ test('the headers of a transaction count towards its limit', () => {
   const payloads = Array.from({ length: 10 }, () => '8 bytes.');
   assert.equal(transaction(payloads, 480).transaction?.frames.length, 10);
   assert.throws(() => transaction(payloads, 479), /DamagedFile.*limit/);
+});
+
+/** A folder with a brain's file in it that a daemon owns, and a reader of it; gone with the test. */
+function followed(
+  read: (reader: amemd.Reader, file: string, folder: string) => void,
+  opened = (file: string): string => file,
+): void {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
+  const file = path.join(folder, 'b.amem');
+  made.publish(file, made.brain(['one']));
+  const reader = new amemd.Reader(opened(file));
+  try {
+    assert.equal(reader.isLive, true);
+    read(reader, file, folder);
+  } finally {
+    reader.close();
+    fs.rmSync(folder, { recursive: true });
+  }
+}
+
+test('a relative path is followed wherever the process goes', () => {
+  const before = process.cwd();
+  const relative = (file: string): string => {
+    process.chdir(path.dirname(file));
+    return path.basename(file);
+  };
+  followed((reader, file) => {
+    process.chdir(before);
+    made.tell(file, made.CELL.supersededBy, 2);
+    made.publish(file, made.brain(['one', 'two'], 2));
+    assert.equal(reader.refresh(), true);
+    assert.deepEqual([reader.generation, reader.text(1), reader.isLive], [2n, 'two', true]);
+  }, relative);
+});
+
+test('a file that was replaced by none that can be read says so', () => {
+  followed((reader, file, folder) => {
+    made.tell(file, made.CELL.supersededBy, 2);
+    // The names are about to be exchanged.
+    assert.equal(reader.refresh(), false);
+    fs.renameSync(file, path.join(folder, 'aside'));
+    const rows: [string, string | Buffer | undefined][] = [
+      ['ENOENT', undefined],
+      ['DamagedFile: header', 'no brain'],
+      ['another brain', made.brain(['one', 'two'], 2, 'o'.repeat(16))],
+      ['generation 1 is there', made.brain(['one', 'two'], 1)],
+    ];
+    for (const [why, data] of rows) {
+      if (data !== undefined) fs.writeFileSync(file, data);
+      const says = (error: unknown): boolean =>
+        error instanceof amemd.Superseded && error.path === file && error.by === 2n && error.message.includes(why);
+      for (let time = 0; time < 2; time += 1) {
+        assert.throws(() => reader.refresh(), says, why);
+        // What is shown is as it was.
+        assert.deepEqual([reader.isLive, reader.lsn, reader.text(0)], [false, 1n, 'one']);
+      }
+    }
+    made.publish(file, made.brain(['one', 'two'], 2));
+    assert.equal(reader.refresh(), true);
+    assert.deepEqual([reader.lsn, reader.isLive], [2n, true]);
+  });
+});
+
+test('a link to a file that is about to be replaced is that file', () => {
+  const linked = (file: string): string => {
+    fs.symlinkSync(file, `${file}.link`);
+    return `${file}.link`;
+  };
+  followed((reader, file) => {
+    made.tell(file, made.CELL.supersededBy, 2);
+    assert.equal(reader.refresh(), false);
+    made.publish(file, made.brain(['one', 'two'], 2));
+    assert.equal(reader.refresh(), true);
+  }, linked);
+});
+
+test('what is closed is not read, whoever has its number now', () => {
+  followed((reader, file, folder) => {
+    const closed = new File(file);
+    const { ino } = fs.statSync(file);
+    closed.close();
+    reader.close();
+    assert.equal(made.isHeld(ino), false);
+    const other = path.join(folder, 'other');
+    made.own(other, made.brain(['another brain']));
+    const numbers = [fs.openSync(other, 'r'), fs.openSync(other, 'r')];
+    const reads = [
+      () => reader.text(0),
+      () => reader.lsn,
+      () => [...reader.events()],
+      () => reader.refresh(),
+      () => closed.read('frame', 0, 4),
+      () => closed.look(),
+    ];
+    for (const read of reads) assert.throws(read, /AmemError.*closed/, String(read));
+    assert.equal(reader.isLive, false);
+    reader.close();
+    closed.close();
+    for (const number of numbers) fs.closeSync(number);
+  });
+});
+
+test('a file of which something was erased is let go of', () => {
+  followed((reader, file, folder) => {
+    const { ino } = fs.statSync(file);
+    made.tell(file, made.CELL.supersededBy, 2);
+    made.tell(file, made.CELL.mustDrop, 1);
+    const aside = path.join(folder, 'aside');
+    fs.renameSync(file, aside);
+    for (let time = 0; time < 2; time += 1) {
+      assert.throws(() => reader.refresh(), amemd.MustDrop);
+      assert.equal(made.isHeld(ino), false);
+      assert.equal(reader.isLive, false);
+      assert.throws(() => reader.text(0), amemd.MustDrop);
+    }
+    // The file that comes next may have the inode of the one that was let go of.
+    fs.truncateSync(aside);
+    made.own(aside, made.brain(['1', 'two'], 2));
+    fs.renameSync(aside, file);
+    assert.equal(reader.refresh(), true);
+    assert.deepEqual([reader.generation, reader.text(0), reader.isLive], [2n, '1', true]);
+  });
 });
 
 test('a comparison of the conformance list can fail', () => {

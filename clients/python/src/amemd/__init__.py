@@ -26,6 +26,7 @@ from .errors import (
     MustDrop,
     NotFound,
     Refused,
+    Superseded,
     Unavailable,
 )
 from .types import (
@@ -84,6 +85,7 @@ __all__ = [
     "Rows",
     "Session",
     "Step",
+    "Superseded",
     "TimelineEntry",
     "Tls",
     "Unavailable",

@@ -67,3 +67,17 @@ class DamagedFile(AmemError):
 class MustDrop(AmemError):
     """Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old
     one may not be read any more. Open the brain again."""
+
+
+class Superseded(AmemError):
+    """A file was replaced, and what replaced it can't be read: what was committed since is missing here. `refresh`
+    goes on once it is there again; else open the brain where it is now.
+
+    `path` is where the brain was opened, `by` the generation that replaced it; `why` says what stands there instead.
+    """
+
+    def __init__(self, path: str, by: int, why: str) -> None:
+        super().__init__(f"{path} was replaced by generation {by}, which can't be read there: {why}")
+        self.path = path
+        self.by = by
+        self.why = why

@@ -6,7 +6,7 @@
 
 import * as fs from 'node:fs';
 
-import { DamagedFile } from '../errors';
+import { AmemError, DamagedFile } from '../errors';
 
 export const NODES_MAX = 4294967294;
 export const EDGES_MAX = 4294967294;
@@ -45,17 +45,17 @@ export function asNumber(value: bigint): number {
 
 /** A file that is open for reading. */
 export class File {
-  readonly fd: number;
   /** Device and inode. */
   readonly id: { device: bigint; inode: bigint };
   private readonly blocks = new Map<number, Buffer>();
   /** Up to where the file never changes. */
   private fixed = 0;
   private known: number;
-  private isOpen = true;
+  /** Undefined once it is closed: the number may be another file's then. */
+  private descriptor: number | undefined;
 
   constructor(path: string) {
-    this.fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    this.descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     const about = fs.fstatSync(this.fd, { bigint: true });
     this.id = { device: about.dev, inode: about.ino };
     this.known = Number(about.size);
@@ -63,6 +63,15 @@ export class File {
       this.close();
       throw new DamagedFile('file', 0, `${path} is no regular file`);
     }
+  }
+
+  get isOpen(): boolean {
+    return this.descriptor !== undefined;
+  }
+
+  private get fd(): number {
+    if (this.descriptor === undefined) throw new AmemError('the file is closed');
+    return this.descriptor;
   }
 
   /** Bytes of the file, as of the last look. */
@@ -82,9 +91,10 @@ export class File {
   }
 
   close(): void {
-    if (this.isOpen) fs.closeSync(this.fd);
-    this.isOpen = false;
     this.blocks.clear();
+    const { descriptor } = this;
+    this.descriptor = undefined;
+    if (descriptor !== undefined) fs.closeSync(descriptor);
   }
 
   /** Bytes of a part of the file. */

@@ -1,8 +1,9 @@
 // Following one brain's file, and reading what it says now.
 
 import * as fs from 'node:fs';
+import { isAbsolute } from 'node:path';
 
-import { AmemError, DamagedFile, MustDrop } from '../errors';
+import { AmemError, DamagedFile, MustDrop, Superseded } from '../errors';
 import { parseObject } from '../json';
 import {
   EDGE_TYPES,
@@ -108,15 +109,22 @@ class Followed {
 
 /** A brain's file, as it is at the last `refresh`. */
 export class Reader {
+  /** What it names is followed for as long as the reader lives, wherever the process goes. */
+  readonly path: string;
   private now: Followed;
   private lookAt = performance.now() + LOOK_EVERY;
+  /** Why nothing may be read. */
   private failed: AmemError | undefined;
+  private isClosed = false;
+  /** True while what was committed since is in a file that is not to be found. */
+  private isLost = false;
   /** Why the file under the name can't be read, and since when. */
   private unread: { since: number; why: unknown } | undefined;
 
   /** Opens a file, checks it, and replays its journal. */
-  constructor(readonly path: string) {
-    this.now = new Followed(path);
+  constructor(path: string) {
+    this.path = isAbsolute(path) ? path : `${process.cwd()}/${path}`;
+    this.now = new Followed(this.path);
   }
 
   private get graph(): Graph {
@@ -158,9 +166,12 @@ export class Reader {
     return this.graph.edgeCount;
   }
 
-  /** True if a daemon owned the file when it was opened, so that `refresh` follows its commits. */
+  /**
+   * True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once that can't be
+   * done: see `refresh`.
+   */
   get isLive(): boolean {
-    return this.now.isLive;
+    return this.now.isLive && this.now.file.isOpen && !this.isLost;
   }
 
   /** What stands behind the last whole transaction of a file that is not live, if not zeros. */
@@ -168,34 +179,45 @@ export class Reader {
     return this.now.isLive ? undefined : this.now.torn;
   }
 
-  /** Lets go of the file. */
+  /** Lets go of the file. Nothing can be read of it then. */
   close(): void {
     this.now.file.close();
+    this.isClosed = true;
+    this.failed = new AmemError(`the reader of ${this.path} is closed`);
   }
 
   /**
    * Takes in what was committed since, also across checkpoints; true if there was something.
    *
-   * MustDrop says that something was erased and the file that replaces this one is not to be found. Where the file that
-   * replaces this one can't be read, and stays so, its error is thrown; what is shown is still as it was.
+   * MustDrop says that something was erased and the file that replaces this one is not to be found: this one is let go
+   * of. Superseded says that this file was replaced, and no later one of this brain can be read under the path; what is
+   * shown is still as it was. Either passes once such a file is there. Where a file that no daemon owns is replaced by
+   * one that can't be read, and stays so, that one's error is thrown.
    */
   refresh(): boolean {
+    if (this.isClosed && this.failed) throw this.failed;
     const before = this.now;
     const [lsn] = [before.graph.lsn];
-    const live = before.isLive ? before.live() : undefined;
-    const hint = live && (live.look || live.mustDrop || live.supersededBy !== 0n);
+    const dropped = !before.file.isOpen;
+    const live = before.isLive && !dropped ? before.live() : undefined;
+    const hint = dropped || (live && (live.look || live.mustDrop || live.supersededBy !== 0n));
     if (hint || performance.now() >= this.lookAt) {
       this.lookAt = performance.now() + LOOK_EVERY;
-      const successor = this.successor();
-      if (successor) {
+      const found = this.successor();
+      this.isLost = false;
+      if (found instanceof Followed) {
         before.file.close();
-        [this.now, this.failed] = [successor, undefined];
+        [this.now, this.failed] = [found, undefined];
       } else if (live?.mustDrop) {
+        before.file.close();
         this.failed = new MustDrop(`something was erased from ${this.path}, and its successor is not there`);
+      } else if (live && live.supersededBy !== 0n && found !== undefined) {
+        // What is committed since is in a file that we can't find.
+        this.isLost = true;
+        throw this.failed ?? new Superseded(this.path, live.supersededBy, found);
       }
     }
-    const isLast = !live || live.supersededBy !== 0n;
-    if (this.unread && isLast && performance.now() >= this.unread.since + LOOK_EVERY) {
+    if (this.unread && !live && performance.now() >= this.unread.since + LOOK_EVERY) {
       // Nothing more will come into this file.
       throw this.failed ?? this.unread.why;
     }
@@ -210,14 +232,23 @@ export class Reader {
     return this.now !== before || this.now.graph.lsn !== lsn;
   }
 
-  /** What the path names now, if that is a later generation of this instance, or this file and owned by now. */
-  private successor(): Followed | undefined {
+  /**
+   * What the path names now, if that is a later generation of this instance, or this file and owned by now; undefined
+   * if it is this file as it was; else what stands there, or why it can't be read.
+   */
+  private successor(): Followed | string | undefined {
     const before = this.unread;
     this.unread = undefined;
-    const about = fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
-    if (!about) return undefined;
-    const { device, inode } = this.now.file.id;
-    const same = about.dev === device && about.ino === inode;
+    let about: fs.BigIntStats;
+    try {
+      // Of the file that a link leads to, as it is opened.
+      about = fs.statSync(this.path, { bigint: true });
+    } catch (why) {
+      return String(why);
+    }
+    const { isOpen, id } = this.now.file;
+    // The inode of a file that was let go of may be another file's by now.
+    const same = isOpen && about.dev === id.device && about.ino === id.inode;
     if (same && (this.now.isLive || !this.now.isOwnedNow())) return undefined;
     let found: Followed;
     try {
@@ -225,12 +256,12 @@ export class Reader {
     } catch (why) {
       // Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
       this.unread = { since: before?.since ?? performance.now(), why };
-      return undefined;
+      return String(why);
     }
     const [old, next] = [this.now.graph.base.identity, found.graph.base.identity];
     if (next.instance.equals(old.instance) && (next.generation > old.generation || same)) return found;
     found.file.close();
-    return undefined;
+    return next.instance.equals(old.instance) ? `generation ${next.generation} is there` : 'another brain is there';
   }
 
   /** Every event by id, those of the moment of the call. */

@@ -11,8 +11,10 @@ A file that a running daemon owns is *live*: `refresh` takes in what was committ
 other file, a copy made by `cp` at any moment, is read up to its first bad frame. Needs the standard library alone.
 
 Promises: what is shown is exactly the commits up to `lsn`. A file that is not what it must be raises DamagedFile with
-its place; what is made of a file in memory stays in proportion to its bytes, but for texts, of which one is at most 1
-MiB. Not promised: whoever truncates the file ends its readers (SIGBUS); `copy=True` reads it into memory instead.
+its place; a live file that was replaced by one that is not to be found raises Superseded, or MustDrop if something was
+erased; after MustDrop and after `close` nothing of a file is mapped; what is made of a file in memory stays in
+proportion to its bytes, but for texts, of which one is at most 1 MiB. Not promised: whoever truncates the file ends its
+readers (SIGBUS); `copy=True` reads it into memory instead.
 """
 
 from ._reader import Reader

@@ -14,7 +14,7 @@ from array import array
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
-from ..errors import AmemError, DamagedFile, MustDrop
+from ..errors import AmemError, DamagedFile, MustDrop, Superseded
 from ..types import EVENT_TYPES, Edge, Event, Resolved, Session, type_name
 from . import _journal
 from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR, Base, as_edge
@@ -45,6 +45,8 @@ class _Followed:
     """One generation: its file, its base, and what is applied of its journal."""
 
     def __init__(self, path: str, copy: bool) -> None:
+        #: Every mapping of the file that is not let go of yet; the base reads the first one, all else the last.
+        self._maps: List[mmap.mmap] = []
         # Whatever stands there, opening does not wait for it.
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
@@ -69,20 +71,29 @@ class _Followed:
                 else:
                     self._replay(len(self.buffer))
         except BaseException:
-            os.close(self._file)
+            self.close()
             raise
 
     def _map(self) -> Buffer:
         if not self._copy:
-            return mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
+            self._maps.append(mmap.mmap(self._file, 0, access=mmap.ACCESS_READ))
+            if len(self._maps) > 2:
+                self._maps.pop(1).close()
+            return self._maps[-1]
         with open(os.dup(self._file), "rb") as whole:
             return whole.read()
 
+    @property
+    def is_open(self) -> bool:
+        return self._file >= 0
+
     def close(self) -> None:
-        """Lets go of the file. What was lent of the mapping keeps that alive until it is let go, too."""
-        if self._file >= 0:
+        """Lets go of the file and of all that is mapped of it: who still holds this object holds none of its bytes."""
+        if self.is_open:
             os.close(self._file)
             self._file = -1
+        while self._maps:
+            self._maps.pop().close()
 
     def live(self) -> Optional[_journal.Live]:
         journal = self.graph.base.journal
@@ -122,11 +133,16 @@ class Reader:
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], copy: bool = False) -> None:
         """Opens a file: maps it, or with `copy` reads it into memory, checks it and replays its journal."""
-        self.path = os.fspath(path)
+        # What it names is followed for as long as the reader lives, wherever the process goes.
+        self.path = os.path.join(os.getcwd(), path) if not os.path.isabs(path) else os.fspath(path)
         self._copy = copy
         self._now = _Followed(self.path, copy)
         self._look_at = time.monotonic() + LOOK_EVERY
+        #: Why nothing may be read.
         self._failed: Optional[AmemError] = None
+        self._is_closed = False
+        #: True while what was committed since is in a file that is not to be found.
+        self._is_lost = False
         #: Why the file under the name can't be read, and since when.
         self._unread: Optional[Tuple[float, Exception]] = None
 
@@ -157,8 +173,9 @@ class Reader:
 
     @property
     def is_live(self) -> bool:
-        """True if a daemon owned the file when it was opened, so that `refresh` follows its commits."""
-        return self._now.is_live
+        """True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once that
+        can't be done: see `refresh`."""
+        return self._now.is_live and self._now.is_open and not self._is_lost
 
     @property
     def torn(self) -> Optional[str]:
@@ -188,32 +205,43 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Lets go of the file and its mapping. Nothing can be read of it then; what was read stays as it is."""
         self._now.close()
+        self._is_closed = True
+        self._failed = AmemError(f"the reader of {self.path} is closed")
 
     def refresh(self) -> bool:
         """Takes in what was committed since, also across checkpoints; True if there was something.
 
-        MustDrop says that something was erased and the file that replaces this one is not to be found. Where the file
-        that replaces this one can't be read, and stays so, its error is raised; what is shown is still as it was.
+        MustDrop says that something was erased and the file that replaces this one is not to be found: this one is let
+        go of. Superseded says that this file was replaced, and no later one of this brain can be read under the path;
+        what is shown is still as it was. Either passes once such a file is there. Where a file that no daemon owns is
+        replaced by one that can't be read, and stays so, that one's error is raised.
         """
+        if self._is_closed and self._failed is not None:
+            raise self._failed
 
         def stands() -> Tuple[int, int, Tuple[int, int]]:
             return self._now.graph.lsn, self._now.graph.base.identity.generation, self._now.id
 
         before = stands()
-        live = self._now.live() if self._now.is_live else None
-        hint = live is not None and (live.look or live.must_drop or live.superseded_by != 0)
+        dropped = not self._now.is_open
+        live = self._now.live() if self._now.is_live and not dropped else None
+        hint = dropped or live is not None and (live.look or live.must_drop or live.superseded_by != 0)
         if hint or time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + LOOK_EVERY
-            successor = self._successor()
-            if successor is not None:
+            found, self._is_lost = self._successor(), False
+            if isinstance(found, _Followed):
                 self._now.close()
-                self._now, self._failed = successor, None
+                self._now, self._failed = found, None
             elif live is not None and live.must_drop:
+                self._now.close()
                 self._failed = MustDrop(f"something was erased from {self.path}, and its successor is not there")
-        is_last = live is None or live.superseded_by != 0
-        if self._unread is not None and is_last and time.monotonic() >= self._unread[0] + LOOK_EVERY:
+            elif live is not None and live.superseded_by and found is not None:
+                # What is committed since is in a file that we can't find.
+                self._is_lost = True
+                raise self._failed or Superseded(self.path, live.superseded_by, found)
+        if self._unread is not None and live is None and time.monotonic() >= self._unread[0] + LOOK_EVERY:
             # Nothing more will come into this file.
             raise self._failed or self._unread[1]
         if self._failed is not None:
@@ -226,16 +254,19 @@ class Reader:
             raise
         return stands() != before
 
-    def _successor(self) -> Optional[_Followed]:
-        """What the path names now, if that is a later generation of this instance, or this file and owned by now."""
+    def _successor(self) -> Union[_Followed, str, None]:
+        """What the path names now, if that is a later generation of this instance, or this file and owned by now; None
+        if it is this file as it was; else what stands there, or why it can't be read."""
         if self._copy:
             return None
         before, self._unread = self._unread, None
         try:
-            about = os.stat(self.path, follow_symlinks=False)
-        except OSError:
-            return None
-        same = (about.st_dev, about.st_ino) == self._now.id
+            # Of the file that a link leads to, as it is opened.
+            about = os.stat(self.path)
+        except OSError as why:
+            return f"{type(why).__name__}: {why}"
+        # The inode of a file that was let go of may be another file's by now.
+        same = self._now.is_open and (about.st_dev, about.st_ino) == self._now.id
         if same and (self._now.is_live or not self._now.is_owned_now()):
             return None
         try:
@@ -243,12 +274,12 @@ class Reader:
         except (OSError, AmemError) as why:
             # Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
             self._unread = (time.monotonic() if before is None else before[0], why)
-            return None
+            return f"{type(why).__name__}: {why}"
         old, new = self._now.graph.base.identity, found.graph.base.identity
         if new.instance == old.instance and (new.generation > old.generation or same):
             return found
         found.close()
-        return None
+        return f"generation {new.generation} is there" if new.instance == old.instance else "another brain is there"
 
     def events(self, include_forgotten: bool = True) -> Iterator[Event]:
         """Every event by id, those of the moment of the call."""
@@ -332,7 +363,8 @@ class Reader:
         return known
 
     def vector(self, id: int) -> Optional[Sequence[float]]:
-        """The vector of an event, lent from the mapping as a memoryview of f32; None if it has none."""
+        """The vector of an event as a memoryview of f32, of its own: nothing that is given out keeps the file mapped.
+        None if it has none."""
         graph = self._graph
         state = graph.state(self._known(id))
         if state.flags & ERASED or not state.flags & VECTOR:
@@ -343,12 +375,12 @@ class Reader:
             return None
         else:
             at = graph.base.vector_at(id)
-        lent = memoryview(self._now.buffer)[at : at + 4 * self.dimension]
+        told = bytes(self._now.buffer[at : at + 4 * self.dimension])
         numbers: Sequence[float]
         if sys.byteorder == "little":
-            numbers = lent.cast("f")
+            numbers = memoryview(told).cast("f")
         else:
-            swapped = array("f", bytes(lent))
+            swapped = array("f", told)
             swapped.byteswap()
             numbers = swapped
         if not all(map(math.isfinite, numbers)):
