@@ -126,6 +126,11 @@ impl Checkpoints {
         self.next.push(waiting);
     }
 
+    /// True while one is being built.
+    pub(crate) fn is_building(&self) -> bool {
+        self.building.is_some()
+    }
+
     /// The one that was built meanwhile.
     pub(crate) fn take_built(&mut self) -> Option<Built> {
         let built = match self.building.as_ref()?.0.try_recv() {

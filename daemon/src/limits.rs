@@ -42,8 +42,8 @@ pub const CLOSE: Duration = Duration::from_secs(4);
 pub const SAVE: Duration = Duration::from_secs(600);
 /// How long work beside the calls is waited for when the process ends; what goes on is cut off, as a crash would.
 pub const LEAVE: Duration = Duration::from_millis(500);
-/// How long the service manager is asked to wait, again and again, while brains are recovered at the start, or saved at the
-/// end.
+/// How long the service manager is asked to wait, again and again, while brains are recovered at the start, or saved at
+/// the end.
 pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 /// How long after a failed recovery the next one is tried.
 pub const RECOVER_AGAIN_AFTER: Duration = Duration::from_secs(1);

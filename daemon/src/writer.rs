@@ -304,7 +304,9 @@ impl Writer {
             figures.commits.add(commits);
             figures.syncs.record(micros(store.sync_time()));
         }
-        let erase_pending = askers.iter().any(|(_, erases, ..)| *erases) && store.erase_pending();
+        // What is being built has what was erased, too: a large merge of the same group makes a generation before it.
+        let is_pending = store.erase_pending() || self.checkpoints.is_building();
+        let erase_pending = askers.iter().any(|(_, erases, ..)| *erases) && is_pending;
         for ((asker, erases, permit, call), answer) in askers.into_iter().zip(answers) {
             drop(permit);
             match answer {

@@ -56,6 +56,9 @@ pub struct Imported {
     pub renumbered: u64,
     /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
     pub dropped_edges: u64,
+    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
+    /// 1970, an old id for which there was no room.
+    pub changed: u64,
     /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
     pub original: Option<String>,
 }
@@ -241,6 +244,7 @@ impl Incoming {
             layout: Layout::Native,
             renumbered: 0,
             dropped_edges: 0,
+            changed: 0,
             original: None,
         })
     }
@@ -261,8 +265,8 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        let dropped_edges = dropped(&report);
-        let original = match self.is_copy && dropped_edges > 0 {
+        let (dropped_edges, changed) = (dropped(&report), changed(&report));
+        let original = match self.is_copy && dropped_edges + changed > 0 {
             // The sender of a file has it still; of this one, the brain would be all that is left.
             true => Some(self.keep()?),
             false => None,
@@ -278,6 +282,7 @@ impl Incoming {
             layout,
             renumbered: report.renumbered,
             dropped_edges,
+            changed,
             original,
         })
     }
@@ -327,6 +332,17 @@ fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(Vie
 fn dropped(report: &Report) -> u64 {
     let dropped = [&report.merged, &report.self_edges, &report.dangling];
     dropped.iter().map(|edges| edges.len() as u64).sum()
+}
+
+/// Events and edges that are not what they were.
+fn changed(report: &Report) -> u64 {
+    let events = [
+        &report.origins_lost,
+        &report.clamped_events,
+        &report.clamped_times,
+    ];
+    let events = events.iter().map(|events| events.len() as u64);
+    events.sum::<u64>() + report.clamped_edges.len() as u64
 }
 
 impl Drop for Incoming {

@@ -200,7 +200,7 @@ fn become_brain(
     if let Some(before) = before {
         before.settle()?;
     }
-    match imported.dropped_edges {
+    match imported.dropped_edges + imported.changed {
         0 => discard(folder, file)?,
         _ => imported.original = Some(path(&find(folder, file)?)),
     }

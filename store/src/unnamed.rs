@@ -115,7 +115,9 @@ impl Unnamed {
                     disk.sync_folder(TMP)
                         .and_then(|()| disk.replace(&self.path, to))
                 };
-                if replaced.is_err() {
+                // What failed may have happened nonetheless: then this is the only name that the other file has.
+                let has_both = || Ok::<_, io::Error>(disk.identity(to)? == disk.identity(&out)?);
+                if replaced.is_err() && has_both().unwrap_or(false) {
                     // A file with two names would not be adopted.
                     drop(disk.remove(&out));
                 }

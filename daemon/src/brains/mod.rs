@@ -289,18 +289,6 @@ impl Brains {
         self.problem_list().first(most, wanted)
     }
 
-    /// Saves what has lost its name since that was looked at last, open or closed: nobody else would.
-    pub(crate) async fn save_nameless(&self) {
-        let mut saving = JoinSet::new();
-        for name in self.0.known.names() {
-            if matches!(self.look(&name).await, Found::Gone { .. } | Found::Pushed) {
-                let brains = self.clone();
-                saving.spawn(async move { brains.rescue(&name).await });
-            }
-        }
-        while saving.join_next().await.is_some() {}
-    }
-
     /// Closes every open brain in order, beside each other.
     pub(crate) async fn close(&self) {
         let mut closing = JoinSet::new();

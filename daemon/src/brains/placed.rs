@@ -12,6 +12,7 @@ use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
 use amem_store::{Error, Store};
+use tokio::task::JoinSet;
 use tonic::Code;
 
 use super::{Brains, Taken, Which, blocking, to_its_end};
@@ -173,14 +174,15 @@ impl Brains {
             }
         };
         let kept = imported.original.as_deref().unwrap_or_default();
-        let dropped = imported.dropped_edges;
-        tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, original = kept, "adopted");
-        job.done(match dropped {
+        let (dropped, changed) = (imported.dropped_edges, imported.changed);
+        tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, changed, original = kept, "adopted");
+        job.done(match dropped + changed {
             0 => format!("{:?}", imported.layout),
             _ => format!(
-                "{:?}; {} could not be kept, the original is {kept}",
+                "{:?}; {} could not be kept and {} changed, the original is {kept}",
                 imported.layout,
-                plural(dropped, "edge")
+                plural(dropped, "edge"),
+                plural(changed, "value")
             ),
         });
         self.note_adopted(name).await;
@@ -234,6 +236,18 @@ impl Brains {
         };
         self.tell_asked();
         outcome
+    }
+
+    /// Saves what has lost its name since that was looked at last, open or closed: nobody else would.
+    pub(crate) async fn save_nameless(&self) {
+        let mut saving = JoinSet::new();
+        for name in self.0.known.names() {
+            if matches!(self.look(&name).await, Found::Gone { .. } | Found::Pushed) {
+                let brains = self.clone();
+                saving.spawn(async move { brains.rescue(&name).await });
+            }
+        }
+        while saving.join_next().await.is_some() {}
     }
 
     async fn rescue_at(&self, name: &str, mut place: Taken) -> Result<Outcome> {

@@ -161,6 +161,7 @@ impl BrainService for Service {
             edges: view.edges(),
             renumbered: imported.renumbered,
             dropped_edges: imported.dropped_edges,
+            changed: imported.changed,
         }))
     }
 

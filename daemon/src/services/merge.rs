@@ -156,6 +156,7 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         cycles: merged.cycles,
         other_vectors: merged.other_vectors,
         erased_there: merged.erased_there,
+        withheld: merged.withheld,
         dropped_edges: 0,
         same_instance: false,
     }
@@ -271,6 +272,7 @@ pub(super) async fn resolve_kept(
         info: Some(super::brain::info(&brain.name, &brain.view())),
         kept_file: listed(before),
         dropped_edges: imported.dropped_edges,
+        changed: imported.changed,
         original: listed(imported.original),
     })
 }
@@ -279,8 +281,8 @@ pub(super) async fn resolve_kept(
 /// without saying of which: they would not be gone.
 /// What is kept of a brain that the caller may not know of is not named to it.
 ///
-/// `view`: the brain with the texts of these events. A file may have taken the brain's name while they were being erased:
-/// it is looked for afterwards, with the view of before.
+/// `view`: the brain with the texts of these events. A file may have taken the brain's name while they were being
+/// erased: it is looked for afterwards, with the view of before.
 pub(super) async fn refuse_kept(
     daemon: &Daemon,
     caller: &Caller,

@@ -25,6 +25,9 @@ const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
 pub(crate) struct Matching {
     /// Ours, by the other's id.
     ours: Vec<Option<NodeId>>,
+    /// Events of the other that may be what was erased here, of more than were erased: which of them are new can't be
+    /// told, and none is brought.
+    withheld: HashSet<u64>,
 }
 
 /// When an event was first recorded: here, or where it was merged from.
@@ -51,6 +54,7 @@ impl Matching {
         room.entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
+            withheld: HashSet::new(),
         };
         // What one of them erased could be another event of that moment, as where both are clones and their clocks
         // agree: it waits until everything else has found its like.
@@ -93,8 +97,10 @@ impl Matching {
         // Only what is one with nothing else can be one with what was erased.
         let mut rest = rest.by_moment();
         for (key, text, id) in late {
-            if let Some(ours) = rest.erased(key, text) {
-                matching.tie(ours, id);
+            match rest.erased(key, text) {
+                Like::One(ours) => matching.tie(ours, id),
+                Like::Perhaps => drop(matching.withheld.insert(id)),
+                Like::None => {}
             }
         }
         room.back_to(before);
@@ -103,6 +109,16 @@ impl Matching {
 
     fn tie(&mut self, ours: u64, theirs: u64) {
         self.ours[theirs as usize] = Some(NodeId(ours));
+    }
+
+    /// Events that are not brought, as they may be what was erased here.
+    pub(crate) fn withheld(&self) -> u64 {
+        self.withheld.len() as u64
+    }
+
+    /// True if an event of the other brain is one of those.
+    pub(crate) fn is_withheld(&self, theirs: NodeId) -> bool {
+        self.withheld.contains(&theirs.0)
     }
 
     /// Our event that is one with this of the other brain.
@@ -186,6 +202,7 @@ impl Rest {
         }
         for moment in moments.values_mut() {
             moment.whole.sort_unstable_by(|a, b| b.cmp(a));
+            moment.had_erased = !moment.erased.is_empty();
         }
         Moments(moments)
     }
@@ -194,19 +211,36 @@ impl Rest {
 /// The same by moment and type.
 struct Moments(HashMap<Key, Moment>);
 
+/// Our event that is one with one of the other brain.
+enum Like {
+    One(u64),
+    /// It was erased here, or is new: there is nothing left that could tell.
+    Perhaps,
+    None,
+}
+
 #[derive(Default)]
 struct Moment {
     whole: Vec<u64>,
     erased: Vec<u64>,
+    /// Something of it was erased.
+    had_erased: bool,
 }
 
 impl Moments {
     /// For what was erased there one that is whole here, and the other way round.
-    fn erased(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
-        let moment = self.0.get_mut(&key)?;
-        match text {
+    fn erased(&mut self, key: Key, text: Option<u128>) -> Like {
+        let Some(moment) = self.0.get_mut(&key) else {
+            return Like::None;
+        };
+        let like = match text {
             Some(_) => moment.erased.pop(),
             None => moment.whole.pop(),
+        };
+        match like {
+            Some(ours) => Like::One(ours),
+            None if text.is_some() && moment.had_erased => Like::Perhaps,
+            None => Like::None,
         }
     }
 }

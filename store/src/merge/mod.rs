@@ -69,10 +69,18 @@ impl Other {
 pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
     let mut room = Room::new(MERGE_BYTES_MAX);
     let (ids, mut found) = (ids.iter().collect::<HashSet<_>>(), Vec::new());
-    for (ours, theirs) in matching::Matching::of(view, other, &mut room)?.pairs() {
+    let matching = matching::Matching::of(view, other, &mut room)?;
+    for (ours, theirs) in matching.pairs() {
         if ids.contains(&ours) && !other.node(theirs)?.is_erased() {
             found.push(ours);
         }
+    }
+    if found.is_empty() && matching.withheld() > 0 {
+        // One of those may be what was erased here.
+        let erased = ids
+            .iter()
+            .filter(|id| view.node(***id).is_ok_and(|node| node.is_erased()));
+        found.extend(erased.map(|id| **id));
     }
     Ok(found)
 }
@@ -131,4 +139,7 @@ pub struct Merged {
     pub other_vectors: u64,
     /// Events that are erased in the other brain and whole here: they stay, until they are erased here, too.
     pub erased_there: u64,
+    /// Events of the other brain, whole there, that may be what was erased here and were not brought: of one moment and
+    /// type there are more of them than were erased.
+    pub withheld: u64,
 }

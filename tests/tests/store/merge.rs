@@ -12,9 +12,10 @@ mod large;
 
 use std::sync::Arc;
 
+use amem_core::event::{Event, MemoryGraph};
 use amem_core::verify;
 use amem_core::view::View;
-use amem_core::{EdgeType, NodeId};
+use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::merge::ORIGIN;
@@ -182,6 +183,57 @@ fn what_was_erased_does_not_come_back_and_what_is_erased_there_is_told() {
     let view = world.brains[0].view();
     assert!(view.node(NodeId(2)).unwrap().is_erased());
     assert_eq!(view.node(NodeId(4)).unwrap().text().unwrap(), "of old 4");
+}
+
+/// A brain of facts that were recorded in so many seconds.
+fn recorded(world: &mut World, name: &str, facts: &[(i64, &str)]) {
+    let event = |(at, (second, text)): (usize, &(i64, &str))| Event {
+        id: NodeId(at as u64),
+        event_type: EventType::FACT,
+        flags: Flags::default(),
+        created_at: Micros(second * 1_000_000),
+        event_time: None,
+        session: SessionId(0),
+        confidence: 1.0,
+        access_count: 0,
+        last_accessed: Micros(second * 1_000_000),
+        decay_score: 1.0,
+        lambda: 0.0,
+        text: (*text).to_owned(),
+        vector: None,
+        attributes: None,
+    };
+    let graph = MemoryGraph {
+        dimension: 0,
+        events: facts.iter().enumerate().map(event).collect(),
+        edges: Vec::new(),
+    };
+    let create = amem_store::Create {
+        dimension: 0,
+        space: Uuid::nil(),
+        ..amem_store::Create::default()
+    };
+    amem_store::import(&world.folder, name, &create, &graph).unwrap();
+    let store = Store::open(&world.folder, name).unwrap();
+    world.brains.push(store);
+}
+
+#[test]
+fn what_may_have_been_erased_of_a_moment_is_withheld_and_counted() {
+    let mut world = World::of(1, 13);
+    recorded(&mut world, "ours", &[(100, "stays"), (105, "a secret")]);
+    run(&mut world.brains[1], Mutation::Erase(vec![NodeId(1)])).unwrap();
+    world.brains[1].checkpoint().unwrap();
+    // Of one second, as files of others tell time.
+    let theirs = [(90, "earlier"), (105, "new"), (105, "a secret")];
+    recorded(&mut world, "theirs", &theirs);
+    let merged = world.merge(1, 2);
+    assert_eq!((merged.events, merged.withheld), (1, 1));
+    let view = world.brains[1].view();
+    let texts: Vec<_> = (0..view.nodes())
+        .map(|id| view.node(NodeId(id)).unwrap().text().unwrap().into_owned())
+        .collect();
+    assert_eq!(texts, ["stays", "", "earlier"]);
 }
 
 #[test]

@@ -22,6 +22,9 @@ impl<'v> Merging<'_, 'v> {
     pub(super) fn events(&mut self) -> Result<()> {
         let first = self.plan.view.nodes();
         for id in (0..self.other.nodes()).map(NodeId) {
+            if self.matching.is_withheld(id) {
+                continue;
+            }
             if self.matching.ours(id).is_some() {
                 self.merged.matched += 1;
                 continue;
@@ -129,6 +132,9 @@ impl<'v> Merging<'_, 'v> {
             } else {
                 changed |= self.take_attributes(&ours, &theirs)?;
                 changed |= self.take_vector(&ours, &theirs)?;
+                let (own, other) = (self.plan.view, self.other);
+                let is_other = own.identity().space != other.identity().space;
+                self.merged.other_vectors += u64::from(is_other && theirs.vector()?.is_some());
             }
             self.merged.changed += u64::from(changed);
             self.room()?;

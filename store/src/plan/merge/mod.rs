@@ -83,8 +83,10 @@ impl<'v> Planning<'v> {
         }
         // So many are new at the least.
         room.has(other.nodes().saturating_sub(view.nodes()) * NEW_EVENT)?;
+        let matching = Matching::of(view, other, &mut room)?;
+        let withheld = matching.withheld();
         let mut merging = Merging {
-            matching: Matching::of(view, other, &mut room)?,
+            matching,
             ours: Changes::of(view, &mut room)?,
             theirs: Changes::of(other, &mut room)?,
             is_one_lineage: view.identity().lineage == other.identity().lineage,
@@ -96,7 +98,10 @@ impl<'v> Planning<'v> {
             room,
             commit_bytes_max,
             beliefs: HashMap::new(),
-            merged: Merged::default(),
+            merged: Merged {
+                withheld,
+                ..Merged::default()
+            },
             plan: self,
         };
         merging.sessions()?;
