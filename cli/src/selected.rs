@@ -39,11 +39,6 @@ impl<'v> Selected<'v> {
         &self.ids
     }
 
-    /// True if nothing was left out.
-    pub(crate) fn is_all(&self) -> bool {
-        self.is_all
-    }
-
     /// How many events were left out.
     pub(crate) fn left_out(&self) -> u64 {
         self.view.nodes() - self.ids.len() as u64

@@ -50,7 +50,8 @@ pub(crate) struct Export {
     /// As it was then: an LSN, or a time.
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
-    /// Forgotten events, too; otherwise they and their edges are left out.
+    /// Forgotten events, too; otherwise they and their edges are left out. The native form of a whole brain
+    /// always has them, hidden as they are.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
     /// In JSON lines, with vectors; the other forms always have them.
@@ -70,7 +71,7 @@ enum Form {
     Spec1,
     /// What the reference implementation would write.
     Compatible,
-    /// A brain of amemd, folded: no journal, an instance of its own.
+    /// A brain of amemd, folded: no journal, an instance of its own. With --as-of it has no history.
     Native,
 }
 
@@ -83,6 +84,8 @@ struct Told {
     edges: u64,
     /// Events left out because they are forgotten.
     left_out: u64,
+    /// Forgotten events that a native file has all the same, hidden.
+    hidden: u64,
     /// What the form has no place for: how many of what.
     lost: Vec<Lost>,
 }
@@ -111,7 +114,9 @@ impl Export {
         }
         let source = opened.into_file("the export")?;
         let view = at(&source.view, self.as_of)?;
-        let selected = Selected::of(&view, self.include_forgotten)?;
+        // Without its forgotten events a brain would have to begin anew, and lose its history with them.
+        let is_whole = self.is_whole(&source, &view);
+        let selected = Selected::of(&view, self.include_forgotten || is_whole)?;
         if is_stdout {
             let told = self.stream(&source, &selected, cx)?;
             for note in source.named.notes.iter().cloned().chain(told.sentences()) {
@@ -184,7 +189,7 @@ impl Export {
                 let (view, options) = self.native(source, selected)?;
                 progress.say("the file is being made …");
                 write_brain(&view, &options, &mut file)?;
-                self.told(&view, selected)
+                self.told_native(source, &view, selected)?
             }
             _ => {
                 let mut out = BufWriter::new(&mut file);
@@ -209,7 +214,7 @@ impl Export {
             write_brain(&view, &options, &mut all)?;
             let out = cx.stream();
             out.write_all(&all).map_err(|e| Failure::output(&e))?;
-            return Ok(self.told(&view, selected));
+            return self.told_native(source, &view, selected);
         }
         let in_the_way = cx.is_terminal();
         let mut progress = Progress::new(cx, Unit::Things("events")).unless(in_the_way);
@@ -292,16 +297,39 @@ impl Export {
             events: selected.ids().len() as u64,
             edges: view.edges(),
             left_out: selected.left_out(),
+            hidden: 0,
             lost: Vec::new(),
         }
     }
 
-    /// The whole brain folded, with its history; or, of a part of it or of a foreign file, a brain that
+    /// The same of a native file: what it hides, and what a part of a brain leaves behind.
+    fn told_native(
+        &self,
+        source: &Source,
+        made: &View,
+        selected: &Selected<'_>,
+    ) -> Result<Told, Failure> {
+        let (view, mut told) = (selected.view(), self.told(made, selected));
+        for &id in selected.ids() {
+            told.hidden += u64::from(view.node(id)?.is_forgotten());
+        }
+        if source.layout == Layout::Native && !self.is_whole(source, view) {
+            told.lost = left_behind(selected)?;
+        }
+        Ok(told)
+    }
+
+    /// True if the file is to be the brain as it is now, with all that it has.
+    fn is_whole(&self, source: &Source, view: &View) -> bool {
+        self.format == Form::Native && source.layout == Layout::Native && !view.is_as_of()
+    }
+
+    /// The whole brain folded, with its history; or, of an earlier moment or of a foreign file, a brain that
     /// begins with what it holds.
     fn native(&self, source: &Source, selected: &Selected<'_>) -> Result<(View, Options), Failure> {
         let (view, now) = (selected.view(), now());
         let instance = Uuid::new_v4();
-        if source.layout == Layout::Native && selected.is_all() && !view.is_as_of() {
+        if self.is_whole(source, view) {
             let next = Options::next(view, now);
             let identity = Identity {
                 instance,
@@ -343,6 +371,23 @@ fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
     Ok(all.iter().filter(|s| s.explicit).map(named).collect())
 }
 
+/// What stays behind where a brain begins anew with a part of another.
+fn left_behind(selected: &Selected<'_>) -> Result<Vec<Lost>, Failure> {
+    let view = selected.view();
+    let sessions = view.sessions()?;
+    let closed = sessions.iter().filter(|s| s.closed.is_some()).count();
+    let ids = (0..).zip(selected.ids());
+    let moved = ids.filter(|&(position, id)| id.0 != position).count();
+    Ok(lost(&[
+        (
+            "commits: who made them, what was before them, which requests they answered",
+            view.moment().0.0,
+        ),
+        ("ends of sessions, and their outcomes", closed as u64),
+        ("events got another id", moved as u64),
+    ]))
+}
+
 fn lost(counts: &[(&'static str, u64)]) -> Vec<Lost> {
     let some = counts.iter().filter(|(_, count)| *count > 0);
     some.map(|&(what, count)| Lost { what, count }).collect()
@@ -359,6 +404,12 @@ impl Told {
             out.push(format!(
                 "left out as forgotten: {}",
                 plural(self.left_out, "event")
+            ));
+        }
+        if self.hidden > 0 {
+            out.push(format!(
+                "hidden in it: {}",
+                plural(self.hidden, "forgotten event")
             ));
         }
         for Lost { what, count } in &self.lost {

@@ -32,7 +32,7 @@ pub(crate) struct Resolving {
     /// Makes a file the brain whose name it had; what has the name now is kept aside in turn.
     #[arg(long, value_name = "FILE")]
     take_theirs: Option<String>,
-    /// Brings what a file has into the brain whose name it had, and takes the file away.
+    /// Brings what a file has into the brain whose name it had, and takes the file away if nothing was left out.
     #[arg(long, value_name = "FILE")]
     merge: Option<String>,
     /// Makes a file a brain of another name.
@@ -67,6 +67,8 @@ struct Resolved {
     kept_file: Option<String>,
     /// Edges that a brain can't have.
     dropped_edges: u64,
+    /// Values that a brain can't have, and that were changed.
+    changed: u64,
     /// Where the file stays, as the brain has not all of it.
     original: Option<String>,
     merged: Option<Merged>,
@@ -76,9 +78,17 @@ impl Resolved {
     /// Says that the file stays, if it does.
     fn stays(&self, page: &mut Page) {
         if let Some(original) = &self.original {
-            let edges = plural(self.dropped_edges, "edge");
+            let left_out = self.merged.as_ref().and_then(Merged::left_out);
+            let has = left_out.unwrap_or_else(|| {
+                let (edges, values) = (self.dropped_edges, self.changed);
+                let counts = [(edges, "edge"), (values, "value")].into_iter();
+                let counts = counts.filter(|(count, _)| *count > 0);
+                let counts = counts.map(|(count, what)| plural(count, what));
+                let counts = counts.collect::<Vec<_>>().join(" and ");
+                format!("{counts} that no brain can have")
+            });
             page.aside(format!(
-                "{} stays: it has {edges} that no brain can have; --keep-ours takes it away",
+                "{} stays, as it has what the brain has not: {has}; --keep-ours takes it away",
                 printable(original)
             ));
         }
@@ -264,6 +274,7 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
         brain: answer.info.map(|info| info.brain),
         kept_file: Some(answer.kept_file).filter(|kept| !kept.is_empty()),
         dropped_edges: answer.dropped_edges,
+        changed: answer.changed,
         original: Some(answer.original).filter(|kept| !kept.is_empty()),
         merged: None,
     };
@@ -292,8 +303,9 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         ..Default::default()
     };
     let merged = merge::run(cx, &mut brain, options, From::FromKeptFile(file.to_owned()))?;
-    let dropped_edges = merged.dropped_edges();
-    if dropped_edges == 0 {
+    // What was left out is in that file alone.
+    let stays = merged.left_out().is_some();
+    if !stays {
         let request = v1::ResolveKeptFileRequest {
             file: file.to_owned(),
             action: Some(Action::Discard(true)),
@@ -305,8 +317,9 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         file: file.to_owned(),
         brain: Some(brain.opened.served()?.brain.name().to_owned()),
         kept_file: None,
-        dropped_edges,
-        original: (dropped_edges > 0).then(|| file.to_owned()),
+        dropped_edges: merged.dropped_edges(),
+        changed: 0,
+        original: stays.then(|| file.to_owned()),
         merged: Some(merged),
     };
     cx.done(Some(&brain.named), &told, |page| {

@@ -58,6 +58,7 @@ pub(super) struct Merged {
     cycles: u64,
     other_vectors: u64,
     erased_there: u64,
+    withheld: u64,
     dropped_edges: u64,
     commit: Option<CommitJson>,
 }
@@ -144,6 +145,7 @@ impl Merged {
             cycles: answer.cycles,
             other_vectors: answer.other_vectors,
             erased_there: answer.erased_there,
+            withheld: answer.withheld,
             dropped_edges: answer.dropped_edges,
             commit,
         })
@@ -152,6 +154,21 @@ impl Merged {
     /// Edges that a brain can't have.
     pub(super) fn dropped_edges(&self) -> u64 {
         self.dropped_edges
+    }
+
+    /// What the other has and the merge did not bring, in a line; `None` if it brought all.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let counts = [
+            (self.dropped_edges, "edge", "that no brain can have"),
+            (self.cycles, "edge", "on a cycle of supersedes edges"),
+            (self.other_vectors, "vector", "of another space"),
+            (self.withheld, "event", "that may have been erased here"),
+        ];
+        let some = counts.iter().filter(|(count, ..)| *count > 0);
+        let some: Vec<_> = some
+            .map(|(count, what, which)| format!("{} {which}", plural(*count, what)))
+            .collect();
+        (!some.is_empty()).then(|| some.join(", "))
     }
 
     /// What the other has that the brain has not, in a line.
@@ -163,6 +180,8 @@ impl Merged {
             (changes, "change"),
             (self.sessions, "session"),
             (self.dropped_edges, "impossible edge"),
+            (self.cycles, "circular edge"),
+            (self.other_vectors, "foreign vector"),
         ];
         let more = more.iter().filter(|(count, _)| *count > 0);
         let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
@@ -216,6 +235,12 @@ impl Merged {
                 "whole here; `amemctl erase` erases here, too",
             ),
             (
+                "withheld",
+                self.withheld,
+                "event",
+                "which may have been erased here: of their moment there are more than were",
+            ),
+            (
                 "no place",
                 self.dropped_edges,
                 "edge",
@@ -234,5 +259,48 @@ impl Merged {
             Some(commit) => commit.write(page),
             None => page.aside("nothing was changed"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> Merged {
+        Merged {
+            dry_run: false,
+            same_lineage: true,
+            same_instance: false,
+            matched: 7,
+            events: 1,
+            edges: 1,
+            retracted: 1,
+            changed: 1,
+            touched: 1,
+            sessions: 1,
+            cycles,
+            other_vectors,
+            erased_there: 1,
+            withheld: 0,
+            dropped_edges,
+            commit: None,
+        }
+    }
+
+    #[test]
+    fn what_a_merge_did_not_bring_is_left_out_whichever_kind_it_is() {
+        assert_eq!(merged(0, 0, 0).left_out(), None);
+        for (merged, expected) in [
+            (merged(2, 0, 0), "2 edges that no brain can have"),
+            (merged(0, 1, 0), "1 edge on a cycle of supersedes edges"),
+            (merged(0, 0, 3), "3 vectors of another space"),
+        ] {
+            assert_eq!(merged.left_out().as_deref(), Some(expected));
+        }
+        let more = merged(0, 1, 3).more();
+        assert!(
+            more.ends_with("1 circular edge, 3 foreign vectors"),
+            "{more}"
+        );
     }
 }

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use amem_core::base::settings::Settings;
-use amem_core::event::Graph;
+use amem_core::event::{Edge, Graph, MemoryGraph};
 use amem_core::fold::{Options, new_identity};
-use amem_core::foreign::{Foreign, Layout, detect, to_dense};
+use amem_core::foreign::{self, Foreign, Layout, detect, to_dense};
 use amem_core::repair::{self, Report};
 use amem_core::spec1::Spec1;
+use amem_core::verify::Finding;
 use amem_core::view::View;
+use amem_core::{Micros, NodeId};
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
@@ -102,8 +104,9 @@ fn beyond(failure: Failure) -> Failure {
 
 /// A file of others becomes a brain of ours, made of the events that can be read.
 fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
-    let (graph, lost) = repair::readable(graph);
-    let (dense, _) = to_dense(&graph)?;
+    let (graph, mut lost) = repair::readable(graph);
+    let (dense, changed) = to_dense(&graph)?;
+    lost.extend(converted(&graph, &changed));
     let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), Uuid::nil(), now());
     let made = convert::brain(&dense, &[], &identity, &Settings::default())?;
     let report = Report {
@@ -111,6 +114,71 @@ fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
         ..Report::default()
     };
     Ok((made.view, made.options, report))
+}
+
+/// What the conversion left out or changed, beside ids: those of the file are kept as attributes.
+fn converted(graph: &MemoryGraph, changed: &foreign::Report) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let mut tell = |part: &str, why: String| {
+        out.push(Finding {
+            part: part.to_owned(),
+            offset: None,
+            why,
+        });
+    };
+    let edges: [(&[Edge], &str); 4] = [
+        (&changed.merged, "repeats a newer one, and is left out"),
+        (&changed.self_edges, "ends where it begins, and is left out"),
+        (&changed.dangling, "ends at no event, and is left out"),
+        (
+            &changed.clamped_edges,
+            "had a weight outside of 0 to 1, which is the nearer of both now",
+        ),
+    ];
+    for (edges, why) in edges {
+        for e in edges {
+            let why = format!(
+                "{} from event {} to {}: it {why}",
+                e.edge_type, e.source, e.target
+            );
+            tell("edge table", why);
+        }
+    }
+    let events: [(&[NodeId], &str); 3] = [
+        (
+            &changed.origins_lost,
+            "its attributes have no room for the id in the file",
+        ),
+        (
+            &changed.clamped_events,
+            "its confidence or strength was outside of 0 to 1, and is the nearer of both now",
+        ),
+        (
+            &changed.clamped_times,
+            "it was recorded before 1970, and is recorded in 1970 now",
+        ),
+    ];
+    for (events, why) in events {
+        for id in events {
+            tell("node record", format!("event {id}: {why}"));
+        }
+    }
+    // Clamped as well, and in no list of the conversion.
+    for event in &graph.events {
+        if event.last_accessed < Micros(0) || event.lambda < 0.0 {
+            let why =
+                "its last use was before 1970, or its decay rate below 0, which are 1970 and 0 now";
+            tell("node record", format!("event {}: {why}", event.id));
+        }
+    }
+    for e in graph.edges.iter().filter(|e| e.created_at < Micros(0)) {
+        let why = format!(
+            "one from event {} to {} is of 1970 now, and was older",
+            e.source, e.target
+        );
+        tell("edge table", why);
+    }
+    out
 }
 
 fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
@@ -141,4 +209,77 @@ fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
         "what is listed was lost or may have changed"
     };
     page.field("result", result);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_core::event::Event;
+    use amem_core::{EdgeType, EventType, Flags, SessionId};
+
+    fn event(id: u64, confidence: f32, created_at: i64) -> Event {
+        Event {
+            id: NodeId(id),
+            event_type: EventType::FACT,
+            flags: Flags::default(),
+            created_at: Micros(created_at),
+            event_time: None,
+            session: SessionId(0),
+            confidence,
+            access_count: 0,
+            last_accessed: Micros(created_at.max(0)),
+            decay_score: 1.0,
+            lambda: 0.0,
+            text: format!("event {id}"),
+            vector: None,
+            attributes: None,
+        }
+    }
+
+    fn edge(source: u64, target: u64, weight: f32, created_at: i64) -> Edge {
+        Edge {
+            source: NodeId(source),
+            target: NodeId(target),
+            edge_type: EdgeType::SUPPORTS,
+            weight,
+            created_at: Micros(created_at),
+        }
+    }
+
+    #[test]
+    fn what_a_conversion_changes_is_lost_and_what_it_keeps_is_not() {
+        let mut graph = MemoryGraph {
+            dimension: 0,
+            events: vec![event(0, 1.0, 5), event(1, 1.0, 7)],
+            edges: vec![edge(0, 1, 0.5, 7)],
+        };
+        let (_, _, report) = readable(&graph).unwrap();
+        assert!(report.lost_nothing(), "{report:?}");
+        graph.events[1].confidence = -0.5;
+        graph.events.push(event(2, 1.0, -9));
+        graph.edges = vec![
+            edge(0, 0, 0.5, 7),
+            edge(0, 1, 0.5, 7),
+            edge(0, 1, 0.5, 6),
+            edge(0, 2, 7.0, 7),
+            edge(1, 2, 0.5, -7),
+            edge(8, 1, 0.5, 7),
+        ];
+        let (view, _, report) = readable(&graph).unwrap();
+        assert_eq!((view.nodes(), view.edges()), (3, 3));
+        let told: Vec<&str> = report.lost.iter().map(|lost| lost.why.as_str()).collect();
+        for words in [
+            "from event 0 to 1: it repeats",
+            "from event 0 to 0: it ends where it begins",
+            "from event 0 to 2: it had a weight",
+            "from event 1 to 2 is of 1970 now",
+            "from event 8, which is not there",
+            "event 1: its confidence",
+            "event 2: it was recorded before 1970",
+        ] {
+            let found = told.iter().filter(|why| why.contains(words)).count();
+            assert_eq!(found, 1, "{words} in {told:?}");
+        }
+        assert_eq!(told.len(), 7, "{told:?}");
+    }
 }

@@ -24,6 +24,7 @@ struct Told {
     edges: u64,
     renumbered: u64,
     dropped_edges: u64,
+    changed: u64,
 }
 
 /// A file to be sent.
@@ -51,6 +52,7 @@ impl Send<'_> {
             edges: made.edges,
             renumbered: made.renumbered,
             dropped_edges: made.dropped_edges,
+            changed: made.changed,
         };
         let opened = v1::OpenBrainResponse {
             moment: made.moment,
@@ -78,6 +80,10 @@ impl Send<'_> {
                     "that repeat another, or end at themselves or at nothing",
                 );
                 page.field("left out", format!("{edges} {ends}"));
+            }
+            if told.changed > 0 {
+                let values = plural(told.changed, "value");
+                page.field("changed", format!("{values} that a brain can't have"));
             }
         })?;
         Ok(Exit::Ok)

@@ -6,14 +6,16 @@
 //! bad frame.
 //!
 //! Promises: the file is not touched; ids stay, an event whose record is lost leaves an empty one in its
-//! place, forgotten and marked with [`LOST`]; everything that was not carried over, or that may have
-//! changed, is in the report.
+//! place, forgotten and marked with [`LOST`]; what was erased does not come back; everything that was not carried
+//! over, or that may have changed, is in the report.
 //! Not here: writing the new file; telling what is damaged without repairing (`crate::verify`).
 
 mod heal;
 mod names;
+mod reading;
 mod rebuild;
 mod salvage;
+mod times;
 
 pub use salvage::readable;
 
@@ -33,7 +35,7 @@ use crate::types::{Generation, Micros};
 use crate::verify::{self, Finding, Tail};
 use crate::view::View;
 
-/// The attribute that tells what an event lost in a repair: a list of "record", "text", "vector", "attributes".
+/// The attribute that tells what an event lost in a repair: a list of "record", "time", "text", "vector", "attributes".
 pub const LOST: &str = "amem.lost";
 
 /// What was done, and what is gone. Offsets are positions in the damaged file.
@@ -172,6 +174,15 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
     let brain = Arc::new(Brain::open(map)?);
     brain.replay(start, position.at)?;
     Ok(brain.view())
+}
+
+/// Tells that something is gone.
+fn lose(report: &mut Report, part: &str, offset: u64, why: impl Into<String>) {
+    report.lost.push(Finding {
+        part: part.to_owned(),
+        offset: Some(offset),
+        why: why.into(),
+    });
 }
 
 /// The base of bytes, if it can be opened.

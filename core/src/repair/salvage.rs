@@ -39,5 +39,37 @@ pub fn readable(graph: &dyn Graph) -> (MemoryGraph, Vec<Finding>) {
             why: format!("{} edges of lost events", all - out.edges.len()),
         });
     }
+    match graph.stray_edges() {
+        Ok(edges) => lost.extend(edges.iter().map(|edge| Finding {
+            part: "edge table".into(),
+            offset: None,
+            why: format!(
+                "an edge from event {}, which is not there, to event {}",
+                edge.source, edge.target
+            ),
+        })),
+        Err(e) => lost.push(e.into()),
+    }
     (out, lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign::sample;
+
+    #[test]
+    fn edges_from_events_that_are_not_there_are_told() {
+        let mut graph = sample::graph(3);
+        assert_eq!(readable(&graph), (graph.clone(), Vec::new()));
+        let all = graph.clone();
+        graph.edges.push(sample::edge(9, 1, 0));
+        let (found, lost) = readable(&graph);
+        assert_eq!(found, all);
+        let why: Vec<_> = lost.iter().map(|lost| lost.why.as_str()).collect();
+        assert_eq!(
+            why,
+            ["an edge from event 9, which is not there, to event 1"]
+        );
+    }
 }

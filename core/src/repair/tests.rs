@@ -5,8 +5,9 @@ use crate::base::section::tag;
 use crate::event::{Graph, MemoryGraph};
 use crate::fold;
 use crate::foreign::sample::collect;
+use crate::journal::op::Op;
 use crate::types::{Flags, NodeId};
-use crate::verify::tests::{brain, open_bytes};
+use crate::verify::tests::{brain, open_bytes, with_frames, with_journal};
 use crate::view::AsOf;
 use crate::{Lsn, Micros};
 
@@ -132,6 +133,81 @@ fn a_lost_record_leaves_an_empty_event_in_its_place() {
     assert_eq!(others(&found), others(&all));
     assert_eq!(found.edges, all.edges);
     assert_eq!(view.lsn(), expected.lsn(), "the journal goes on behind it");
+}
+
+/// Where the record of an event begins.
+fn record(bytes: &[u8], id: usize) -> usize {
+    open_bytes(bytes).brain().base().header().node_table as usize + id * 72
+}
+
+#[test]
+fn a_damaged_time_costs_its_event_the_time_alone() {
+    let bytes = brain();
+    let all = collect(&open_bytes(&bytes)).events;
+    // Upwards past all others, though not past the brain's own time; downwards; to before 1970.
+    for (id, time) in [(1, 1_790_000_000_000_000i64), (3, 5), (3, -5)] {
+        let mut bad = bytes.clone();
+        let at = record(&bytes, id);
+        crate::bytes::put_i64(&mut bad, at + 12, time);
+        let (view, report) = check(&bad);
+        let lost: Vec<_> = report.lost.iter().map(|l| (&*l.part, l.offset)).collect();
+        assert_eq!(lost, [("node record", Some(at as u64))], "{time}");
+        assert!(report.lost[0].why.contains("recorded"), "{report:?}");
+        let found = collect(&view).events;
+        for (found, was) in found.iter().zip(&all) {
+            assert_eq!(found.text, was.text, "{time}");
+            assert_eq!(found.vector, was.vector, "{time}");
+            if found.id.0 as usize != id {
+                assert_eq!(found, was, "{time}");
+            }
+        }
+        let between = all[id - 1].created_at..=all[id + 1].created_at;
+        assert!(between.contains(&found[id].created_at), "{found:?}");
+        assert_eq!(found[id].event_time, all[id].event_time);
+        assert_eq!(found[id].attributes.as_ref().unwrap()[LOST][0], "time");
+    }
+}
+
+#[test]
+fn a_mark_of_erasure_that_a_whole_text_disproves_is_taken_off() {
+    let bytes = brain();
+    let was = collect(&open_bytes(&bytes)).events.remove(2);
+    let mut bad = bytes.clone();
+    let at = record(&bytes, 2);
+    bad[at + 9] |= Flags::ERASED.0;
+    // One bit alone would be put right by its checksum.
+    bad[at + 28] ^= 3;
+    let (view, report) = check(&bad);
+    assert_eq!(report.lost, []);
+    let told = |f: &Finding| f.offset == Some(at as u64) && f.why.starts_with("event 2 was marked");
+    assert!(report.doubtful.iter().any(told), "{report:?}");
+    let found = collect(&view).events.remove(2);
+    assert_eq!(
+        (found.text, found.vector, found.attributes, found.flags),
+        (was.text, was.vector, was.attributes, was.flags)
+    );
+}
+
+#[test]
+fn what_was_erased_does_not_come_back_and_what_is_unsure_stays_erased() {
+    let folded = |bytes: &[u8]| {
+        let view = open_bytes(bytes);
+        with_journal(&view, &fold::Options::next(&view, view.time()), &[])
+    };
+    let erase = vec![Op::Erase { target: NodeId(2) }];
+    let bytes = folded(&with_frames(folded(&brain()), &[erase]));
+    let was = collect(&open_bytes(&bytes)).events;
+    assert_eq!((was[2].text.as_str(), &was[2].vector), ("", &None));
+    // It says that it has the text of event 0.
+    let len = record(&bytes, 0) + 52..record(&bytes, 0) + 56;
+    let at = record(&bytes, 2);
+    let mut bad = bytes.clone();
+    bad.copy_within(len, at + 52);
+    let (view, report) = check(&bad);
+    let told = |f: &Finding| f.offset == Some(at as u64) && f.why.contains("stays erased");
+    assert!(report.lost.iter().any(told), "{report:?}");
+    assert!(view.node(NodeId(2)).unwrap().is_erased());
+    assert_eq!(collect(&view).events, was);
 }
 
 #[test]

@@ -15,10 +15,12 @@ pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
     let mut report = Report::new(layout, bytes.len() as u64);
     let mut findings = Findings::default();
     match layout {
-        // Its sections are in order, but what they say is not.
+        // Its sections are in order; what they say may not be.
         Layout::Native => {
             let map = crate::mapping::Map::owned(bytes);
-            findings.take(crate::base::Base::open(map.into()).map(drop));
+            if let Some(report) = findings.take(super::native(map.into(), None)) {
+                return Ok(report);
+            }
         }
         Layout::Reference => {
             if is_cut(bytes) {

@@ -112,16 +112,17 @@ pub fn file(path: impl AsRef<Path>) -> Result<Report> {
         let why = format!("{} is not a regular file", path.display());
         return Err(Error::invalid("path", why));
     }
-    // The daemon may make the file longer between the two looks at it: then it is looked at again.
-    for _ in 0..LOOKS {
-        let (map, committed) = look(&file, path)?;
-        if committed.is_some_and(|committed| committed > map.len()) {
-            continue;
+    let (mut map, mut committed) = look(&file, path)?;
+    for _ in 1..LOOKS {
+        // The daemon may make the file longer between the two looks at it: then it is looked at again.
+        if committed.is_none_or(|committed| committed <= map.len()) {
+            break;
         }
-        match native(map, committed) {
-            Ok(report) => return Ok(report),
-            Err(_) => break,
-        }
+        (map, committed) = look(&file, path)?;
+    }
+    // One that stays shorter than what is committed was cut, and that is told with the place.
+    if let Ok(report) = native(map, committed) {
+        return Ok(report);
     }
     // Not ours, or too damaged to tell: a copy, as all of it has to be looked at.
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;

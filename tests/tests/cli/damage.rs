@@ -1,8 +1,13 @@
 //! Damage, as the tool tells it and repairs it.
 
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
 use amem_core::base::section::tag;
 use amem_core::brain::Brain;
+use amem_core::event::Edge;
 use amem_core::mapping::Map;
+use amem_core::{EdgeType, NodeId};
 use amem_tests::shared::reference_brain;
 
 use crate::brains;
@@ -118,6 +123,58 @@ fn a_damaged_file_of_others_is_saved_event_by_event() {
     );
     let saved = tool.data("repair r.amem new.amem", 1);
     assert_eq!(saved["events"], 29);
+    assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
+}
+
+#[test]
+fn a_live_file_that_lost_its_end_is_not_whole() {
+    let tool = Tool::new();
+    let store = brains::live(&tool.path(""));
+    let start = store.view().brain().start().unwrap().at;
+    drop(store);
+    assert_eq!(tool.data("verify b.amem", 0)["whole"], true);
+    let path = tool.path("b.amem");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    let file = File::options().write(true).open(&path).unwrap();
+    file.set_len(start + 8).unwrap();
+    let told = tool.data("verify b.amem", 1);
+    assert_eq!(told["whole"], false);
+    assert_eq!(
+        (&told["findings"][0]["part"], &told["findings"][0]["offset"]),
+        (&"journal".into(), &start.into()),
+        "{told}"
+    );
+    assert!(told["checksums"].as_u64().unwrap() > 0, "{told}");
+}
+
+#[test]
+fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
+    let mut graph = amem_tests::random::graph(3);
+    assert!(graph.events.len() > 1, "a graph that can have edges");
+    let mut bytes = Vec::new();
+    graph.edges.clear();
+    amem_core::spec1::write(&graph, &mut bytes).unwrap();
+    let tool = Tool::with("s.amem", &bytes);
+    let whole = tool.data("repair s.amem whole.amem", 0);
+    assert_eq!(whole["lost_nothing"], true, "{whole}");
+    graph.edges.push(Edge {
+        source: NodeId(0),
+        target: NodeId(1),
+        edge_type: EdgeType::SUPPORTS,
+        weight: 7.0,
+        created_at: graph.events[1].created_at,
+    });
+    let mut bytes = Vec::new();
+    amem_core::spec1::write(&graph, &mut bytes).unwrap();
+    tool.put("s.amem", &bytes);
+    let repaired = tool.data("repair s.amem new.amem", 1);
+    assert_eq!(repaired["lost"].as_array().unwrap().len(), 1, "{repaired}");
+    assert!(
+        repaired["lost"][0]["why"]
+            .as_str()
+            .unwrap()
+            .contains("had a weight outside of 0 to 1")
+    );
     assert_eq!(tool.data("verify new.amem", 0)["whole"], true);
 }
 

@@ -112,8 +112,14 @@ fn texts_without_vectors_are_embedded_unless_told_otherwise() {
 #[test]
 fn forgotten_events_stay_at_home_unless_asked_for() {
     let tool = Tool::with("b.amem", &brains::story());
-    for format in ["jsonl", "spec-1", "compatible", "native"] {
-        let data = tool.data(&format!("export b.amem --format {format} -o out"), 0);
+    for (format, moment) in [
+        ("jsonl", ""),
+        ("spec-1", ""),
+        ("compatible", ""),
+        ("native", "--as-of 6"),
+    ] {
+        let line = format!("export b.amem --format {format} {moment} -o out");
+        let data = tool.data(&line, 0);
         assert_eq!(data["left_out"], 1, "{format}");
         let found = tool.bytes("out").windows(7).any(|w| w == b"hunter2");
         assert!(!found, "{format}");
@@ -140,6 +146,59 @@ fn a_native_export_is_the_same_brain_with_its_history_and_an_instance_of_its_own
         assert_same(&new, &old, &format!("as of {lsn}"));
     }
     assert_eq!(tool.data("verify copy.amem", 0)["whole"], true);
+}
+
+#[test]
+fn a_native_export_keeps_forgotten_events_and_all_else_unasked() {
+    let tool = Tool::with("b.amem", &brains::story());
+    let told = tool.data("export b.amem --format native -o copy.amem", 0);
+    assert_eq!(
+        (
+            &told["events"],
+            &told["left_out"],
+            &told["hidden"],
+            &told["lost"]
+        ),
+        (&json!(6), &json!(0), &json!(1), &json!([]))
+    );
+    let (old, new) = (open(&tool, "b.amem"), open(&tool, "copy.amem"));
+    for lsn in 0..=7 {
+        let [old, new] = [&old, &new].map(|v| collect(&v.as_of(AsOf::Lsn(Lsn(lsn))).unwrap()));
+        assert_same(&new, &old, &format!("as of {lsn}"));
+    }
+    assert!(new.node(NodeId(3)).unwrap().is_forgotten());
+    assert!(!tool.text("ls copy.amem").contains("hunter2"));
+    // To stdout it is the same brain, and what is hidden is told beside it.
+    let ran = tool
+        .command()
+        .args(["export", "b.amem", "--format", "native"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("hidden in it: 1 forgotten event"), "{said}");
+    tool.put("again.amem", &ran.stdout);
+    assert_same(
+        &read(&tool, "again.amem"),
+        &read(&tool, "b.amem"),
+        "to stdout",
+    );
+}
+
+#[test]
+fn what_a_native_export_of_an_earlier_moment_leaves_behind_is_told() {
+    let tool = Tool::with("b.amem", &brains::story());
+    let told = tool.data("export b.amem --format native --as-of 6 -o then.amem", 0);
+    let count = |words: &str| {
+        let all = told["lost"].as_array().unwrap();
+        let found = all
+            .iter()
+            .find(|l| l["what"].as_str().unwrap().contains(words));
+        found.map_or(0, |l| l["count"].as_u64().unwrap())
+    };
+    assert_eq!(told["left_out"], 1, "{told}");
+    assert_eq!(count("commits"), 6, "{told}");
+    assert!(count("another id") > 0, "{told}");
+    assert_eq!(tool.data("verify then.amem", 0)["whole"], true);
 }
 
 #[test]

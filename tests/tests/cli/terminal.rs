@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use amem_tests::machine::skipped;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -164,7 +165,7 @@ fn it_works_in_tmux() {
         tmux.args(arguments).stderr(Stdio::null()).output()
     };
     if tmux(&["-V"]).is_err() {
-        eprintln!("SKIPPED: there is no tmux on this machine");
+        skipped("there is no tmux on this machine");
         return;
     }
     let file = tool.path("b.amem");
