@@ -13,6 +13,7 @@ pub mod disk;
 pub mod fuzz;
 pub mod graphs;
 pub mod ledger;
+pub mod machine;
 pub mod model;
 pub mod mounts;
 pub mod power;

@@ -207,6 +207,26 @@ fn every_broken_way_to_write_a_file_whole_is_caught() {
 }
 
 #[test]
+fn every_broken_arrival_is_caught() {
+    // That the folder is not synced does not show: it is synced again when the brain is opened, before anybody is told.
+    for flaw in [Flaw::CreatedNotSynced, Flaw::CreatedSyncedLate] {
+        for arrival in Arrival::all() {
+            let arrival = arrival.with_flaw(flaw);
+            let plan = Plan {
+                stop_at_first: true,
+                ..Plan::default()
+            };
+            let report = prove(&arrival, &plan);
+            assert!(
+                report.violations > 0,
+                "{}, {flaw:?}: {report}",
+                arrival.name
+            );
+        }
+    }
+}
+
+#[test]
 fn every_broken_removal_is_caught() {
     let flaws = [
         Flaw::FolderNotSyncedAfterExchange,

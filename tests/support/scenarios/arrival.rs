@@ -31,6 +31,8 @@ const FILE: &str = "b.amem";
 const KEPT: &str = "conflicts/b-1700000000000000.amem";
 /// What is written late.
 const LATE: &[u8] = b"written when it was a brain already";
+/// Says that it was written, durably.
+const WRITTEN: &str = "written";
 
 /// How a file comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,12 +208,20 @@ impl Arrival {
             }
         }
         process.enter(Phase::Working);
-        if let (true, Some(file)) = (self.late, written) {
+        // Once its original is settled, the file has no name any more that anybody could look for.
+        if let (true, Some(file), Some(_)) = (self.late, written, &original) {
             trace.submit(3);
             let done = file.write_at(self.bytes.len() as u64, LATE);
-            done.and_then(|()| file.sync())
-                .unwrap_or_else(|e| panic!("somebody writes: {e}"));
-            trace.acknowledge(3);
+            match done.and_then(|()| file.sync()) {
+                Ok(()) => {
+                    trace.acknowledge(3);
+                    // Whoever could not note it does not ask for it.
+                    drop(note(disk, WRITTEN, b""));
+                }
+                // Who writes knows of it.
+                Err(_) if disk.struck_at().is_some() => {}
+                Err(e) => panic!("somebody writes: {e}"),
+            }
         }
         if let Some(original) = original {
             original.settle()?;
@@ -245,6 +255,14 @@ impl Arrival {
             Way::Kept => format!(".amemd/{KEPT}"),
         };
         u64::from(disk.contents(&path).as_deref() == Some(&self.bytes))
+    }
+
+    /// What somebody wrote late stays somewhere, whatever becomes of the brain.
+    fn check_late(disk: &SimDisk) -> Result<(), String> {
+        if disk.contents(WRITTEN).is_some() && disk.files_with(LATE).is_empty() {
+            return Err("what was written late is gone".into());
+        }
+        Ok(())
     }
 
     fn check_kept(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
@@ -333,6 +351,7 @@ impl Scenario for Arrival {
             }
             _ => file,
         };
+        Self::check_late(&disk)?;
         process.enter(Phase::Working);
         process.set_clock(time_of(3));
         trace.submit(self.commit());
@@ -355,6 +374,7 @@ impl Scenario for Arrival {
             shown if shown == self.commit() => {}
             other => return Err(format!("opened again, it shows {other}")),
         }
+        Self::check_late(&disk)?;
         let file = disk.open(FILE).map_err(|e| e.to_string())?;
         picture::verify(&*file)?;
         Ok(found)

@@ -14,7 +14,8 @@ use amem_core::event::Graph;
 use amem_core::view::View;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
-use amem_store::folder::{RECOVERED, TMP};
+use amem_store::folder::TMP;
+use amem_store::kept::{self, Reason};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Error, Folder, Mutation, Request, Store};
 
@@ -31,6 +32,8 @@ const NAME: &str = "b";
 const FILE: &str = "b.amem";
 /// What only the removed brain has.
 const REMOVED: &str = "qwertzuiop";
+/// What both of its generations have.
+const BROUGHT: &str = "brought along";
 /// What only the other one has.
 const OTHER: &str = "yxcvbnmasd";
 /// What somebody's file has, and what it is called before it takes the name.
@@ -177,15 +180,27 @@ impl Removal {
     }
 
     /// What is left of somebody's file, and of the brain that had the name.
-    fn check_raced(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
-        if answered.must >= 2 && disk.files_with(THEIRS).is_empty() {
+    fn check_raced(
+        &self,
+        disk: &SimDisk,
+        folder: &Folder,
+        answered: Answered,
+    ) -> Result<(), String> {
+        let has_theirs = |path: &String| disk.contents(path).as_deref() == Some(THEIRS);
+        if answered.must >= 2 && !disk.files_with(THEIRS).iter().any(has_theirs) {
             return Err("what somebody had put there is gone".into());
         }
-        let saved = disk.files_with(REMOVED.as_bytes());
-        if answered.must >= 3 && !saved.iter().any(|path| path.starts_with(RECOVERED)) {
-            return Err(format!("the brain is not saved, only in {saved:?}"));
+        if answered.must < 3 {
+            return Ok(());
         }
-        Ok(())
+        let kept = kept::list(folder).map_err(|e| e.to_string())?;
+        let saved = kept.iter().find(|kept| kept.reason == Reason::Recovered);
+        let saved = saved.ok_or_else(|| format!("the brain is not saved: {kept:?}"))?;
+        let (view, _) = kept::read(folder, &saved.file).map_err(|e| e.to_string())?;
+        match judge(&view).map_err(|e| e.to_string())? {
+            Found::First(true) => Ok(()),
+            other => Err(format!("what is saved is {other:?}")),
+        }
     }
 }
 
@@ -215,17 +230,19 @@ impl Scenario for Removal {
         let words = |e: Error| e.to_string();
         if self.searched && answered.must >= 2 {
             // Also in what the next start would clear.
-            let files = disk.files_with(REMOVED.as_bytes());
-            if !files.is_empty() {
-                return Err(format!("the brain is removed, and in {files:?}"));
+            for text in [REMOVED, BROUGHT] {
+                let files = disk.files_with(text.as_bytes());
+                if !files.is_empty() {
+                    return Err(format!("the brain is removed, and {text:?} in {files:?}"));
+                }
             }
         }
         let (_process, folder, _) = self.begin(&disk, || ()).map_err(words)?;
         let found = look(&disk, &folder).map_err(words)?;
-        drop(folder);
         if self.raced {
-            self.check_raced(&disk, answered)?;
+            self.check_raced(&disk, &folder, answered)?;
         }
+        drop(folder);
         let found = match found {
             Found::Theirs if self.raced => answered.must,
             Found::Theirs => return Err("what has the name is no brain".into()),

@@ -38,10 +38,23 @@ const KINDS: [&str; 6] = ["silent", "slow", "unread", "pings", "resets", "oversi
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
 /// Descriptors that come and go by themselves: those of files, while a checkpoint is made.
 const DESCRIPTORS: usize = 8;
+/// What answers that nobody reads take at the least.
+const UNREAD_BYTES_MIN: u64 = 8 << 20;
 /// By how many times the slowest hundredth of calls may become slower.
 const SLOWER_MAX: f64 = 2.0;
 /// What the clock of a busy machine adds or takes.
 const NOISE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 5 });
+
+/// The connections that a kind makes at least, and what it sends on them.
+fn least(kind: &str) -> [u64; 2] {
+    match kind {
+        "silent" => [64, 0],
+        "slow" => [64, 64],
+        "unread" => [16, 300],
+        "pings" | "resets" => [1, 1_000],
+        _ => [4, 4],
+    }
+}
 
 /// How often a kind is tried that slows the others down: other processes of the machine have their turns, too, and what
 /// the daemon does is the same each time. Memory is never tried again.
@@ -109,6 +122,10 @@ fn check(kind: &str, quiet: &[Window], abused: &[Window], grown: u64, did: &str)
     if grown > MEMORY_BYTES_MAX {
         wrong.push(format!("{kind}: {megabytes:.0} MiB more"));
     }
+    // Answers that nobody reads are felt, or there were none.
+    if kind == "unread" && grown < UNREAD_BYTES_MIN {
+        wrong.push(format!("{kind}: only {megabytes:.0} MiB more"));
+    }
     wrong
 }
 
@@ -156,6 +173,16 @@ fn whatever_bad_clients_do_memory_is_bounded_and_others_are_served_as_before() {
                 most = most.max(resident(daemon.pid()).unwrap());
             }
             let did = abuser.end();
+            let numbers = did.split(' ').filter_map(|word| word.parse::<u64>().ok());
+            let numbers: Vec<_> = numbers.collect();
+            let is_enough = numbers
+                .iter()
+                .zip(least(kind))
+                .all(|(did, least)| *did >= least);
+            assert!(
+                numbers.len() == 2 && is_enough,
+                "{kind} did too little: {did}"
+            );
             wait_for_descriptors(&daemon, descriptors_before);
             let after = quiet(&healthy);
             let quiet = [before, after.clone()].concat();

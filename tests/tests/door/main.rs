@@ -20,6 +20,7 @@ mod names;
 mod python;
 mod readers;
 mod reload;
+mod roles;
 mod secrets;
 mod seen;
 mod shares;

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use amem_client::v1;
+use amem_tests::machine::skipped;
 
 use crate::process::{Daemon, Place};
 
@@ -38,7 +39,7 @@ async fn create(daemon: &Daemon, brain: &str) {
 #[tokio::test]
 async fn a_group_reads_the_files_that_it_is_let_read_until_it_is_not() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        eprintln!("skipped: only root can be other users");
+        skipped("only root can be other users");
         return;
     }
     let readers = format!("[access]\nreaders = {{ open = \"{GROUP}\" }}\n");

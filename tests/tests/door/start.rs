@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
+use amem_tests::machine::skipped;
+
 use crate::process::{Daemon, Place, ask};
 
 #[test]
@@ -142,7 +144,7 @@ except (BrokenPipeError, ConnectionResetError):
 fn another_user_comes_in_only_if_it_is_granted_something() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root || Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: only root can be other users, and python3 is needed");
+        skipped("only root can be other users, and python3 is needed");
         return;
     }
     let (granted, stranger, group) = (65_531, 65_532, 65_533);

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 
 use amem_client::v1;
+use amem_tests::machine::skipped;
 use amem_tests::programs::amemctl;
 use serde_json::Value;
 
@@ -46,7 +47,7 @@ fn names(listed: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn users_see_the_brains_that_they_have_a_role_for_and_no_others() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
-        eprintln!("skipped: only root can be other users");
+        skipped("only root can be other users");
         return;
     }
     // It may have to be built: no connection waits so long.

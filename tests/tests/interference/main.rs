@@ -47,6 +47,8 @@ async fn try_row(world: &World, row: &Row, state: State) {
     assert_eq!(done, row.succeeds, "{what}: {} said otherwise", row.script);
     world.expect(row, &name, &what).await;
     let answered = load.end().await;
+    let is_written = state == State::Idle || answered.len() > 2;
+    assert!(is_written, "{what}: nobody wrote");
 
     let seen = match row.becomes {
         Becomes::Saved => {
@@ -64,6 +66,11 @@ async fn try_row(world: &World, row: &Row, state: State) {
             seen
         }
         Becomes::Same | Becomes::Kept | Becomes::KeptOrSaved | Becomes::Stray => {
+            if row.becomes == Becomes::Kept {
+                // Whoever put it there finds all of it, also where it was a link to it.
+                let kept = fs::read(world.kept("conflicts", &name)).unwrap();
+                assert!(kept == world.other(), "{what}: another file is kept");
+            }
             world.ingest(&name, "afterwards").await.unwrap();
             let began = Instant::now();
             while !texts_of(&reader.view().unwrap()).contains("afterwards") {

@@ -188,6 +188,11 @@ impl World {
         self.kept_files(place, brain).remove(0)
     }
 
+    /// All of the file that tools put in a brain's place.
+    pub(crate) fn other(&self) -> Vec<u8> {
+        fs::read(self.brains().join("other.copy")).unwrap()
+    }
+
     /// What a file has that is open: its bytes, read as they are.
     pub(crate) fn brain_of(&self, file: &mut fs::File) -> View {
         let mut bytes = Vec::new();

@@ -13,6 +13,7 @@
 mod clients;
 mod ledger;
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ struct Kills {
     all: u64,
     in_checkpoint: u64,
     in_start: u64,
+    /// Of which a file was left that was being made.
+    unfinished: u64,
 }
 
 /// A brain, the daemons that serve it, and those who write it.
@@ -100,6 +103,8 @@ impl Rig {
         }
         self.daemon.kill();
         self.kills.all += 1;
+        let unfinished = fs::read_dir(self.place.folder().join(".amemd/tmp")).unwrap();
+        self.kills.unfinished += u64::from(unfinished.count() > 0);
         if self.random.below(4) == 0 {
             let starting = self.place.launch();
             spin(self.random.below(20_000));
@@ -124,9 +129,10 @@ impl Rig {
             all,
             in_checkpoint,
             in_start,
+            unfinished,
         } = self.kills;
         println!(
-            "{all} kills ({in_checkpoint} beside a checkpoint, {in_start} of a daemon that was starting), {} clients: \
+            "{all} kills ({in_checkpoint} beside a checkpoint, {unfinished} with a file of one half made, {in_start} of a daemon that was starting), {} clients: \
              {verdict}; {} generations",
             ledgers.len(),
             view.identity().generation
@@ -157,6 +163,8 @@ fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is
     while rig.kills.all < size("AMEM_KILLS", 200) {
         rig = rig.kill();
     }
+    let unfinished = rig.kills.unfinished;
+    assert!(unfinished > 0, "no kill came while a file was being made");
     let verdict = rig.end();
     assert!(verdict.is_right(), "{verdict:?}");
     assert!(verdict.retried > 0, "no client noticed: {verdict}");

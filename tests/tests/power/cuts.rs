@@ -171,6 +171,8 @@ fn check(kind: Kind, short: u64) {
         rig.kind,
         begun.elapsed().as_secs_f32()
     ));
+    assert!(answered > cuts as usize, "hardly anything was answered");
+    assert!(checkpoints > 0 && opening < cuts, "no work was cut off");
 }
 
 #[test]

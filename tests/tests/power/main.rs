@@ -21,6 +21,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use amem_tests::machine::skipped;
 use amem_tests::mounts::{Kind, Mount};
 use tempfile::TempDir;
 
@@ -56,9 +57,7 @@ fn mounted(kind: Kind, below: &Path, what: &str) -> Option<Mount> {
     match Mount::make(kind, below) {
         Ok(mount) => Some(mount),
         Err(why) => {
-            say(&format!(
-                "SKIPPED: {what} on {kind} is not tested here: {why}"
-            ));
+            skipped(&format!("{what} on {kind} is not tested here: {why}"));
             None
         }
     }

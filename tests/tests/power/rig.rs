@@ -10,6 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use amem_tests::machine::skipped;
 use amem_tests::mounts::{Kind, Memory, Mount};
 use amem_tests::power::{Flaw, Said};
 use amem_tests::random::Random;
@@ -61,7 +62,7 @@ impl Rig {
         let memory = match Memory::make(folder.path(), kind.bytes()) {
             Ok(memory) => memory,
             Err(why) => {
-                say(&format!("SKIPPED: failing write-back on {kind}: {why}"));
+                skipped(&format!("failing write-back on {kind}: {why}"));
                 return None;
             }
         };
@@ -201,6 +202,7 @@ fn what_was_answered_is_on_the_medium_although_write_back_fails() {
             }
         }
         if brains > 0 {
+            assert!(answered > 0, "{kind}: nothing was answered");
             say(&format!(
                 "{kind}: write-back failed under {brains} brains, {answered} requests acknowledged, all of them on the \
                  medium, {kept} known by their ids, {:.1} s",

@@ -8,7 +8,8 @@ use toml::{Table, Value};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::process::Place;
-use crate::tools::{has, ran, repository, said, skipped, text_of};
+use crate::tools::{has, ran, repository, said, text_of};
+use amem_tests::machine::skipped;
 
 /// What the manifest says of the package.
 fn package() -> Table {

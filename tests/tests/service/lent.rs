@@ -14,7 +14,8 @@ use amem_client::{Client, v1};
 use tonic::transport::Endpoint;
 
 use crate::process::{Daemon, Place, ask};
-use crate::tools::{has, refuses, said, skipped, status};
+use crate::tools::{has, refuses, said, status};
+use amem_tests::machine::skipped;
 
 /// A daemon about to start with one or two sockets as its descriptors 3 and 4. A shell puts them there, and becomes the
 /// daemon, so that LISTEN_PID is its own number.

@@ -1,17 +1,13 @@
 //! Tools of the machine, where it has them; the repository's files; small calls that several tests make.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
-
-/// Tells what is not tested on this machine, even if all tests pass.
-pub(crate) fn skipped(why: &str) {
-    drop(writeln!(std::io::stderr().lock(), "SKIPPED: {why}"));
-}
+use amem_tests::machine::skipped;
 
 /// True if a program is there. One that is not is told, with what is not tested without it.
 pub(crate) fn has(program: &str, what: &str) -> bool {

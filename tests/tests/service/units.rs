@@ -7,7 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::tools::{has, ran, said, skipped, text_of};
+use crate::tools::{has, ran, said, text_of};
+use amem_tests::machine::skipped;
 
 /// The unit that lends the socket of the metrics.
 const METRICS: &str = "amemd-metrics.socket";

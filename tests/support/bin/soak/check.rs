@@ -1,5 +1,6 @@
 //! The brains once all is over: every byte, and everything that was answered.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -9,6 +10,9 @@ use amem_core::{NodeId, verify};
 use amem_tests::ledger::{Told, Verdict};
 
 use crate::world::{Failure, LEDGERS, MIXED, World};
+
+/// The digits of the last part of a UUID.
+const DIGITS: usize = 12;
 
 /// Looks at all of them; what is wrong is noted in the world, what was done is told. Gives the bytes of their files.
 pub(crate) fn brains(
@@ -59,14 +63,14 @@ fn mixed(world: &World, said: &mut String) -> Result<(), Failure> {
             ));
         }
     }
+    // Each text ends with digits that no other has, and that the index of words has, too.
+    let last = |text: &str| text.as_bytes().last_chunk::<DIGITS>().copied();
+    let erased: HashSet<_> = noted.erased.iter().filter_map(|(_, t)| last(t)).collect();
     for file in files(world.place.folder())? {
         let bytes = fs::read(&file)?;
-        for place in places(&bytes, b"a secret ") {
-            let end = (place + 45).min(bytes.len());
-            let found = String::from_utf8_lossy(&bytes[place..end]).into_owned();
-            if noted.erased.iter().any(|(_, text)| *text == found) {
-                world.wrong(format!("{}: {found:?} was erased", file.display()));
-            }
+        for found in numbers(&bytes).filter(|digits| erased.contains(digits)) {
+            let digits = String::from_utf8_lossy(&found);
+            world.wrong(format!("{}: {digits:?} was erased", file.display()));
         }
     }
     write!(
@@ -78,10 +82,14 @@ fn mixed(world: &World, said: &mut String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a word stands.
-fn places<'b>(bytes: &'b [u8], word: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
-    let firsts = bytes.iter().enumerate().filter(|(_, b)| **b == word[0]);
-    firsts.filter_map(|(at, _)| bytes[at..].starts_with(word).then_some(at))
+/// So many hexadecimal digits in a row, wherever they stand.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = [u8; DIGITS]> {
+    let is_digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    let runs = bytes.split(move |b| !is_digit(b));
+    runs.flat_map(|run| {
+        run.windows(DIGITS)
+            .filter_map(|digits| digits.try_into().ok())
+    })
 }
 
 /// Every file of a folder, and of those below.

@@ -30,6 +30,10 @@ use tokio::time::sleep;
 use crate::gauges::Gauges;
 use crate::world::{Failure, LEDGERS, World, Writers};
 
+/// A soak in which all of these happen.
+const LONG: Duration = Duration::from_secs(60);
+const MUST_HAPPEN: [&str; 4] = ["commits followed", "files adopted", "merges", "views"];
+
 /// How long a writer waits after each request in the first half, at least.
 const FAST: Duration = Duration::from_millis(20);
 /// The same in the second.
@@ -126,6 +130,13 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
         began.elapsed().as_secs_f32(),
         world.count("reloads"),
     );
+    if lasts >= LONG {
+        for what in MUST_HAPPEN {
+            if world.count(what) == 0 {
+                world.wrong(format!("no {what}"));
+            }
+        }
+    }
     let brains_bytes = check::brains(&world, &ledgers, &mut said)?;
     let is_flat = gauges.tell(brains_bytes, &mut said);
     world.tell_latencies(&mut said);
