@@ -182,6 +182,16 @@ fn every_broken_protocol_is_caught() {
     );
 }
 
+/// Proves that a scenario with a flaw is seen to fail.
+fn expect_caught(name: &str, flaw: Flaw, scenario: &impl Scenario) {
+    let plan = Plan {
+        stop_at_first: true,
+        ..Plan::default()
+    };
+    let report = prove(scenario, &plan);
+    assert!(report.violations > 0, "{name}, {flaw:?}: {report}");
+}
+
 #[test]
 fn every_broken_way_to_write_a_file_whole_is_caught() {
     let flaws = [
@@ -191,17 +201,7 @@ fn every_broken_way_to_write_a_file_whole_is_caught() {
     ];
     for flaw in flaws {
         for written in Written::all() {
-            let written = written.with_flaw(flaw);
-            let plan = Plan {
-                stop_at_first: true,
-                ..Plan::default()
-            };
-            let report = prove(&written, &plan);
-            assert!(
-                report.violations > 0,
-                "{}, {flaw:?}: {report}",
-                written.name
-            );
+            expect_caught(written.name, flaw, &written.clone().with_flaw(flaw));
         }
     }
 }
@@ -212,16 +212,7 @@ fn every_broken_arrival_is_caught() {
     for flaw in [Flaw::CreatedNotSynced, Flaw::CreatedSyncedLate] {
         for arrival in Arrival::all() {
             let arrival = arrival.with_flaw(flaw);
-            let plan = Plan {
-                stop_at_first: true,
-                ..Plan::default()
-            };
-            let report = prove(&arrival, &plan);
-            assert!(
-                report.violations > 0,
-                "{}, {flaw:?}: {report}",
-                arrival.name
-            );
+            expect_caught(&arrival.name, flaw, &arrival);
         }
     }
 }
@@ -236,12 +227,7 @@ fn every_broken_removal_is_caught() {
     ];
     for flaw in flaws {
         let [removal, _] = Removal::all().map(|removal| removal.with_flaw(flaw));
-        let plan = Plan {
-            stop_at_first: true,
-            ..Plan::default()
-        };
-        let report = prove(&removal, &plan);
-        assert!(report.violations > 0, "{flaw:?}: {report}");
+        expect_caught(removal.name, flaw, &removal);
     }
 }
 

@@ -182,6 +182,7 @@ impl Merged {
             (self.dropped_edges, "impossible edge"),
             (self.cycles, "circular edge"),
             (self.other_vectors, "foreign vector"),
+            (self.withheld, "withheld event"),
         ];
         let more = more.iter().filter(|(count, _)| *count > 0);
         let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
