@@ -376,7 +376,11 @@ impl Store {
             out.remove()
                 .map_err(|e| format!("removing the old file: {e}"))?;
         }
-        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
+        // Not even an unfinished file of an earlier checkpoint may be left, or come back, with what was erased.
+        if erased {
+            let cleared = self.folder.clear_discarded();
+            cleared.map_err(|e| e.to_string())?;
+        }
         disk.sync_folder(TMP)
             .map_err(|e| format!("syncing {TMP}: {e}"))?;
         if erased {

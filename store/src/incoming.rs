@@ -11,7 +11,7 @@ use amem_core::base::settings::Settings;
 use amem_core::brain::Brain;
 use amem_core::embed::{self, Embedder};
 use amem_core::event::Graph;
-use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
+use amem_core::foreign::{self, Foreign, Layout, detect, to_dense};
 use amem_core::mapping::Map;
 use amem_core::spec1::Spec1;
 use amem_core::verify;
@@ -31,6 +31,9 @@ use crate::merge::{MERGE_BYTES_MAX, room};
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
 /// Bytes of a file of another layout, which is read into memory.
 pub const FOREIGN_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of the journal of a file that becomes a brain, which is replayed into memory: twice what a daemon lets one
+/// grow to before it makes a checkpoint.
+pub const INCOMING_JOURNAL_BYTES_MAX: u64 = 2 << 30;
 
 /// A file that is being received.
 #[derive(Debug)]
@@ -47,6 +50,30 @@ pub struct Incoming {
     is_copy: bool,
 }
 
+/// What a file of another layout has that no brain can have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Misfits {
+    /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
+    pub dropped_edges: u64,
+    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
+    /// 1970, an old id for which there was no room.
+    pub changed: u64,
+}
+
+impl Misfits {
+    fn of(report: &foreign::Report) -> Self {
+        Self {
+            dropped_edges: report.dropped(),
+            changed: report.changed(),
+        }
+    }
+
+    /// True if the file has nothing that the brain has not.
+    pub fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
@@ -54,11 +81,8 @@ pub struct Imported {
     pub layout: Layout,
     /// Events that got a new id.
     pub renumbered: u64,
-    /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
-    pub dropped_edges: u64,
-    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
-    /// 1970, an old id for which there was no room.
-    pub changed: u64,
+    /// What the brain can't have.
+    pub misfits: Misfits,
     /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
     pub original: Option<String>,
 }
@@ -146,19 +170,19 @@ impl Incoming {
         Ok((imported, self.placed.take().and_then(Placed::into_original)))
     }
 
-    /// All that the file has, as a brain, and how many edges that can't have; the file is gone with it.
-    pub fn into_view(self) -> Result<(View, u64)> {
+    /// All that the file has, as a brain, and what that can't have; the file is gone with it.
+    pub fn into_view(self) -> Result<(View, Misfits)> {
         self.into_view_within(MERGE_BYTES_MAX)
     }
 
     /// The same, if it takes at most so many bytes of memory.
-    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, u64)> {
+    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, Misfits)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
             Layout::Native => {
                 room::of_journal(journal_bytes(&map), bytes_max)?;
-                Ok((self.open(&map)?.view(), 0))
+                Ok((self.open(&map)?.view(), Misfits::default()))
             }
             layout => {
                 let max = FOREIGN_BYTES_MAX;
@@ -209,6 +233,7 @@ impl Incoming {
 
     /// A brain of amemd: everything in it holds.
     fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
+        check_journal(journal_bytes(map))?;
         let report = verify::native(map.clone(), None)?;
         if let Some(finding) = report.findings.first() {
             let more = report.findings.len() as u64 - 1 + report.more;
@@ -243,8 +268,7 @@ impl Incoming {
         Ok(Imported {
             layout: Layout::Native,
             renumbered: 0,
-            dropped_edges: 0,
-            changed: 0,
+            misfits: Misfits::default(),
             original: None,
         })
     }
@@ -265,8 +289,8 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        let (dropped_edges, changed) = (dropped(&report), changed(&report));
-        let original = match self.is_copy && dropped_edges + changed > 0 {
+        let misfits = Misfits::of(&report);
+        let original = match self.is_copy && !misfits.are_none() {
             // The sender of a file has it still; of this one, the brain would be all that is left.
             true => Some(self.keep()?),
             false => None,
@@ -281,8 +305,7 @@ impl Incoming {
         Ok(Imported {
             layout,
             renumbered: report.renumbered,
-            dropped_edges,
-            changed,
+            misfits,
             original,
         })
     }
@@ -319,35 +342,38 @@ fn journal_bytes(map: &Arc<Map>) -> u64 {
     start.map_or(0, |start| map.len().saturating_sub(start.at))
 }
 
+/// Refuses a journal that would take too much once it is replayed.
+fn check_journal(bytes: u64) -> Result<()> {
+    let max = INCOMING_JOURNAL_BYTES_MAX;
+    amem_core::Error::check_limit("the journal of a file (bytes)", bytes, max)?;
+    Ok(())
+}
+
 /// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
 /// is read.
-fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, u64)> {
+fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, Misfits)> {
     room::of_graph(graph, edges, max)?;
     let (graph, report) = to_dense(graph)?;
     let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
-    Ok((create::view_of(id, &graph)?, dropped(&report)))
-}
-
-/// Edges that a brain can't have.
-fn dropped(report: &Report) -> u64 {
-    let dropped = [&report.merged, &report.self_edges, &report.dangling];
-    dropped.iter().map(|edges| edges.len() as u64).sum()
-}
-
-/// Events and edges that are not what they were.
-fn changed(report: &Report) -> u64 {
-    let events = [
-        &report.origins_lost,
-        &report.clamped_events,
-        &report.clamped_times,
-    ];
-    let events = events.iter().map(|events| events.len() as u64);
-    events.sum::<u64>() + report.clamped_edges.len() as u64
+    Ok((create::view_of(id, &graph)?, Misfits::of(&report)))
 }
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // What can't be removed is cleared when the folder is opened next.
-        drop(self.folder.disk().remove(&self.tmp));
+        self.folder.discard(&self.tmp, self.file.id());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_whose_journal_is_too_long_to_be_replayed_is_refused() {
+        check_journal(INCOMING_JOURNAL_BYTES_MAX).unwrap();
+        for bytes in [INCOMING_JOURNAL_BYTES_MAX + 1, u64::MAX] {
+            let refused = check_journal(bytes).unwrap_err().to_string();
+            assert!(refused.contains("journal"), "{refused}");
+        }
     }
 }

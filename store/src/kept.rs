@@ -14,7 +14,7 @@ use crate::adoption;
 use crate::disk::{FileId, Source};
 use crate::error::{Error, Result};
 use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
-use crate::incoming::{Imported, Incoming};
+use crate::incoming::{Imported, Incoming, Misfits};
 
 /// Why a file was kept aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,7 @@ pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
 }
 
 /// All that one of them has, as a brain, and how many edges that can't have.
-pub fn read(folder: &Folder, file: &str) -> Result<(View, u64)> {
+pub fn read(folder: &Folder, file: &str) -> Result<(View, Misfits)> {
     let (source, bytes) = open(folder, file)?;
     let mut incoming = Incoming::to_be_read(folder, bytes)?;
     let mut read = 0;
@@ -197,12 +197,12 @@ fn become_brain(
 ) -> Result<Imported> {
     adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
     let (mut imported, before) = incoming.finish_placed(embed)?;
-    if let Some(before) = before {
+    if let Some(mut before) = before {
         before.settle()?;
     }
-    match imported.dropped_edges + imported.changed {
-        0 => discard(folder, file)?,
-        _ => imported.original = Some(path(&find(folder, file)?)),
+    match imported.misfits.are_none() {
+        true => discard(folder, file)?,
+        false => imported.original = Some(path(&find(folder, file)?)),
     }
     Ok(imported)
 }

@@ -39,7 +39,7 @@ pub use create::{Create, create, import};
 pub use error::{Error, Result};
 pub use folder::{Folder, Readers};
 pub use folding::SideBySide;
-pub use incoming::{Imported, Incoming};
+pub use incoming::{Imported, Incoming, Misfits};
 pub use merge::{Merged, Other};
 pub use mutation::{Answer, Mutation, Request};
 pub use place::{Held, Saved};

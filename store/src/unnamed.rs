@@ -142,15 +142,9 @@ impl Unnamed {
 
 impl Drop for Unnamed {
     fn drop(&mut self) {
-        let disk = self.folder.disk();
         // After an exchange that failed and happened nonetheless, what stands there is not ours.
-        if !self.named
-            && disk
-                .identity(&self.path)
-                .is_ok_and(|id| id == self.file.id())
-        {
-            // What can't be removed is cleared when the folder is opened next.
-            drop(disk.remove(&self.path));
+        if !self.named {
+            self.folder.discard(&self.path, self.file.id());
         }
     }
 }
@@ -172,6 +166,13 @@ impl Out {
     pub(crate) fn remove(&self) -> io::Result<()> {
         let path = self.path.as_deref();
         path.map_or(Ok(()), |path| self.folder.disk().remove(path))
+    }
+
+    /// Takes it away as soon as that can be.
+    pub(crate) fn discard(&self) {
+        if let (Some(path), Ok(Some(id))) = (&self.path, self.id()) {
+            self.folder.discard(path, id);
+        }
     }
 
     /// Keeps it, durably: it is somebody's. Says where, relative to the folder.

@@ -229,6 +229,9 @@ fn every_broken_removal_is_caught() {
         let [removal, _] = Removal::all().map(|removal| removal.with_flaw(flaw));
         expect_caught(removal.name, flaw, &removal);
     }
+    let flaw = Flaw::SavedFolderNotSynced;
+    let [_, raced] = Removal::all().map(|removal| removal.with_flaw(flaw));
+    expect_caught(raced.name, flaw, &raced);
 }
 
 /// The scripts that show a flaw.

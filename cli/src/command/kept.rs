@@ -313,12 +313,13 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
         remote.call(remote.client.admin().resolve_kept_file(request))?;
     }
+    let (dropped_edges, changed) = merged.misfits();
     let told = Resolved {
         file: file.to_owned(),
         brain: Some(brain.opened.served()?.brain.name().to_owned()),
         kept_file: None,
-        dropped_edges: merged.dropped_edges(),
-        changed: 0,
+        dropped_edges,
+        changed,
         original: stays.then(|| file.to_owned()),
         merged: Some(merged),
     };

@@ -50,6 +50,8 @@ pub(super) struct Told {
     clamped_events: Vec<u64>,
     clamped_edges: Vec<EdgeJson>,
     clamped_times: Vec<u64>,
+    clamped_uses: Vec<u64>,
+    clamped_edge_times: Vec<EdgeJson>,
     /// Ids in the new brain.
     supersedes_cycles: Vec<u64>,
 }
@@ -124,6 +126,8 @@ impl Brought {
             clamped_events: ids(&report.clamped_events),
             clamped_edges: edges(&report.clamped_edges),
             clamped_times: ids(&report.clamped_times),
+            clamped_uses: ids(&report.clamped_uses),
+            clamped_edge_times: edges(&report.clamped_edge_times),
             supersedes_cycles: ids(&convert::in_cycles(&graph)),
         };
         let named = Named::made(new, &made.options.identity);
@@ -187,7 +191,7 @@ fn write(named: &Named, told: &Told, page: &mut Page) {
         (
             "changed",
             told.clamped_events.len() as u64,
-            "events whose confidence or strength was not within 0 and 1",
+            "events whose confidence or strength was not within 0 and 1, or whose decay rate was below 0",
         ),
         (
             "changed",
@@ -198,6 +202,16 @@ fn write(named: &Named, told: &Told, page: &mut Page) {
             "changed",
             told.clamped_times.len() as u64,
             "events recorded before 1970: their time is the event time now",
+        ),
+        (
+            "changed",
+            told.clamped_uses.len() as u64,
+            "events last used before 1970, which is 1970 now",
+        ),
+        (
+            "changed",
+            told.clamped_edge_times.len() as u64,
+            "edges made before 1970, which are of 1970 now",
         ),
         (
             "cycles",

@@ -60,6 +60,7 @@ pub(super) struct Merged {
     erased_there: u64,
     withheld: u64,
     dropped_edges: u64,
+    clamped: u64,
     commit: Option<CommitJson>,
 }
 
@@ -147,19 +148,21 @@ impl Merged {
             erased_there: answer.erased_there,
             withheld: answer.withheld,
             dropped_edges: answer.dropped_edges,
+            clamped: answer.clamped,
             commit,
         })
     }
 
-    /// Edges that a brain can't have.
-    pub(super) fn dropped_edges(&self) -> u64 {
-        self.dropped_edges
+    /// Edges and values that a brain can't have.
+    pub(super) fn misfits(&self) -> (u64, u64) {
+        (self.dropped_edges, self.clamped)
     }
 
     /// What the other has and the merge did not bring, in a line; `None` if it brought all.
     pub(super) fn left_out(&self) -> Option<String> {
         let counts = [
             (self.dropped_edges, "edge", "that no brain can have"),
+            (self.clamped, "value", "that no brain can have"),
             (self.cycles, "edge", "on a cycle of supersedes edges"),
             (self.other_vectors, "vector", "of another space"),
             (self.withheld, "event", "that may have been erased here"),
@@ -180,6 +183,7 @@ impl Merged {
             (changes, "change"),
             (self.sessions, "session"),
             (self.dropped_edges, "impossible edge"),
+            (self.clamped, "impossible value"),
             (self.cycles, "circular edge"),
             (self.other_vectors, "foreign vector"),
             (self.withheld, "withheld event"),
@@ -247,6 +251,12 @@ impl Merged {
                 "edge",
                 "to itself, repeated, or to nothing, as a brain can't have it",
             ),
+            (
+                "clamped",
+                self.clamped,
+                "value",
+                "as a brain can't have it: the nearest bound came instead",
+            ),
         ];
         for (name, count, what, why) in rows {
             if count > 0 {
@@ -284,6 +294,7 @@ mod tests {
             erased_there: 1,
             withheld: 0,
             dropped_edges,
+            clamped: 0,
             commit: None,
         }
     }

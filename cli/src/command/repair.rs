@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use amem_core::NodeId;
 use amem_core::base::settings::Settings;
-use amem_core::event::{Edge, Graph, MemoryGraph};
+use amem_core::event::{Edge, Graph};
 use amem_core::fold::{Options, new_identity};
 use amem_core::foreign::{self, Foreign, Layout, detect, to_dense};
 use amem_core::repair::{self, Report};
 use amem_core::spec1::Spec1;
 use amem_core::verify::Finding;
 use amem_core::view::View;
-use amem_core::{Micros, NodeId};
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
@@ -106,7 +106,7 @@ fn beyond(failure: Failure) -> Failure {
 fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
     let (graph, mut lost) = repair::readable(graph);
     let (dense, changed) = to_dense(&graph)?;
-    lost.extend(converted(&graph, &changed));
+    lost.extend(converted(&changed));
     let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), Uuid::nil(), now());
     let made = convert::brain(&dense, &[], &identity, &Settings::default())?;
     let report = Report {
@@ -117,7 +117,7 @@ fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
 }
 
 /// What the conversion left out or changed, beside ids: those of the file are kept as attributes.
-fn converted(graph: &MemoryGraph, changed: &foreign::Report) -> Vec<Finding> {
+fn converted(changed: &foreign::Report) -> Vec<Finding> {
     let mut out = Vec::new();
     let mut tell = |part: &str, why: String| {
         out.push(Finding {
@@ -126,13 +126,17 @@ fn converted(graph: &MemoryGraph, changed: &foreign::Report) -> Vec<Finding> {
             why,
         });
     };
-    let edges: [(&[Edge], &str); 4] = [
+    let edges: [(&[Edge], &str); 5] = [
         (&changed.merged, "repeats a newer one, and is left out"),
         (&changed.self_edges, "ends where it begins, and is left out"),
         (&changed.dangling, "ends at no event, and is left out"),
         (
             &changed.clamped_edges,
             "had a weight outside of 0 to 1, which is the nearer of both now",
+        ),
+        (
+            &changed.clamped_edge_times,
+            "was made before 1970, and is of 1970 now",
         ),
     ];
     for (edges, why) in edges {
@@ -144,39 +148,28 @@ fn converted(graph: &MemoryGraph, changed: &foreign::Report) -> Vec<Finding> {
             tell("edge table", why);
         }
     }
-    let events: [(&[NodeId], &str); 3] = [
+    let events: [(&[NodeId], &str); 4] = [
         (
             &changed.origins_lost,
             "its attributes have no room for the id in the file",
         ),
         (
             &changed.clamped_events,
-            "its confidence or strength was outside of 0 to 1, and is the nearer of both now",
+            "its confidence or strength was outside of 0 to 1, or its decay rate below 0, and is the nearest bound now",
         ),
         (
             &changed.clamped_times,
             "it was recorded before 1970, and is recorded in 1970 now",
+        ),
+        (
+            &changed.clamped_uses,
+            "it was last used before 1970, which is 1970 now",
         ),
     ];
     for (events, why) in events {
         for id in events {
             tell("node record", format!("event {id}: {why}"));
         }
-    }
-    // Clamped as well, and in no list of the conversion.
-    for event in &graph.events {
-        if event.last_accessed < Micros(0) || event.lambda < 0.0 {
-            let why =
-                "its last use was before 1970, or its decay rate below 0, which are 1970 and 0 now";
-            tell("node record", format!("event {}: {why}", event.id));
-        }
-    }
-    for e in graph.edges.iter().filter(|e| e.created_at < Micros(0)) {
-        let why = format!(
-            "one from event {} to {} is of 1970 now, and was older",
-            e.source, e.target
-        );
-        tell("edge table", why);
     }
     out
 }
@@ -214,8 +207,8 @@ fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::event::Event;
-    use amem_core::{EdgeType, EventType, Flags, SessionId};
+    use amem_core::event::{Event, MemoryGraph};
+    use amem_core::{EdgeType, EventType, Flags, Micros, SessionId};
 
     fn event(id: u64, confidence: f32, created_at: i64) -> Event {
         Event {
@@ -272,7 +265,7 @@ mod tests {
             "from event 0 to 1: it repeats",
             "from event 0 to 0: it ends where it begins",
             "from event 0 to 2: it had a weight",
-            "from event 1 to 2 is of 1970 now",
+            "from event 1 to 2: it was made before 1970",
             "from event 8, which is not there",
             "event 1: its confidence",
             "event 2: it was recorded before 1970",

@@ -4,7 +4,7 @@
 //! value that was changed.
 //! Not here: writing the result (`amem-store`), identity, sessions' names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -30,13 +30,40 @@ pub struct Report {
     pub self_edges: Vec<Edge>,
     /// Edges from or to an event that does not exist; dropped.
     pub dangling: Vec<Edge>,
-    /// Events whose confidence or decay score was outside 0..=1, and is the nearer bound now.
+    /// Events whose confidence or decay score was outside 0..=1, or whose decay rate was below 0, and is the nearest
+    /// bound now.
     pub clamped_events: Vec<NodeId>,
     /// Events recorded before 1970 (or past the year 294,000, which reads the same), which our records cannot
     /// hold: recorded in 1970 now, and, unless they had an event time, happened when they were recorded.
     pub clamped_times: Vec<NodeId>,
+    /// Events last used before 1970; in 1970 now.
+    pub clamped_uses: Vec<NodeId>,
     /// Edges whose weight was outside 0..=1, and is the nearer bound now.
     pub clamped_edges: Vec<Edge>,
+    /// Edges made before 1970; in 1970 now.
+    pub clamped_edge_times: Vec<Edge>,
+}
+
+impl Report {
+    /// How many edges no brain can have.
+    pub fn dropped(&self) -> u64 {
+        let dropped = [&self.merged, &self.self_edges, &self.dangling];
+        dropped.iter().map(|edges| edges.len() as u64).sum()
+    }
+
+    /// How many events and edges have another value than before, beside ids.
+    pub fn changed(&self) -> u64 {
+        let events = [
+            &self.origins_lost,
+            &self.clamped_events,
+            &self.clamped_times,
+            &self.clamped_uses,
+        ];
+        let events: HashSet<_> = events.into_iter().flatten().collect();
+        let edges = [&self.clamped_edges, &self.clamped_edge_times];
+        let edges: HashSet<_> = edges.into_iter().flatten().map(Edge::key).collect();
+        (events.len() + edges.len()) as u64
+    }
 }
 
 /// Makes a graph whose ids are positions in order of recorded time.
@@ -90,17 +117,20 @@ fn dense_within(
 }
 
 fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
-    let before = (event.confidence, event.decay_score);
+    let before = (event.confidence, event.decay_score, event.lambda);
     event.confidence = event.confidence.clamp(0.0, 1.0);
     event.decay_score = event.decay_score.clamp(0.0, 1.0);
     event.lambda = event.lambda.max(0.0);
-    if before != (event.confidence, event.decay_score) {
+    if before != (event.confidence, event.decay_score, event.lambda) {
         report.clamped_events.push(old);
     }
 }
 
 fn clamp_times(event: &mut Event, report: &mut Report) {
-    event.last_accessed = event.last_accessed.max(Micros(0));
+    if event.last_accessed < Micros(0) {
+        event.last_accessed = Micros(0);
+        report.clamped_uses.push(event.id);
+    }
     if event.created_at < Micros(0) {
         event.event_time.get_or_insert(event.created_at);
         event.created_at = Micros(0);
@@ -151,11 +181,15 @@ fn renumber_edges(
         if weight != edge.weight {
             report.clamped_edges.push(edge);
         }
+        let created_at = edge.created_at.max(Micros(0));
+        if created_at != edge.created_at {
+            report.clamped_edge_times.push(edge);
+        }
         kept.push(Edge {
             source,
             target,
             weight,
-            created_at: edge.created_at.max(Micros(0)),
+            created_at,
             ..edge
         });
     }
@@ -308,14 +342,20 @@ mod tests {
             edges: vec![strong],
             dimension: 0,
         };
+        graph.events[0].lambda = -1.0;
         graph.events[1].confidence = -0.5;
         let (dense, report) = to_dense(&graph).unwrap();
         assert_eq!(
-            (dense.events[1].confidence, dense.edges[0].weight),
-            (0.0, 1.0)
+            (
+                dense.events[0].lambda,
+                dense.events[1].confidence,
+                dense.edges[0].weight
+            ),
+            (0.0, 0.0, 1.0)
         );
-        assert_eq!(report.clamped_events, [NodeId(1)]);
+        assert_eq!(report.clamped_events, [NodeId(0), NodeId(1)]);
         assert_eq!(report.clamped_edges, [strong]);
+        assert_eq!((report.dropped(), report.changed()), (0, 3));
     }
 
     #[test]
@@ -332,7 +372,11 @@ mod tests {
         graph.events[1].event_time = Some(Micros(-100));
         let (dense, report) = to_dense(&graph).unwrap();
         assert_eq!(report.clamped_times, [NodeId(0), NodeId(1)]);
+        assert_eq!(report.clamped_uses, [NodeId(0), NodeId(1)]);
+        assert_eq!(report.clamped_edge_times, [old]);
         assert_eq!(report.renumbered, 0);
+        // Each event once, whatever of it was changed.
+        assert_eq!((report.dropped(), report.changed()), (0, 3));
         let times: Vec<_> = dense
             .events
             .iter()

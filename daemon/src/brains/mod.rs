@@ -191,8 +191,11 @@ impl Brains {
             brains.leave(&name, place);
             removed?;
             brains.0.known.forget(&name);
-            brains.settle(&name).await;
+            let settled = brains.settle(&name).await;
             brains.forget(&name).await;
+            settled?;
+            let folder = brains.0.folder.clone();
+            blocking(move || folder.clear_discarded()).await??;
             tracing::info!(brain = name, "removed");
             Ok(brain)
         })

@@ -11,7 +11,7 @@ use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
-use amem_store::{Error, Store};
+use amem_store::{Error, Misfits, Store};
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -140,7 +140,7 @@ impl Brains {
         let outcome = done.await.unwrap_or(Outcome::Later);
         self.tell_asked();
         if outcome == Outcome::Done && closed {
-            self.settle(name).await;
+            self.settle_later(name).await;
         }
         outcome
     }
@@ -174,7 +174,10 @@ impl Brains {
             }
         };
         let kept = imported.original.as_deref().unwrap_or_default();
-        let (dropped, changed) = (imported.dropped_edges, imported.changed);
+        let Misfits {
+            dropped_edges: dropped,
+            changed,
+        } = imported.misfits;
         tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, changed, original = kept, "adopted");
         job.done(match dropped + changed {
             0 => format!("{:?}", imported.layout),
@@ -365,7 +368,7 @@ impl Brains {
             |(name, (due, _)): (&String, &(Instant, Original))| (*due <= now).then(|| name.clone());
         let names: Vec<_> = self.originals().iter().filter_map(due).collect();
         for name in names {
-            self.settle(&name).await;
+            self.settle_later(&name).await;
         }
     }
 
@@ -379,18 +382,27 @@ impl Brains {
                 .map(|(name, _)| name.clone())
         };
         if let Some(name) = oldest {
-            self.settle(&name).await;
+            self.settle_later(&name).await;
         }
     }
 
-    /// Takes away the file of which a brain was made.
-    pub(crate) async fn settle(&self, name: &str) {
-        let Some((_, original)) = self.originals().remove(name) else {
-            return;
+    /// The same, where nobody waits for it: what fails is logged, and tried again.
+    async fn settle_later(&self, name: &str) {
+        drop(self.settle(name).await);
+    }
+
+    /// Takes away the file of which a brain was made; where that fails, it is tried again later.
+    pub(crate) async fn settle(&self, name: &str) -> Result<()> {
+        let Some((_, mut original)) = self.originals().remove(name) else {
+            return Ok(());
         };
-        match blocking(move || original.settle()).await {
-            Ok(Ok(None)) => {}
-            Ok(Ok(Some(kept))) => {
+        let settling = blocking(move || {
+            let done = original.settle();
+            (done, original)
+        });
+        match settling.await {
+            Ok((Ok(None), _)) => {}
+            Ok((Ok(Some(kept)), _)) => {
                 let what = "the file that became this brain was written to afterwards: it is kept as a conflict";
                 tracing::warn!(brain = name, kept, "{what}");
                 self.0
@@ -398,10 +410,19 @@ impl Brains {
                     .begin(JobKind::Rescue, name)
                     .done(format_args!("{what}, {kept}"));
             }
-            Ok(Err(why)) => {
-                tracing::warn!(brain = name, %why, "what became a brain is still there")
+            Ok((Err(why), original)) => {
+                tracing::warn!(brain = name, %why, "what became a brain is still there");
+                let due = Instant::now() + LATE_AFTER;
+                self.originals()
+                    .entry(name.to_owned())
+                    .or_insert((due, original));
+                return Err(why.into());
             }
-            Err(refusal) => tracing::error!(brain = name, why = refusal.message, "settling"),
+            Err(refusal) => {
+                tracing::error!(brain = name, why = refusal.message, "settling");
+                return Err(refusal);
+            }
         }
+        Ok(())
     }
 }

@@ -160,8 +160,8 @@ impl BrainService for Service {
             events: view.nodes(),
             edges: view.edges(),
             renumbered: imported.renumbered,
-            dropped_edges: imported.dropped_edges,
-            changed: imported.changed,
+            dropped_edges: imported.misfits.dropped_edges,
+            changed: imported.misfits.changed,
         }))
     }
 

@@ -61,8 +61,6 @@ impl Service {
         let done = self.write_as(&caller, message).await?;
         // Who sends the old file elsewhere ends at its next part.
         drop(done.brain.sending.write().await);
-        // What the brain was made of goes as well.
-        self.0.brains.settle(&name).await;
         let generation = done.written.generation;
         let instance = done.brain.view().instance();
         let replaced = self.0.brains.replaced();

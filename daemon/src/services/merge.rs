@@ -14,7 +14,7 @@ use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_proto::{Timestamp, v1};
 use amem_store::kept::{self, Kept, Reason};
 use amem_store::mutation::Request;
-use amem_store::{Error as Store, Incoming, Merged, Mutation, Other, merge};
+use amem_store::{Error as Store, Incoming, Merged, Misfits, Mutation, Other, merge};
 use tonic::{Code, Status, Streaming};
 
 use super::transfer::{Parts, receive};
@@ -46,7 +46,7 @@ pub(super) async fn merge(
     let options = super::transfer::options(&mut parts).await?;
     let brain = daemon.brains.get(&caller, &options.brain).await?;
     let dry_run = options.dry_run;
-    let (from, dropped_edges) = match &options.from {
+    let (from, misfits) = match &options.from {
         Some(Source::FromBrain(name)) if *name == brain.name => {
             return Err(
                 Refusal::invalid("from", "the other brain is this one: name another").into(),
@@ -54,7 +54,8 @@ pub(super) async fn merge(
         }
         Some(Source::FromBrain(name)) => {
             let other = daemon.brains.get_as(&caller, name, Role::Read).await;
-            (other.map_err(|why| of_source(name, why))?.view(), 0)
+            let view = other.map_err(|why| of_source(name, why))?.view();
+            (view, Misfits::default())
         }
         Some(Source::FromKeptFile(file)) => {
             find_kept(&daemon, &caller, file, Role::Read).await?;
@@ -93,7 +94,8 @@ pub(super) async fn merge(
         }
     });
     Ok(v1::MergeBrainResponse {
-        dropped_edges,
+        dropped_edges: misfits.dropped_edges,
+        clamped: misfits.changed,
         same_instance,
         ..done.await?
     })
@@ -158,6 +160,7 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         erased_there: merged.erased_there,
         withheld: merged.withheld,
         dropped_edges: 0,
+        clamped: 0,
         same_instance: false,
     }
 }
@@ -271,8 +274,8 @@ pub(super) async fn resolve_kept(
     Ok(v1::ResolveKeptFileResponse {
         info: Some(super::brain::info(&brain.name, &brain.view())),
         kept_file: listed(before),
-        dropped_edges: imported.dropped_edges,
-        changed: imported.changed,
+        dropped_edges: imported.misfits.dropped_edges,
+        changed: imported.misfits.changed,
         original: listed(imported.original),
     })
 }
@@ -291,10 +294,11 @@ pub(super) async fn refuse_kept(
     ids: &[NodeId],
 ) -> Result<()> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
-    daemon.brains.settle(&brain.name).await;
+    daemon.brains.settle(&brain.name).await?;
     let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
     let found = daemon.scans.run(move || {
+        folder.clear_discarded()?;
         let ids: Vec<_> = ids
             .into_iter()
             .filter(|id| view.node(*id).is_ok())

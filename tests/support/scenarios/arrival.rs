@@ -223,7 +223,7 @@ impl Arrival {
                 Err(e) => panic!("somebody writes: {e}"),
             }
         }
-        if let Some(original) = original {
+        if let Some(mut original) = original {
             original.settle()?;
         }
         process.set_clock(time_of(3));

@@ -50,6 +50,8 @@ pub enum Flaw {
     OldFileNotRemoved,
     /// The removal of the file with erased texts is not synced.
     RemovalNotSynced,
+    /// A brain whose name is taken is saved, and the folder where it is saved is not synced.
+    SavedFolderNotSynced,
     /// Whether the brain's file is still the one that is written is not looked at.
     ReplacementNotSeen,
     /// A failed sync is taken for a good one.

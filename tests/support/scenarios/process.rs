@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError};
-use amem_store::folder::TMP;
+use amem_store::folder::{RECOVERED, TMP};
 
 use super::flaw::Flaw;
 use super::flawed::Flawed;
@@ -213,6 +213,7 @@ impl Disk for Process {
                     || self.flawed(Flaw::RecoveryFolderNotSynced, Phase::Opening)
             }
             TMP => self.flawed(Flaw::RemovalNotSynced, Phase::Checkpointing),
+            RECOVERED => self.0.flaw == Flaw::SavedFolderNotSynced,
             _ => false,
         };
         if left_out {

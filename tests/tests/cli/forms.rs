@@ -309,7 +309,7 @@ fn types_that_the_reference_does_not_know_are_mapped_on_request() {
 fn what_an_import_changes_is_told() {
     let lines = r#"{"id":5,"text":"first","created_at":"2024-01-02T00:00:00Z","edges":[{"target":5,"type":"supports"},{"target":77,"type":"supports"},{"target":9,"type":"supersedes"}]}
 {"id":9,"text":"second","created_at":"2024-01-01T00:00:00Z","confidence":1.5,"edges":[{"target":5,"type":"supersedes"},{"target":5,"type":"supports","weight":-1},{"target":5,"type":"supports","weight":0.5,"created_at":"2023-01-01T00:00:00Z"}]}
-{"id":10,"text":"old","created_at":"1950-06-01T00:00:00Z"}
+{"id":10,"text":"old","created_at":"1950-06-01T00:00:00Z","edges":[{"target":5,"type":"supports","created_at":"1950-06-01T00:00:00Z"}]}
 "#;
     let tool = Tool::with("in.jsonl", lines.as_bytes());
     let told = tool.data("import in.jsonl b.amem", 0);
@@ -321,6 +321,8 @@ fn what_an_import_changes_is_told() {
     assert_eq!(count("clamped_events"), 1);
     assert_eq!(count("clamped_edges"), 1);
     assert_eq!(told["clamped_times"], json!([10]));
+    assert_eq!(told["clamped_uses"], json!([10]));
+    assert_eq!(told["clamped_edge_times"][0]["source"], 10);
     assert_eq!(told["supersedes_cycles"], json!([1, 2]));
     let old = tool.data("get b.amem 0", 0)["events"][0].clone();
     assert_eq!(old["event_time"], "1950-06-01T00:00:00Z");

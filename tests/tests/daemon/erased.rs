@@ -8,6 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
+use amem_core::base::section::tag;
+use amem_core::brain::Brain;
+use amem_core::fold::{How, Inline, Options, fold_with};
+use amem_core::mapping::Map;
 use amem_store::disk::Disk;
 use amem_tests::disk::{Hooked, SimDisk};
 use tonic::Code;
@@ -70,6 +74,33 @@ fn event(id: u64) -> v1::NewEvent {
         attributes_json: attributes,
         vector: Some(vector(id)),
         ..Default::default()
+    }
+}
+
+/// Holds the indexes of a file's base against those that are made of its events alone.
+fn derived_from_nothing_else(file: &[u8]) {
+    let open = |bytes: &[u8]| Arc::new(Brain::open(Map::owned(bytes)).unwrap());
+    let brain = open(file);
+    let view = brain.view();
+    let how = How {
+        workers: &Inline,
+        from_scratch: true,
+    };
+    let mut anew = Vec::new();
+    let options = Options::next(&view, view.time());
+    fold_with(&view, &options, how, &mut anew).unwrap();
+    let anew_brain = open(&anew);
+    for section in [tag::TERMS, tag::CODES] {
+        let of = |brain: &Brain, bytes: &[u8]| {
+            let places = &brain.base().table().places;
+            let place = places.iter().find(|place| place.tag == section).unwrap();
+            bytes[place.offset as usize..][..place.len as usize].to_vec()
+        };
+        let (found, expected) = (of(&brain, file), of(&anew_brain, &anew));
+        assert!(
+            !found.is_empty() && found == expected,
+            "section {section:#x}"
+        );
     }
 }
 
@@ -173,6 +204,7 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     let took = began.elapsed();
     // A reader may still have the file that has no name any more; nothing else has anything.
     assert_eq!(found(folder.path()), [], "after the answer");
+    let file = std::fs::read(folder.path().join("b.amem")).unwrap();
     stop.store(true, Ordering::Relaxed);
     let times = writes.await.unwrap();
     let mut meanwhile: Vec<_> = times
@@ -190,7 +222,8 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     );
     assert!(meanwhile.len() > 1, "writes waited for the erase");
 
-    // Derived from it: the words of the index, the codes of vectors.
+    // Derived from it: the index of words and the codes of vectors are what they would be had it never been.
+    derived_from_nothing_else(&file);
     let ask = v1::TextRequest {
         brain: "b".into(),
         text: WORD.into(),

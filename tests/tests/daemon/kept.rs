@@ -132,6 +132,7 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
     let secret = "a secret that stands in one event alone";
     graph.events[1].text = secret.into();
     let first = graph.events[0].id;
+    graph.edges[0].created_at = Micros(-5);
     graph.edges.push(Edge {
         source: first,
         target: first,
@@ -148,9 +149,24 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
         panic!("the original is kept, as the brain has not all of it")
     };
     assert_eq!(original.reason(), v1::KeptReason::Original);
+    let options = v1::MergeOptions {
+        brain: "theirs".into(),
+        dry_run: true,
+        from: Some(v1::merge_options::From::FromKeptFile(original.file.clone())),
+        ..Default::default()
+    };
+    let part = v1::MergeBrainRequest {
+        part: Some(v1::merge_brain_request::Part::Options(options)),
+    };
+    let merged = client
+        .brains()
+        .merge_brain(tokio_stream::iter([part]))
+        .await;
+    let merged = merged.unwrap().into_inner();
+    assert_eq!((merged.dropped_edges, merged.clamped), (1, 1));
     let name = Action::RestoreAs("again".into());
     let restored = resolve(&client, &original.file, name).await.unwrap();
-    assert_eq!(restored.dropped_edges, 1);
+    assert_eq!((restored.dropped_edges, restored.changed), (1, 1));
     assert_eq!(restored.original, original.file);
     resolve(&client, &original.file, Action::Take(true))
         .await

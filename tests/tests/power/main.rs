@@ -1,9 +1,9 @@
 //! What only a real file system can do to a brain: lose power, fail to write back, be full, become read-only.
 //!
-//! `cuts` shuts file systems down under a writer, `rig` makes their write-back fail, `full` leaves no room and takes
-//! the right to write away. All of it is done on loop devices, which takes root; a machine where it can't be done says
-//! SKIPPED and why. `AMEM_POWER_CUTS` is how often the power fails on each file system, `AMEM_SEED` makes the same
-//! moments again.
+//! `cuts` shuts file systems down under a writer, `tool` under `amemctl`, `rig` makes their write-back fail, `full`
+//! leaves no room and takes the right to write away. All of it is done on loop devices, which takes root; a machine
+//! where it can't be done says SKIPPED and why. `AMEM_POWER_CUTS` is how often the power fails on each file system,
+//! `AMEM_SEED` makes the same moments again.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -15,6 +15,7 @@ mod cuts;
 mod full;
 mod history;
 mod rig;
+mod tool;
 mod writer;
 
 use std::fs::{self, File};

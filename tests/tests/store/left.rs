@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
-use amem_store::{Create, Folder, Mutation, Store, create};
+use amem_store::{Checkpoint, Create, Folder, Mutation, Store, create};
 use amem_tests::disk::{Among, EIO, Effect, Fault, Kind, SimDisk};
 
 use super::{fact, ingest, run};
@@ -272,4 +272,62 @@ fn what_was_erased_is_gone_when_a_failed_checkpoint_is_made_again_by_the_same_ru
         store.checkpoint().unwrap();
     }
     assert_eq!(disk.files_with(secret), [""; 0]);
+}
+
+/// A checkpoint that was given up while removing fails: its file has all that the brain had.
+fn given_up(disk: &Arc<SimDisk>, store: &Store) {
+    let mut checkpoint = Checkpoint::begin(store).unwrap();
+    checkpoint.build().unwrap();
+    disk.fail(failing(Among::Only(Kind::Remove), true));
+    drop(checkpoint);
+}
+
+#[test]
+fn an_erase_is_not_done_before_what_could_not_be_removed_is() {
+    let disk = Arc::new(SimDisk::new(1));
+    let folder = folder(&disk);
+    create(&folder, "b", &Create::default()).unwrap();
+    let mut store = Store::open(&folder, "b").unwrap();
+    let secret = b"a secret of these bytes";
+    let text = String::from_utf8_lossy(secret).into_owned();
+    let event = run(&mut store, ingest(vec![fact(&text)])).unwrap().ids[0];
+    given_up(&disk, &store);
+    folder.clear_discarded().unwrap_err();
+    disk.heal();
+    run(&mut store, Mutation::Erase(vec![event])).unwrap();
+    assert_eq!(disk.files_with(secret).len(), 2);
+    store.checkpoint().unwrap();
+    assert!(!store.erase_pending());
+    assert_eq!(disk.files_with(secret), [""; 0]);
+}
+
+#[test]
+fn what_can_not_be_removed_for_an_erase_is_told() {
+    let disk = Arc::new(SimDisk::new(1));
+    let folder = folder(&disk);
+    create(&folder, "b", &Create::default()).unwrap();
+    let mut store = Store::open(&folder, "b").unwrap();
+    let event = run(&mut store, ingest(vec![fact("a secret")])).unwrap().ids[0];
+    given_up(&disk, &store);
+    run(&mut store, Mutation::Erase(vec![event])).unwrap();
+    let refused = store.checkpoint().unwrap_err().to_string();
+    assert!(refused.contains("remov"), "{refused}");
+    disk.heal();
+    drop((store, folder));
+    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+}
+
+#[test]
+fn what_a_brain_was_made_of_can_be_settled_again_after_it_failed() {
+    for disk in disks() {
+        put(&disk);
+        let folder = folder(&disk);
+        let mut original = adopt(&folder);
+        disk.fail(failing(Among::Only(Kind::Remove), true));
+        original.settle().unwrap_err();
+        disk.heal();
+        assert_eq!(disk.list(TMP).unwrap().len(), 1);
+        assert_eq!(original.settle().unwrap(), None);
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+    }
 }

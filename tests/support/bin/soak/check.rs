@@ -1,15 +1,15 @@
 //! The brains once all is over: every byte, and everything that was answered.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
 use amem_client::Reader;
-use amem_core::{NodeId, verify};
+use amem_core::{EventType, NodeId, verify};
 use amem_tests::ledger::{Told, Verdict};
 
-use crate::world::{Failure, LEDGERS, MIXED, World};
+use crate::world::{Failure, LEDGERS, MIXED, SEED_EVENTS, World, brought};
 
 /// The digits of the last part of a UUID.
 const DIGITS: usize = 12;
@@ -54,6 +54,25 @@ fn mixed(world: &World, said: &mut String) -> Result<(), Failure> {
         let there = *id < view.nodes() && view.node(NodeId(*id))?.text()? == *text;
         if !there {
             world.wrong(format!("{MIXED}: event {id} {text:?} is not there"));
+        }
+    }
+    let mut times: HashMap<String, u64> = HashMap::new();
+    for id in (0..view.nodes()).map(NodeId) {
+        let node = view.node(id)?;
+        // A summary may say what one event did.
+        if node.event_type() != EventType::EPISODE {
+            *times.entry(node.text()?.into_owned()).or_default() += 1;
+        }
+    }
+    let merged: Vec<_> = match world.count("merges") {
+        0 => Vec::new(),
+        _ => (0..SEED_EVENTS).map(brought).collect(),
+    };
+    for text in noted.kept.iter().map(|(_, text)| text).chain(&merged) {
+        match times.get(text) {
+            Some(1) => {}
+            Some(times) => world.wrong(format!("{MIXED}: {text:?} is there {times} times")),
+            None => world.wrong(format!("{MIXED}: {text:?} is not there")),
         }
     }
     for (id, text) in &noted.erased {

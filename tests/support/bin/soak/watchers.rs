@@ -32,18 +32,26 @@ async fn follow(world: Arc<World>, brain: &'static str) {
             instance: instance.clone(),
             ..Default::default()
         };
-        let Ok(commits) = world.client.memory().subscribe(request).await else {
-            sleep(Duration::from_millis(20)).await;
-            continue;
+        let subscribe = async || world.client.memory().subscribe(request.clone()).await;
+        let Some(mut commits) = world.done("Subscribe", subscribe).await else {
+            return;
         };
-        let mut commits = commits.into_inner();
         let mut goes_on = false;
         while !world.has_ended() {
             let Ok(next) = timeout(Duration::from_millis(200), commits.message()).await else {
                 continue;
             };
-            let Ok(Some(commit)) = next else {
-                break;
+            let commit = match next {
+                Ok(Some(commit)) => commit,
+                // Whoever lags behind begins again, as does who has lost the daemon.
+                Ok(None) => break,
+                Err(status) => {
+                    if !World::passes(&status) {
+                        world.wrong(format!("{brain}: the commits after {after}: {status}"));
+                    }
+                    sleep(Duration::from_millis(5)).await;
+                    break;
+                }
             };
             let moment = commit.moment.clone().unwrap_or_default();
             instance = moment.instance;

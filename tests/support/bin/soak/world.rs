@@ -63,6 +63,11 @@ pub(crate) fn events(texts: impl IntoIterator<Item = String>) -> Vec<v1::NewEven
     texts.into_iter().map(event).collect()
 }
 
+/// A text that a merge brings into the mixed brain.
+pub(crate) fn brought(n: u64) -> String {
+    format!("brought from elsewhere: {n}")
+}
+
 impl World {
     /// Makes the brains.
     pub(crate) async fn new(place: Place, seed: u64, lasts: Duration) -> Result<Self, Failure> {
@@ -76,7 +81,7 @@ impl World {
         }
         let request = v1::IngestRequest {
             brain: SEED.into(),
-            events: events((0..SEED_EVENTS).map(|n| format!("brought from elsewhere: {n}"))),
+            events: events((0..SEED_EVENTS).map(brought)),
             ..Default::default()
         };
         client.memory().ingest(request).await?;
@@ -163,9 +168,7 @@ impl World {
                 }
                 Err(status) => status,
             };
-            // A refusal carries details, a connection that was lost none.
-            let passes = matches!(status.code(), Code::Unavailable | Code::ResourceExhausted);
-            if !passes && !status.details().is_empty() {
+            if !Self::passes(&status) {
                 self.wrong(format!("{call}: {status}"));
                 return None;
             }
@@ -175,6 +178,13 @@ impl World {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    /// True of what will be answered later.
+    pub(crate) fn passes(status: &Status) -> bool {
+        // A refusal carries details, a connection that was lost none.
+        let passes = matches!(status.code(), Code::Unavailable | Code::ResourceExhausted);
+        passes || status.details().is_empty()
     }
 
     pub(crate) fn tell_latencies(&self, said: &mut String) {
