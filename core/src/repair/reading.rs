@@ -176,7 +176,7 @@ impl<'b> Reading<'b> {
     }
 
     /// True if some of it is under a checksum that does not hold.
-    fn is_unproven(&self, range: Range<u64>) -> bool {
+    pub(super) fn is_unproven(&self, range: Range<u64>) -> bool {
         let touches = |r: &Range<u64>| r.start < range.end && range.start < r.end;
         self.unproven.iter().any(touches)
     }
@@ -247,7 +247,9 @@ impl<'b> Reading<'b> {
         let at = self.header.vectors + record.id.0 * len;
         let bytes = self.base.map().slice(at, len).unwrap_or_default();
         let vector: Vec<f32> = bytes.chunks_exact(4).map(|b| get_f32(b, 0)).collect();
-        if vector.iter().all(|x| x.is_finite()) {
+        // Zeros under a checksum that fails are what a lost page reads as, and point nowhere.
+        let is_lost = self.is_unproven(at..at + len) && vector.iter().all(|x| *x == 0.0);
+        if !is_lost && vector.iter().all(|x| x.is_finite()) {
             return Some(vector);
         }
         gone.push("vector");

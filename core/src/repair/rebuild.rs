@@ -2,8 +2,10 @@
 //!
 //! Ids, LSNs, history and the chain of frames stay, so that the old journal goes on from the new base.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::commits;
 use super::reading::Reading;
 use super::{Report, base_of, lose, names};
 use crate::base::Base;
@@ -17,7 +19,7 @@ use crate::journal::head::{Head, PAGE};
 use crate::journal::op::Op;
 use crate::mapping::Map;
 use crate::types::{Lsn, Micros};
-use crate::verify::log;
+use crate::verify::{Finding, log};
 
 /// The bytes of a brain whose base is whole, made of one whose base is not.
 pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Result<Vec<u8>> {
@@ -49,7 +51,7 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Res
     let view = build.finish()?;
     let mut folded = Vec::new();
     fold(&view, &Build::options(&view, &identity), &mut folded)?;
-    let mut out = graft(&base, &folded, report)?;
+    let mut out = graft(&base, &folded, &reading, report)?;
     if let Some((head, frames)) = journal {
         out.extend_from_slice(&head.encode());
         out.resize(out.len() + PAGE as usize, 0);
@@ -145,8 +147,41 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<
 }
 
 /// The new tables and indexes, with the old identity, log and names.
-fn graft(old: &Base, folded: &[u8], report: &mut Report) -> Result<Vec<u8>> {
+fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) -> Result<Vec<u8>> {
     let new = Base::open(Arc::new(Map::owned(folded)))?;
+    let clock = old.table().find(tag::CLOCK);
+    let is_clock_proven = clock.is_some_and(|place| {
+        let range = place.offset..place.offset + place.len;
+        !reading.is_unproven(range)
+    });
+    let mut carried = Vec::new();
+    for place in &new.table().places {
+        let body = carry(old, place.tag, is_clock_proven, report);
+        carried.extend(body.map(|body| (place.tag, body)));
+    }
+    loop {
+        let out = write(old, &new, folded, &carried)?;
+        let base = Base::open(Arc::new(Map::owned(&out)))?;
+        // One that held beside what was damaged may not hold beside what stands in its place now.
+        let fails = |tag: u8| Some((tag, log::of(tag)?(&base).err()?));
+        let Some((failed, why)) = carried.iter().find_map(|(tag, _)| fails(*tag)) else {
+            return Ok(out);
+        };
+        report.lost.push(Finding {
+            offset: old.table().find(failed).map(|place| place.offset),
+            ..why.into()
+        });
+        carried.retain(|(tag, _)| *tag != failed);
+    }
+}
+
+/// The file with these sections in the place of new ones.
+fn write(
+    old: &Base,
+    new: &Base,
+    folded: &[u8],
+    carried: &[(u8, Cow<'_, [u8]>)],
+) -> Result<Vec<u8>> {
     let start = new.header().sections();
     let mut out = folded[..start as usize].to_vec();
     let front = new.checksums()?.iter().filter(|c| c.offset < start);
@@ -157,7 +192,8 @@ fn graft(old: &Base, folded: &[u8], report: &mut Report) -> Result<Vec<u8>> {
             tag::CHECKSUMS => {}
             tag::IDENTITY => sections.write(place.tag, |out| old.identity().write(out))?,
             tag => {
-                let body = carried(old, tag, report)?.unwrap_or(fresh);
+                let body = carried.iter().find(|(of, _)| *of == tag);
+                let body = body.map_or(fresh, |(_, body)| &**body);
                 sections.write(tag, |out| out.bytes(body))?;
             }
         }
@@ -166,16 +202,25 @@ fn graft(old: &Base, folded: &[u8], report: &mut Report) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A section that nothing else in the file could replace, if what it says holds together.
-fn carried<'b>(old: &'b Base, tag: u8, report: &mut Report) -> Result<Option<&'b [u8]>> {
-    let Some(check) = log::of(tag) else {
-        return Ok(None);
+/// A section that nothing else in the file could replace, if what it says holds together, or what is left of it.
+fn carry<'b>(
+    old: &'b Base,
+    tag: u8,
+    is_clock_proven: bool,
+    report: &mut Report,
+) -> Option<Cow<'b, [u8]>> {
+    let check = log::of(tag)?;
+    let held = match tag {
+        // It is held against the clock that stands in the new file.
+        tag::HISTORY if !is_clock_proven => Ok(()),
+        _ => check(old),
     };
-    match check(old).and_then(|()| old.section(tag)) {
-        Ok(section) => Ok(Some(section.bytes)),
-        Err(e) => {
-            report.lost.push(e.into());
-            Ok(None)
-        }
+    let section = held.and_then(|()| old.section(tag));
+    let body = section.map(|section| Cow::from(section.bytes));
+    let body = body.map_err(|e| report.lost.push(e.into())).ok();
+    match tag {
+        // Of the times of commits some are left, or known by the history, which would be lost without them.
+        tag::CLOCK if !is_clock_proven => Some(commits::clock(old).into()),
+        _ => body,
     }
 }

@@ -269,6 +269,69 @@ fn lost_edges_history_and_names_leave_the_rest() {
 }
 
 #[test]
+fn a_vector_of_which_a_lost_page_left_zeros_is_lost() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let header = expected.brain().base().header();
+    let (at, len) = (header.vectors as usize, 4 * header.dimension as usize);
+    let id = (0..expected.nodes()).find(|id| {
+        let node = expected.node(NodeId(*id)).unwrap();
+        node.vector().unwrap().is_some()
+    });
+    let id = id.unwrap();
+    let mut bad = bytes.clone();
+    bad[at + id as usize * len..][..len].fill(0);
+    let (view, report) = check(&bad);
+    let node = view.node(NodeId(id)).unwrap();
+    assert_eq!(node.vector().unwrap(), None);
+    assert_eq!(node.attributes().unwrap().unwrap()[LOST][0], "vector");
+    assert_eq!(report.lost[0].part, "vectors");
+}
+
+#[test]
+fn a_damaged_clock_takes_no_history_with_it() {
+    let bytes = brain();
+    let clock = place(&bytes, tag::CLOCK);
+    let expected = open_bytes(&bytes);
+    let count = expected.brain().base().clock().unwrap().len();
+    assert!(count > 1);
+    // An LSN, a time, the number of them, all of it.
+    let [lsn, time] = [clock.start + 8, clock.start + 8 + 8 * count];
+    for damaged in [
+        lsn..lsn + 8,
+        time..time + 8,
+        clock.start..lsn,
+        clock.clone(),
+    ] {
+        for byte in [0x7E, 0xEE] {
+            let mut bad = bytes.clone();
+            bad[damaged.clone()].fill(byte);
+            let (view, report) = check(&bad);
+            let parts: Vec<&str> = report.lost.iter().map(|l| l.part.as_str()).collect();
+            // Damage that leaves the order as it is shows by its checksum alone.
+            assert!(parts.iter().all(|part| *part == "clock"), "{parts:?}");
+            assert!(!report.doubtful.is_empty(), "{damaged:?}, {byte:#x}");
+            same(&view, &expected);
+        }
+    }
+}
+
+#[test]
+fn history_of_commits_whose_times_are_lost_is_told_as_lost() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let mut bad = bytes.clone();
+    bad[place(&bytes, tag::CLOCK)].fill(0xEE);
+    // The times of its changes descend.
+    let at = place(&bytes, tag::HISTORY).start + 16 + 8;
+    bad[at..at + 8].copy_from_slice(&(i64::MAX - 1).to_le_bytes());
+    let (view, report) = check(&bad);
+    let parts: Vec<&str> = report.lost.iter().map(|l| l.part.as_str()).collect();
+    assert_eq!(parts, ["clock", "history"], "{report:?}");
+    assert_eq!(collect(&view), collect(&expected));
+}
+
+#[test]
 fn an_identity_comes_back_from_the_head_of_the_journal() {
     let bytes = brain();
     let mut bad = bytes.clone();

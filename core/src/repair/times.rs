@@ -24,7 +24,7 @@ pub(super) fn in_order(read: &[Option<Micros>], newest: Micros) -> Vec<Micros> {
 }
 
 /// The positions of the longest run of times that do not descend, ascending.
-fn longest_run(read: &[Option<Micros>], newest: Micros) -> Vec<usize> {
+pub(super) fn longest_run(read: &[Option<Micros>], newest: Micros) -> Vec<usize> {
     // Where the runs of 1, 2, … times end that end earliest, and what stands in front of each time in its run.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; read.len()];
