@@ -292,33 +292,37 @@ pub struct Original {
 
 impl Original {
     /// Takes the file away, for good; one that was written to after it had been copied is kept. Gives the name under
-    /// which, relative to the folder. After an error it can be tried again.
-    pub fn settle(&mut self) -> Result<Option<String>> {
+    /// which, relative to the folder. Where that fails the file is left (`Folder::clear_left`).
+    pub fn settle(mut self) -> Result<Option<String>> {
+        self.settle_now()
+    }
+
+    fn settle_now(&mut self) -> Result<Option<String>> {
+        self.settled = true;
+        let done = self.take_away();
+        if done.is_err() {
+            self.out.leave();
+        }
+        done
+    }
+
+    fn take_away(&self) -> Result<Option<String>> {
         let placed = &self.placed;
-        if self.settled {
-            return Ok(None);
+        if placed.check().is_err() {
+            return self.out.keep().map_err(placed.failed("keep"));
         }
-        let stands = self.out.id().map_err(placed.failed("look at"))?.is_some();
-        // Where it does not, a try before this one took it away or kept it, and could not say so.
-        if stands && placed.check().is_err() {
-            let kept = self.out.keep().map_err(placed.failed("keep"))?;
-            self.settled = true;
-            return Ok(kept);
-        }
-        if stands {
-            self.out.remove().map_err(placed.failed("remove"))?;
-        }
+        self.out.remove().map_err(placed.failed("remove"))?;
         let disk = placed.folder.disk();
         disk.sync_folder(TMP).map_err(placed.failed("sync"))?;
-        self.settled = true;
         Ok(None)
     }
 }
 
 impl Drop for Original {
     fn drop(&mut self) {
-        if self.settle().is_err() && self.placed.check().is_ok() {
-            self.out.discard();
+        if !self.settled {
+            // What can't be settled now is left, and looked at again.
+            drop(self.settle_now());
         }
     }
 }

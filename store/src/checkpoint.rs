@@ -301,6 +301,10 @@ impl Store {
                 found: generation(&self.brain),
             });
         }
+        if self.erase_pending() {
+            // Nor may what was left of an earlier one stay with it.
+            self.folder.clear_left(&self.name)?;
+        }
         if checkpoint.next.is_none() {
             checkpoint.carry(&self.brain.clone())?;
         }
@@ -376,11 +380,7 @@ impl Store {
             out.remove()
                 .map_err(|e| format!("removing the old file: {e}"))?;
         }
-        // Not even an unfinished file of an earlier checkpoint may be left, or come back, with what was erased.
-        if erased {
-            let cleared = self.folder.clear_discarded();
-            cleared.map_err(|e| e.to_string())?;
-        }
+        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
         disk.sync_folder(TMP)
             .map_err(|e| format!("syncing {TMP}: {e}"))?;
         if erased {

@@ -3,8 +3,8 @@
 //! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
 //! rename of its first checkpoint.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{self, ErrorKind};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -54,8 +54,8 @@ pub struct Folder {
     id: [u8; 16],
     /// Brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
-    /// Files that nobody needs any more and that could not be removed, by path.
-    discarded: Arc<Mutex<HashMap<String, FileId>>>,
+    /// Names of files in `.amemd/tmp` that could not be taken away.
+    left: Arc<Mutex<BTreeSet<String>>>,
     readers: Arc<RwLock<Readers>>,
 }
 
@@ -81,7 +81,7 @@ impl Folder {
             _lock: lock.into(),
             id,
             created: Arc::default(),
-            discarded: Arc::default(),
+            left: Arc::default(),
             readers: Arc::default(),
         };
         unnamed::clear(&folder)?;
@@ -139,50 +139,57 @@ impl Folder {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a file that nobody needs any more, if it is what has this path. One that can't be removed now is cleared
-    /// before an erase is answered (`clear_discarded`), and when the folder is opened next.
+    /// Removes a file of ours that nobody needs any more, if it is what has this path in `.amemd/tmp`. One that can't
+    /// be removed is left.
     pub(crate) fn discard(&self, path: &str, id: FileId) {
-        if remove_if(&*self.disk, path, id).is_err() {
-            self.discarded().insert(path.to_owned(), id);
+        let done = match self.disk.identity(path) {
+            Ok(found) if found == id => self.disk.remove(path),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        };
+        if done.is_err() {
+            self.leave(path);
         }
     }
 
-    /// Removes, durably, what could not be removed when nobody needed it any more.
-    pub fn clear_discarded(&self) -> Result<()> {
-        let discarded: Vec<_> = self.discarded().clone().into_iter().collect();
-        if discarded.is_empty() {
-            return Ok(());
+    /// Notes a file in `.amemd/tmp` that could not be taken away or kept: it is looked at again for an erase
+    /// (`clear_left`), and when the folder is opened next.
+    pub(crate) fn leave(&self, path: &str) {
+        if let Some(name) = path.strip_prefix(TMP).and_then(|of| of.strip_prefix('/')) {
+            self.left().insert(name.to_owned());
         }
-        for (path, id) in &discarded {
-            remove_if(&*self.disk, path, *id).map_err(|e| Error::disk("remove", path, e))?;
-        }
-        self.disk
-            .sync_folder(TMP)
-            .map_err(|e| Error::disk("sync", TMP, e))?;
-        for (path, _) in discarded {
-            self.discarded().remove(&path);
-        }
-        Ok(())
     }
 
-    fn discarded(&self) -> MutexGuard<'_, HashMap<String, FileId>> {
-        self.discarded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Takes away, durably, what was left and may have what a brain has; what is somebody's is kept.
+    pub fn clear_left(&self, brain: &str) -> Result<()> {
+        let left = self.left().clone();
+        let of_brain = left.iter().filter(|name| unnamed::may_be_of(name, brain));
+        let (mut cleared, mut failed) = (Vec::new(), None);
+        for name in of_brain {
+            match unnamed::clear_one(self, name) {
+                Ok(()) => cleared.push(name),
+                Err(why) => failed = failed.or(Some(why)),
+            }
+        }
+        if !cleared.is_empty() {
+            self.disk
+                .sync_folder(TMP)
+                .map_err(|e| Error::disk("sync", TMP, e))?;
+        }
+        for name in cleared {
+            self.left().remove(name);
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn left(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new name for an unfinished file.
     pub(crate) fn tmp_name(&self, name: &str) -> String {
         let random = u128::from_le_bytes(self.disk.random());
         format!("{TMP}/{name}-{random:032x}{SUFFIX}")
-    }
-}
-
-fn remove_if(disk: &dyn Disk, path: &str, id: FileId) -> io::Result<()> {
-    match disk.identity(path) {
-        Ok(found) if found == id => disk.remove(path),
-        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
     }
 }
 

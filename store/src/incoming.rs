@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
 use crate::kept::{self, Reason};
 use crate::merge::{MERGE_BYTES_MAX, room};
+use crate::unnamed::TO_BE_READ;
 
 /// Bytes of a file that becomes a brain.
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
@@ -109,7 +110,7 @@ impl Incoming {
 
     /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
     pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
-        Self::new(folder, "to-be-read", bytes, None)
+        Self::new(folder, TO_BE_READ, bytes, None)
     }
 
     /// Begins to copy a file that has the name of the brain that it is to become.
@@ -160,13 +161,18 @@ impl Incoming {
     }
 
     /// Makes the brain. `embed`: texts of a file without vectors get those of the built-in embedder.
-    pub fn finish(mut self, embed: bool) -> Result<Imported> {
-        self.make(embed)
+    pub fn finish(self, embed: bool) -> Result<Imported> {
+        self.finish_within(embed, INCOMING_JOURNAL_BYTES_MAX)
+    }
+
+    /// The same, if its journal has at most so many bytes.
+    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+        self.make(embed, journal_bytes_max)
     }
 
     /// Makes the brain of the file that it takes the name of; that file comes back.
     pub(crate) fn finish_placed(mut self, embed: bool) -> Result<(Imported, Option<Original>)> {
-        let imported = self.make(embed)?;
+        let imported = self.make(embed, INCOMING_JOURNAL_BYTES_MAX)?;
         Ok((imported, self.placed.take().and_then(Placed::into_original)))
     }
 
@@ -213,11 +219,14 @@ impl Incoming {
         Ok(Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?))
     }
 
-    fn make(&mut self, embed: bool) -> Result<Imported> {
+    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
-            Layout::Native => self.adopt(&map),
+            Layout::Native => {
+                check_journal(journal_bytes(&map), journal_bytes_max)?;
+                self.adopt(&map)
+            }
             layout => {
                 let max = FOREIGN_BYTES_MAX;
                 amem_core::Error::check_limit("a file of another layout (bytes)", map.len(), max)?;
@@ -233,7 +242,6 @@ impl Incoming {
 
     /// A brain of amemd: everything in it holds.
     fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
-        check_journal(journal_bytes(map))?;
         let report = verify::native(map.clone(), None)?;
         if let Some(finding) = report.findings.first() {
             let more = report.findings.len() as u64 - 1 + report.more;
@@ -343,10 +351,17 @@ fn journal_bytes(map: &Arc<Map>) -> u64 {
 }
 
 /// Refuses a journal that would take too much once it is replayed.
-fn check_journal(bytes: u64) -> Result<()> {
-    let max = INCOMING_JOURNAL_BYTES_MAX;
-    amem_core::Error::check_limit("the journal of a file (bytes)", bytes, max)?;
-    Ok(())
+fn check_journal(bytes: u64, max: u64) -> Result<()> {
+    match bytes > max {
+        true => Err(Error::invalid(
+            "file",
+            format!(
+                "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
+                 file of it that has none"
+            ),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
@@ -361,19 +376,5 @@ fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(Vie
 impl Drop for Incoming {
     fn drop(&mut self) {
         self.folder.discard(&self.tmp, self.file.id());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_whose_journal_is_too_long_to_be_replayed_is_refused() {
-        check_journal(INCOMING_JOURNAL_BYTES_MAX).unwrap();
-        for bytes in [INCOMING_JOURNAL_BYTES_MAX + 1, u64::MAX] {
-            let refused = check_journal(bytes).unwrap_err().to_string();
-            assert!(refused.contains("journal"), "{refused}");
-        }
     }
 }

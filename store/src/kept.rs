@@ -154,7 +154,7 @@ pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
     found.ok_or_else(|| Error::NotKept { file: file.into() })
 }
 
-/// All that one of them has, as a brain, and how many edges that can't have.
+/// All that one of them has, as a brain, and what that can't have.
 pub fn read(folder: &Folder, file: &str) -> Result<(View, Misfits)> {
     let (source, bytes) = open(folder, file)?;
     let mut incoming = Incoming::to_be_read(folder, bytes)?;
@@ -197,7 +197,7 @@ fn become_brain(
 ) -> Result<Imported> {
     adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
     let (mut imported, before) = incoming.finish_placed(embed)?;
-    if let Some(mut before) = before {
+    if let Some(before) = before {
         before.settle()?;
     }
     match imported.misfits.are_none() {

@@ -19,6 +19,8 @@ use crate::kept::{self, Reason};
 /// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in
 /// hexadecimal of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
 const SWAP: &str = ".swap";
+/// What stands for the brain in the name of a file that is only read.
+pub(crate) const TO_BE_READ: &str = "to-be-read";
 /// The same of what came out where names can't be exchanged.
 const OUT: &str = ".out";
 
@@ -168,10 +170,10 @@ impl Out {
         path.map_or(Ok(()), |path| self.folder.disk().remove(path))
     }
 
-    /// Takes it away as soon as that can be.
-    pub(crate) fn discard(&self) {
-        if let (Some(path), Ok(Some(id))) = (&self.path, self.id()) {
-            self.folder.discard(path, id);
+    /// Leaves it where it stands, to be looked at again.
+    pub(crate) fn leave(&self) {
+        if let Some(path) = &self.path {
+            self.folder.leave(path);
         }
     }
 
@@ -245,17 +247,38 @@ pub(crate) fn take_away(folder: &Folder, brain: &str, ours: FileId) -> io::Resul
 pub(crate) fn clear(folder: &Folder) -> Result<()> {
     let left = list(folder)?;
     for name in &left {
-        let path = format!("{TMP}/{name}");
-        match Swapped::of(name) {
-            Some(swapped) => swapped.clear(folder, &path)?,
-            None => remove(folder, &path)?,
-        }
+        clear_one(folder, name)?;
     }
     if left.is_empty() {
         return Ok(());
     }
     // One of them may hold what was erased since: an answer may hang on it being gone for good.
     sync(folder, TMP)
+}
+
+/// The same of one file. It may be gone: somebody else cleared it.
+pub(crate) fn clear_one(folder: &Folder, name: &str) -> Result<()> {
+    let path = format!("{TMP}/{name}");
+    match folder.disk().identity(&path) {
+        Ok(_) => {}
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(Error::disk("look at", &path, e)),
+    }
+    match Swapped::of(name) {
+        Some(swapped) => swapped.clear(folder, &path),
+        None => remove(folder, &path),
+    }
+}
+
+/// True if a file may have what a brain has: it was made for it, or nothing says for which.
+pub(crate) fn may_be_of(name: &str, brain: &str) -> bool {
+    match Swapped::of(name) {
+        Some(swapped) => swapped.brain == brain,
+        None => {
+            let of = name.rsplit_once('-').map(|(of, _)| of);
+            of.is_none_or(|of| of == brain || of == TO_BE_READ)
+        }
+    }
 }
 
 /// The same of what a failed checkpoint of a brain left, that is opened again. A checkpoint of before may still build

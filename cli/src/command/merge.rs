@@ -60,7 +60,7 @@ pub(super) struct Merged {
     erased_there: u64,
     withheld: u64,
     dropped_edges: u64,
-    clamped: u64,
+    changed_values: u64,
     commit: Option<CommitJson>,
 }
 
@@ -148,21 +148,21 @@ impl Merged {
             erased_there: answer.erased_there,
             withheld: answer.withheld,
             dropped_edges: answer.dropped_edges,
-            clamped: answer.clamped,
+            changed_values: answer.changed_values,
             commit,
         })
     }
 
     /// Edges and values that a brain can't have.
     pub(super) fn misfits(&self) -> (u64, u64) {
-        (self.dropped_edges, self.clamped)
+        (self.dropped_edges, self.changed_values)
     }
 
     /// What the other has and the merge did not bring, in a line; `None` if it brought all.
     pub(super) fn left_out(&self) -> Option<String> {
         let counts = [
             (self.dropped_edges, "edge", "that no brain can have"),
-            (self.clamped, "value", "that no brain can have"),
+            (self.changed_values, "value", "that no brain can have"),
             (self.cycles, "edge", "on a cycle of supersedes edges"),
             (self.other_vectors, "vector", "of another space"),
             (self.withheld, "event", "that may have been erased here"),
@@ -183,7 +183,7 @@ impl Merged {
             (changes, "change"),
             (self.sessions, "session"),
             (self.dropped_edges, "impossible edge"),
-            (self.clamped, "impossible value"),
+            (self.changed_values, "impossible value"),
             (self.cycles, "circular edge"),
             (self.other_vectors, "foreign vector"),
             (self.withheld, "withheld event"),
@@ -252,10 +252,10 @@ impl Merged {
                 "to itself, repeated, or to nothing, as a brain can't have it",
             ),
             (
-                "clamped",
-                self.clamped,
-                "value",
-                "as a brain can't have it: the nearest bound came instead",
+                "not the same",
+                self.changed_values,
+                "event or edge",
+                "of which a brain can't have a value: the nearest bound came instead, or nothing",
             ),
         ];
         for (name, count, what, why) in rows {
@@ -294,7 +294,7 @@ mod tests {
             erased_there: 1,
             withheld: 0,
             dropped_edges,
-            clamped: 0,
+            changed_values: 0,
             commit: None,
         }
     }

@@ -51,7 +51,7 @@ impl Report {
         dropped.iter().map(|edges| edges.len() as u64).sum()
     }
 
-    /// How many events and edges have another value than before, beside ids.
+    /// How many events and edges have another value than before; a new id is none, an old one that got lost is.
     pub fn changed(&self) -> u64 {
         let events = [
             &self.origins_lost,

@@ -10,7 +10,7 @@
 //! over, or that may have changed, is in the report.
 //! Not here: writing the new file; telling what is damaged without repairing (`crate::verify`).
 
-mod commits;
+mod clock;
 mod heal;
 mod names;
 mod reading;

@@ -3,6 +3,7 @@
 //! Promises: every event keeps its id; a time out of order costs an event its time alone; what was erased stays so.
 //! Not here: making a base of it (`rebuild`), which times to believe (`times`).
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{LOST, Report, lose, times};
@@ -15,7 +16,7 @@ use crate::bytes::{get_f32, get_i64, put_i64};
 use crate::event::{Attributes, Edge, Event};
 use crate::query::attributes;
 use crate::types::{EventType, Flags, Micros, NodeId, SessionId};
-use crate::verify::Finding;
+use crate::verify::{self, Finding};
 
 /// Where the recorded time stands in a node record (FORMAT.md, "Node record").
 const CREATED_AT: usize = 12;
@@ -67,16 +68,21 @@ impl<'b> Reading<'b> {
         let read: Vec<_> = records.iter().map(|r| r.map(|r| r.created_at)).collect();
         let times = times::in_order(&read, self.base.identity().base_time);
         let placed = self.placed_texts(&records);
+        let happened = self.event_times(report);
         let mut out = Vec::with_capacity(records.len());
         for (((id, record), created_at), is_placed) in ids().zip(&records).zip(times).zip(placed) {
             let Some(record) = record else {
                 let why = format!("event {id}, all but its place");
                 lose(report, "node record", self.record_at(id), why);
-                out.push(empty(id, created_at, self.event_time(id)));
+                out.push(empty(id, created_at, happened.get(&id).copied()));
                 continue;
             };
             let record = self.erased_or_not(*record, is_placed, report);
-            out.push(self.event(&record, created_at, report));
+            let event_time = happened.get(&id).copied();
+            out.push(Event {
+                event_time,
+                ..self.event(&record, created_at, report)
+            });
         }
         out
     }
@@ -217,7 +223,7 @@ impl<'b> Reading<'b> {
             event_type: record.event_type,
             flags: Flags(record.flags.0 & Flags::KNOWN.0),
             created_at,
-            event_time: self.event_time(id),
+            event_time: None,
             session: record.session,
             confidence: record.confidence,
             access_count: record.access_count,
@@ -230,8 +236,40 @@ impl<'b> Reading<'b> {
         }
     }
 
-    fn event_time(&self, id: NodeId) -> Option<Micros> {
-        self.base.event_times().ok()?.get(id)
+    /// When events happened, where that was said. The section says it twice; under a checksum that fails both have to
+    /// agree.
+    fn event_times(&self, report: &mut Report) -> HashMap<NodeId, Micros> {
+        let index = match self.base.event_times() {
+            Ok(index) => index,
+            Err(e) => {
+                report.lost.push(e.into());
+                return HashMap::new();
+            }
+        };
+        let ids = (0..self.base.nodes()).map(NodeId);
+        let mut times: HashMap<_, _> = ids.filter_map(|id| Some((id, index.get(id)?))).collect();
+        let place = self.base.table().find(tag::EVENT_TIMES);
+        let place = place.filter(|place| self.is_unproven(place.offset..place.offset + place.len));
+        let Some(place) = place else {
+            return times;
+        };
+        let pairs = index.happened().iter().zip(index.order());
+        let pairs: HashSet<_> = pairs.map(|(when, id)| (*when, u64::from(*id))).collect();
+        times.retain(|id, time| pairs.contains(&(time.0, id.0)));
+        let whole = verify::indexes::event_times(self.base);
+        // Without times the section ends behind its two counts.
+        let lacks_all = index.is_empty() && place.len > 16;
+        if whole.is_err() || lacks_all {
+            let why = whole
+                .err()
+                .map_or_else(|| "their number".to_owned(), |e| Finding::from(e).why);
+            let left = times.len();
+            let why = format!(
+                "{why}: {left} events have one that is told in both places, others have none"
+            );
+            lose(report, "event times", place.offset, why);
+        }
+        times
     }
 
     fn vector(

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::commits;
+use super::clock;
 use super::reading::Reading;
 use super::{Report, base_of, lose, names};
 use crate::base::Base;
@@ -149,14 +149,13 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<
 /// The new tables and indexes, with the old identity, log and names.
 fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) -> Result<Vec<u8>> {
     let new = Base::open(Arc::new(Map::owned(folded)))?;
-    let clock = old.table().find(tag::CLOCK);
-    let is_clock_proven = clock.is_some_and(|place| {
-        let range = place.offset..place.offset + place.len;
-        !reading.is_unproven(range)
-    });
+    let is_proven = |tag: u8| {
+        let place = old.table().find(tag);
+        place.is_some_and(|place| !reading.is_unproven(place.offset..place.offset + place.len))
+    };
     let mut carried = Vec::new();
     for place in &new.table().places {
-        let body = carry(old, place.tag, is_clock_proven, report);
+        let body = carry(old, place.tag, &is_proven, report);
         carried.extend(body.map(|body| (place.tag, body)));
     }
     loop {
@@ -206,13 +205,13 @@ fn write(
 fn carry<'b>(
     old: &'b Base,
     tag: u8,
-    is_clock_proven: bool,
+    is_proven: &dyn Fn(u8) -> bool,
     report: &mut Report,
 ) -> Option<Cow<'b, [u8]>> {
     let check = log::of(tag)?;
     let held = match tag {
         // It is held against the clock that stands in the new file.
-        tag::HISTORY if !is_clock_proven => Ok(()),
+        tag::HISTORY if !is_proven(tag::CLOCK) => Ok(()),
         _ => check(old),
     };
     let section = held.and_then(|()| old.section(tag));
@@ -220,7 +219,7 @@ fn carry<'b>(
     let body = body.map_err(|e| report.lost.push(e.into())).ok();
     match tag {
         // Of the times of commits some are left, or known by the history, which would be lost without them.
-        tag::CLOCK if !is_clock_proven => Some(commits::clock(old).into()),
+        tag::CLOCK if !is_proven(tag) => Some(clock::body(old, is_proven(tag::HISTORY)).into()),
         _ => body,
     }
 }

@@ -289,6 +289,37 @@ fn a_vector_of_which_a_lost_page_left_zeros_is_lost() {
 }
 
 #[test]
+fn times_of_events_that_only_one_place_tells_are_lost_and_told() {
+    let bytes = brain();
+    let expected = open_bytes(&bytes);
+    let section = place(&bytes, tag::EVENT_TIMES);
+    assert_eq!(expected.event_at(1).unwrap().event_time, Some(Micros(77)));
+    // One time, at 16, five when they happened, then who: the number, the time, when it happened, whose it is, all.
+    let [time, happened, whose] = [16, 24, 64].map(|at| section.start + at);
+    for damaged in [
+        section.start..section.start + 8,
+        time..time + 8,
+        happened..whose,
+        whose..whose + 4,
+        section.clone(),
+    ] {
+        let mut bad = bytes.clone();
+        bad[damaged.clone()].fill(0);
+        let (view, report) = check(&bad);
+        let parts: Vec<&str> = report.lost.iter().map(|l| l.part.as_str()).collect();
+        let times = (0..view.nodes()).map(|id| view.event_at(id).unwrap().event_time);
+        match report.healed.is_empty() {
+            true => {
+                assert_eq!(parts, ["event times"], "{damaged:?}: {report:?}");
+                assert!(times.flatten().next().is_none(), "{damaged:?}");
+            }
+            // One bit was put right.
+            false => assert_eq!(times.flatten().next(), Some(Micros(77)), "{damaged:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_damaged_clock_takes_no_history_with_it() {
     let bytes = brain();
     let clock = place(&bytes, tag::CLOCK);

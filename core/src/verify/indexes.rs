@@ -146,7 +146,7 @@ fn sessions(base: &Base) -> Result<()> {
     Ok(())
 }
 
-fn event_times(base: &Base) -> Result<()> {
+pub(crate) fn event_times(base: &Base) -> Result<()> {
     let section = base.section(tag::EVENT_TIMES)?;
     let index = base.event_times()?;
     let pairs = || index.happened().iter().zip(index.order());

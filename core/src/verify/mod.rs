@@ -13,7 +13,7 @@ mod bytes;
 mod codes;
 mod finding;
 mod foreign;
-mod indexes;
+pub(crate) mod indexes;
 mod journal;
 pub(crate) mod log;
 mod tables;

@@ -71,6 +71,8 @@ struct Inner {
     openings: Semaphore,
     known: Known,
     originals: Mutex<Originals>,
+    /// Whoever takes one of them away.
+    settling: tokio::sync::Mutex<()>,
     /// Names that somebody asks for, and that are not ours.
     asked: (
         mpsc::Sender<String>,
@@ -102,6 +104,7 @@ impl Brains {
             openings: Semaphore::new(OPENINGS_MAX),
             known: Known::default(),
             originals: Mutex::default(),
+            settling: tokio::sync::Mutex::default(),
             asked: (asked, tokio::sync::Mutex::new(names)),
             told: watch::Sender::new(0),
         }))
@@ -180,6 +183,10 @@ impl Brains {
                 let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
                 return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
             }
+            // What is left of it elsewhere goes first: once it has no name, nobody would ask again.
+            brains.settle(&name).await;
+            let (folder, of) = (brains.0.folder.clone(), name.clone());
+            blocking(move || folder.clear_left(&of)).await??;
             let removed = brain.remove().await;
             *place = None;
             if let Err(refusal) = &removed
@@ -191,11 +198,7 @@ impl Brains {
             brains.leave(&name, place);
             removed?;
             brains.0.known.forget(&name);
-            let settled = brains.settle(&name).await;
             brains.forget(&name).await;
-            settled?;
-            let folder = brains.0.folder.clone();
-            blocking(move || folder.clear_discarded()).await??;
             tracing::info!(brain = name, "removed");
             Ok(brain)
         })

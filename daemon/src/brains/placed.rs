@@ -140,7 +140,7 @@ impl Brains {
         let outcome = done.await.unwrap_or(Outcome::Later);
         self.tell_asked();
         if outcome == Outcome::Done && closed {
-            self.settle_later(name).await;
+            self.settle(name).await;
         }
         outcome
     }
@@ -368,7 +368,7 @@ impl Brains {
             |(name, (due, _)): (&String, &(Instant, Original))| (*due <= now).then(|| name.clone());
         let names: Vec<_> = self.originals().iter().filter_map(due).collect();
         for name in names {
-            self.settle_later(&name).await;
+            self.settle(&name).await;
         }
     }
 
@@ -382,27 +382,31 @@ impl Brains {
                 .map(|(name, _)| name.clone())
         };
         if let Some(name) = oldest {
-            self.settle_later(&name).await;
+            self.settle(&name).await;
         }
     }
 
-    /// The same, where nobody waits for it: what fails is logged, and tried again.
-    async fn settle_later(&self, name: &str) {
-        drop(self.settle(name).await);
+    /// Takes away the file of which a brain was made; when this ends nobody is about to. Where it fails the file is
+    /// left (`Folder::clear_left`).
+    pub(crate) async fn settle(&self, name: &str) {
+        let (brains, of) = (self.clone(), name.to_owned());
+        let done = to_its_end(async move {
+            let _alone = brains.0.settling.lock().await;
+            brains.settle_alone(&of).await;
+            Ok(())
+        });
+        if let Err(refusal) = done.await {
+            tracing::error!(brain = name, why = refusal.message, "settling");
+        }
     }
 
-    /// Takes away the file of which a brain was made; where that fails, it is tried again later.
-    pub(crate) async fn settle(&self, name: &str) -> Result<()> {
-        let Some((_, mut original)) = self.originals().remove(name) else {
-            return Ok(());
+    async fn settle_alone(&self, name: &str) {
+        let Some((_, original)) = self.originals().remove(name) else {
+            return;
         };
-        let settling = blocking(move || {
-            let done = original.settle();
-            (done, original)
-        });
-        match settling.await {
-            Ok((Ok(None), _)) => {}
-            Ok((Ok(Some(kept)), _)) => {
+        match blocking(move || original.settle()).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(kept))) => {
                 let what = "the file that became this brain was written to afterwards: it is kept as a conflict";
                 tracing::warn!(brain = name, kept, "{what}");
                 self.0
@@ -410,19 +414,10 @@ impl Brains {
                     .begin(JobKind::Rescue, name)
                     .done(format_args!("{what}, {kept}"));
             }
-            Ok((Err(why), original)) => {
-                tracing::warn!(brain = name, %why, "what became a brain is still there");
-                let due = Instant::now() + LATE_AFTER;
-                self.originals()
-                    .entry(name.to_owned())
-                    .or_insert((due, original));
-                return Err(why.into());
+            Ok(Err(why)) => {
+                tracing::warn!(brain = name, %why, "what became a brain is still there")
             }
-            Err(refusal) => {
-                tracing::error!(brain = name, why = refusal.message, "settling");
-                return Err(refusal);
-            }
+            Err(refusal) => tracing::error!(brain = name, why = refusal.message, "settling"),
         }
-        Ok(())
     }
 }

@@ -95,7 +95,7 @@ pub(super) async fn merge(
     });
     Ok(v1::MergeBrainResponse {
         dropped_edges: misfits.dropped_edges,
-        clamped: misfits.changed,
+        changed_values: misfits.changed,
         same_instance,
         ..done.await?
     })
@@ -160,7 +160,7 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
         erased_there: merged.erased_there,
         withheld: merged.withheld,
         dropped_edges: 0,
-        clamped: 0,
+        changed_values: 0,
         same_instance: false,
     }
 }
@@ -294,11 +294,11 @@ pub(super) async fn refuse_kept(
     ids: &[NodeId],
 ) -> Result<()> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
-    daemon.brains.settle(&brain.name).await?;
+    daemon.brains.settle(&brain.name).await;
     let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
     let found = daemon.scans.run(move || {
-        folder.clear_discarded()?;
+        folder.clear_left(&brain_name)?;
         let ids: Vec<_> = ids
             .into_iter()
             .filter(|id| view.node(*id).is_ok())

@@ -223,7 +223,7 @@ impl Arrival {
                 Err(e) => panic!("somebody writes: {e}"),
             }
         }
-        if let Some(mut original) = original {
+        if let Some(original) = original {
             original.settle()?;
         }
         process.set_clock(time_of(3));

@@ -361,6 +361,46 @@ async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_b
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_erase_waits_for_what_could_not_be_removed() {
+    let (disk, served, client) = begun(11).await;
+    let bytes = disk.contents("b.amem").unwrap();
+    let file = disk.create("copy.amem").unwrap();
+    file.write_at(0, &bytes).unwrap();
+    let brain = "copy".into();
+    let mut brains = client.brains();
+    let adopted = brains.get_brain(v1::GetBrainRequest { brain });
+    adopted.await.unwrap();
+    let left = disk.list(TMP).unwrap();
+    assert_eq!(left.len(), 1, "the file of which it was made: {left:?}");
+    disk.fail(Fault {
+        after: 0,
+        among: Among::Only(Kind::Remove),
+        error: EIO,
+        effect: Effect::Nothing,
+        lasting: true,
+    });
+    let erase = || async {
+        let request = v1::EraseRequest {
+            brain: "copy".into(),
+            event_ids: vec![0],
+            ..Default::default()
+        };
+        client.memory().erase(request).await
+    };
+    for _ in 0..2 {
+        let status = erase().await.unwrap_err();
+        assert!(status.message().contains("remove"), "{status}");
+        assert_eq!(get(&client, "copy", &[0]).await[0].text, "before");
+        assert_eq!(disk.list(TMP).unwrap(), left);
+    }
+    disk.heal();
+    erase().await.unwrap();
+    assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+    assert_eq!(disk.files_with(b"before"), ["b.amem"]);
+    served.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
     let armed = Arc::new(AtomicBool::new(false));
     let hook = {

@@ -163,7 +163,7 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
         .merge_brain(tokio_stream::iter([part]))
         .await;
     let merged = merged.unwrap().into_inner();
-    assert_eq!((merged.dropped_edges, merged.clamped), (1, 1));
+    assert_eq!((merged.dropped_edges, merged.changed_values), (1, 1));
     let name = Action::RestoreAs("again".into());
     let restored = resolve(&client, &original.file, name).await.unwrap();
     assert_eq!((restored.dropped_edges, restored.changed), (1, 1));

@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use amem_core::brain::Brain;
 use amem_core::event::{Edge, Event, Graph, MemoryGraph};
 use amem_core::fold;
 use amem_core::mapping::Map;
@@ -144,6 +145,14 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String>
         }
     };
     let was = then.as_ref().unwrap_or(&all);
+    let base = Arc::new(Brain::open(Map::owned(KNOWN.bytes())).map_err(|e| e.to_string())?);
+    let erased = collect(&base.view()).events;
+    let erased: Vec<_> = erased.iter().map(|e| e.flags.has(Flags::ERASED)).collect();
+    let erased = |at: u64| erased.get(at as usize).is_some_and(|erased| *erased);
+    let lost = |part: &str| report.lost.iter().any(|lost| lost.part == part);
+    let has_lost_edges = ["edge record", "edge table", "node record"]
+        .into_iter()
+        .any(lost);
     let mut held = Held {
         all: view.event_count() == all.events.len() as u64,
         certain,
@@ -155,14 +164,26 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String>
         let Some(is) = all.events.get(at as usize) else {
             return Err(format!("event {at} never was"));
         };
-        held.all &= is_same(&event, is) && edges.iter().eq(edges_of(&all, is));
-        let Some(then) = was.events.get(at as usize) else {
+        held.all &= is_same(&event, is, true) && edges.iter().eq(edges_of(&all, is));
+        let Some(earlier) = was.events.get(at as usize) else {
             return Err(format!("event {at} was not yet: {report:?}"));
         };
         // What was erased later is hidden at every moment.
-        if !is.flags.has(Flags::ERASED) && !is_what_is_left(&event, then) {
-            if certain {
-                return Err(format!("{event:?} was {then:?}: {report:?}"));
+        let is_erased = is.flags.has(Flags::ERASED);
+        let is_left = match (is_erased, &then) {
+            (true, Some(_)) if !erased(at) => true,
+            _ => {
+                let mut event = event.clone();
+                if lost("event times") && event.event_time.is_none() {
+                    event.event_time = earlier.event_time;
+                }
+                is_what_is_left(&event, earlier, then.is_none())
+            }
+        };
+        if !is_left {
+            let came_back = erased(at) && !(event.text.is_empty() && event.vector.is_none());
+            if certain || came_back {
+                return Err(format!("{event:?} was {earlier:?}: {report:?}"));
             }
             held.differ += 1;
         }
@@ -175,6 +196,10 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String>
             return Err(format!("{never:?} never were: {report:?}"));
         }
         held.differ += never.len();
+        let lacks = edges_of(was, is).count() > edges.len() - never.len();
+        if certain && lacks && !has_lost_edges {
+            return Err(format!("edges of event {at} are gone: {report:?}"));
+        }
     }
     if held.differ > DIFFER_MAX {
         return Err(format!("{} values differ: {report:?}", held.differ));
@@ -187,19 +212,19 @@ fn edges_of<'g>(graph: &'g MemoryGraph, event: &Event) -> impl Iterator<Item = &
     graph.edges.iter().filter(move |edge| edge.source == source)
 }
 
-/// True if every part of an event that is not told to be lost is what it was.
-fn is_what_is_left(event: &Event, was: &Event) -> bool {
+/// True if every part of an event that is not told to be lost is what it was. `is_now`: at no earlier moment.
+fn is_what_is_left(event: &Event, was: &Event, is_now: bool) -> bool {
     let mut left = event.clone();
     let lost = left.attributes.as_mut().and_then(|of| of.remove(LOST));
     let Some(lost) = lost else {
-        return is_same(event, was);
+        return is_same(event, was, is_now);
     };
     if left.attributes.as_ref().is_some_and(|of| of.is_empty()) {
         left.attributes = None;
     }
     let lost = |part: &str| {
-        lost.as_array()
-            .is_some_and(|of| of.iter().any(|l| l == part))
+        let parts = lost.as_array();
+        parts.is_some_and(|of| of.iter().any(|l| l == part))
     };
     if lost("record") {
         return left.text.is_empty() && left.vector.is_none();
@@ -216,15 +241,23 @@ fn is_what_is_left(event: &Event, was: &Event) -> bool {
     if lost("attributes") && left.attributes.is_none() {
         left.attributes.clone_from(&was.attributes);
     }
-    is_same(&left, was)
+    is_same(&left, was, is_now)
 }
 
-/// Decay goes on.
-fn is_same(event: &Event, was: &Event) -> bool {
+/// Decay goes on. How often an event was used has no earlier moments.
+fn is_same(event: &Event, was: &Event, is_now: bool) -> bool {
+    let used = |event: &Event| (event.access_count, event.last_accessed);
+    // Which values it has is told by some; what was forgotten later is hidden at every moment.
+    let values = Flags::VECTOR.0 | Flags::ATTRIBUTES.0;
+    let other = if is_now { 0 } else { Flags::FORGOTTEN.0 };
+    let flags = |event: &Event| event.flags.0 & !(values | other);
     event.text == was.text
         && event.vector == was.vector
         && event.attributes == was.attributes
-        && event.confidence == was.confidence
+        && (event.confidence, event.lambda) == (was.confidence, was.lambda)
         && (event.event_type, event.created_at, event.session)
             == (was.event_type, was.created_at, was.session)
+        && event.event_time == was.event_time
+        && flags(event) == flags(was)
+        && (!is_now || used(event) == used(was))
 }

@@ -286,48 +286,64 @@ fn given_up(disk: &Arc<SimDisk>, store: &Store) {
 fn an_erase_is_not_done_before_what_could_not_be_removed_is() {
     let disk = Arc::new(SimDisk::new(1));
     let folder = folder(&disk);
-    create(&folder, "b", &Create::default()).unwrap();
+    for name in ["b", "other"] {
+        create(&folder, name, &Create::default()).unwrap();
+    }
     let mut store = Store::open(&folder, "b").unwrap();
     let secret = b"a secret of these bytes";
     let text = String::from_utf8_lossy(secret).into_owned();
     let event = run(&mut store, ingest(vec![fact(&text)])).unwrap().ids[0];
     given_up(&disk, &store);
-    folder.clear_discarded().unwrap_err();
+    folder.clear_left("b").unwrap_err();
+    // Other brains have nothing to do with it.
+    folder.clear_left("other").unwrap();
     disk.heal();
     run(&mut store, Mutation::Erase(vec![event])).unwrap();
     assert_eq!(disk.files_with(secret).len(), 2);
+    // The first removal is that of what was left.
+    disk.fail(failing(Among::Only(Kind::Remove), false));
+    store.checkpoint().unwrap_err();
+    assert!(store.erase_pending() && store.poisoned().is_none());
     store.checkpoint().unwrap();
     assert!(!store.erase_pending());
     assert_eq!(disk.files_with(secret), [""; 0]);
+    assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
 }
 
 #[test]
-fn what_can_not_be_removed_for_an_erase_is_told() {
-    let disk = Arc::new(SimDisk::new(1));
-    let folder = folder(&disk);
-    create(&folder, "b", &Create::default()).unwrap();
-    let mut store = Store::open(&folder, "b").unwrap();
-    let event = run(&mut store, ingest(vec![fact("a secret")])).unwrap().ids[0];
-    given_up(&disk, &store);
-    run(&mut store, Mutation::Erase(vec![event])).unwrap();
-    let refused = store.checkpoint().unwrap_err().to_string();
-    assert!(refused.contains("remov"), "{refused}");
-    disk.heal();
-    drop((store, folder));
-    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+fn what_a_brain_was_made_of_and_could_not_be_taken_away_is_looked_at_again() {
+    for disk in disks() {
+        let file = put(&disk);
+        let folder = folder(&disk);
+        let original = adopt(&folder);
+        disk.fail(failing(Among::Only(Kind::Remove), true));
+        original.settle().unwrap_err();
+        folder.clear_left("b").unwrap_err();
+        disk.heal();
+        assert_eq!(disk.list(TMP).unwrap().len(), 1);
+        // Somebody wrote to it since.
+        file.write_at(file.len().unwrap(), b"late").unwrap();
+        folder.clear_left("b").unwrap();
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+        let kept = disk.list(CONFLICTS).unwrap();
+        let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
+        assert!(kept.ends_with(b"late"));
+    }
 }
 
 #[test]
-fn what_a_brain_was_made_of_can_be_settled_again_after_it_failed() {
+fn what_nobody_wrote_to_is_taken_away_when_it_is_looked_at_again() {
     for disk in disks() {
         put(&disk);
         let folder = folder(&disk);
-        let mut original = adopt(&folder);
+        let original = adopt(&folder);
         disk.fail(failing(Among::Only(Kind::Remove), true));
-        original.settle().unwrap_err();
+        drop(original);
         disk.heal();
         assert_eq!(disk.list(TMP).unwrap().len(), 1);
-        assert_eq!(original.settle().unwrap(), None);
-        assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
+        folder.clear_left("b").unwrap();
+        for place in [TMP, CONFLICTS, RECOVERED] {
+            assert_eq!(disk.list(place).unwrap(), [""; 0], "{place}");
+        }
     }
 }

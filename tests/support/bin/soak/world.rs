@@ -172,6 +172,9 @@ impl World {
                 self.wrong(format!("{call}: {status}"));
                 return None;
             }
+            if self.has_ended() {
+                return None;
+            }
             if began.elapsed() > PATIENCE {
                 self.wrong(format!("{call}: not answered for {PATIENCE:?}: {status}"));
                 return None;

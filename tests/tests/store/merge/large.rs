@@ -4,6 +4,7 @@ use amem_core::Lsn;
 use amem_core::journal::frame::Kind as Commit;
 use amem_core::view::View;
 use amem_store::disk::Disk;
+use amem_store::folder::TMP;
 use amem_store::{Error, Incoming, Mutation, Other, Request};
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
@@ -135,4 +136,28 @@ fn a_file_whose_journal_would_take_too_much_memory_is_refused_before_it_is_repla
     // What is damaged is told as that.
     let damaged = read(&bytes[..4096], 0).unwrap_err();
     assert!(!matches!(damaged, Error::MergeTooLarge { .. }), "{damaged}");
+}
+
+#[test]
+fn a_file_whose_journal_is_too_long_to_be_replayed_becomes_no_brain() {
+    let mut world = World::of(1, 83);
+    run(
+        &mut world.brains[0],
+        ingest(vec![fact(&"long ".repeat(10_000))]),
+    )
+    .unwrap();
+    let bytes = world.disk.contents("b.amem").unwrap();
+    let become_brain = |name: &str, max| {
+        let mut file = Incoming::begin(&world.folder, name, bytes.len() as u64).unwrap();
+        file.push(&bytes).unwrap();
+        file.finish_within(false, max)
+    };
+    let refused = become_brain("refused", 40_000).unwrap_err().to_string();
+    assert!(
+        refused.contains("journal") && refused.contains("export"),
+        "{refused}"
+    );
+    assert_eq!(world.disk.list(TMP).unwrap(), [""; 0]);
+    assert!(world.disk.contents("refused.amem").is_none());
+    become_brain("made", bytes.len() as u64).unwrap();
 }
