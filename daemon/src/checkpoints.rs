@@ -202,6 +202,7 @@ impl Checkpoints {
 
     fn begin(&mut self, store: &Store) -> Result<()> {
         self.begun = Instant::now();
+        store.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(store)?;
         let brain = store.brain().clone();
         // What was erased is to be gone soon; anything else can wait for whoever writes and asks.

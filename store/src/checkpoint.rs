@@ -281,8 +281,18 @@ impl Checkpoint {
 }
 
 impl Store {
+    /// Before an erase is done, what is left elsewhere with the brain's content goes. Asked before a new generation is
+    /// built, so that one that can't be installed does not fill the disk, and when it is installed.
+    pub fn clear_for_erase(&self) -> Result<()> {
+        match self.erase_pending() {
+            true => self.folder.clear_left(&self.name),
+            false => Ok(()),
+        }
+    }
+
     /// Makes a new generation, start to end, while nothing else is committed.
     pub fn checkpoint(&mut self) -> Result<()> {
+        self.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         self.install(checkpoint).map(drop)
@@ -301,10 +311,7 @@ impl Store {
                 found: generation(&self.brain),
             });
         }
-        if self.erase_pending() {
-            // Nor may what was left of an earlier one stay with it.
-            self.folder.clear_left(&self.name)?;
-        }
+        self.clear_for_erase()?;
         if checkpoint.next.is_none() {
             checkpoint.carry(&self.brain.clone())?;
         }

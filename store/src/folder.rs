@@ -56,6 +56,8 @@ pub struct Folder {
     created: Arc<Mutex<HashSet<FileId>>>,
     /// Names of files in `.amemd/tmp` that could not be taken away.
     left: Arc<Mutex<BTreeSet<String>>>,
+    /// Whoever clears some of them.
+    clearing: Arc<Mutex<()>>,
     readers: Arc<RwLock<Readers>>,
 }
 
@@ -82,6 +84,7 @@ impl Folder {
             id,
             created: Arc::default(),
             left: Arc::default(),
+            clearing: Arc::default(),
             readers: Arc::default(),
         };
         unnamed::clear(&folder)?;
@@ -153,15 +156,18 @@ impl Folder {
     }
 
     /// Notes a file in `.amemd/tmp` that could not be taken away or kept: it is looked at again for an erase
-    /// (`clear_left`), and when the folder is opened next.
+    /// or a removal (`clear_left`), and when the folder is opened next.
     pub(crate) fn leave(&self, path: &str) {
         if let Some(name) = path.strip_prefix(TMP).and_then(|of| of.strip_prefix('/')) {
             self.left().insert(name.to_owned());
         }
     }
 
-    /// Takes away, durably, what was left and may have what a brain has; what is somebody's is kept.
+    /// Takes away, durably, what was left and may have what a brain has; what is somebody's is kept, or given its name
+    /// back.
     pub fn clear_left(&self, brain: &str) -> Result<()> {
+        // Two at once would take one for the other's.
+        let _alone = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.left().clone();
         let of_brain = left.iter().filter(|name| unnamed::may_be_of(name, brain));
         let (mut cleared, mut failed) = (Vec::new(), None);
@@ -172,9 +178,11 @@ impl Folder {
             }
         }
         if !cleared.is_empty() {
-            self.disk
-                .sync_folder(TMP)
-                .map_err(|e| Error::disk("sync", TMP, e))?;
+            // What has its new place has it durably before it loses the old one.
+            for place in ["", RECOVERED, CONFLICTS, TMP] {
+                let synced = self.disk.sync_folder(place);
+                synced.map_err(|e| Error::disk("sync", place, e))?;
+            }
         }
         for name in cleared {
             self.left().remove(name);

@@ -98,6 +98,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     );
     let was_closed = clean == end || folder.take_created(file.id());
     if (same_boot || in_doubt) && !was_closed {
+        store.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(&store)?;
         checkpoint.build()?;
         drop(store.install(checkpoint)?);

@@ -1,7 +1,7 @@
 //! New files of ours before they have a brain's name, and what comes out when one takes the name of another file.
 //!
 //! Promises: a file of somebody's that comes out is never lost, whatever crashes or fails: in `.amemd/tmp` it stands
-//! under a name that says what it is, and a run that ended is cleared up by looking at each. What was never ours is
+//! under a name that says what it is, and what is left there is cleared up by looking at each. What was never ours is
 //! given back, or kept aside, unless a brain was made of it and nobody wrote to it since. Not here: whose name is
 //! taken, and when (`checkpoint`, `adoption`, `place`).
 
@@ -19,10 +19,10 @@ use crate::kept::{self, Reason};
 /// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in
 /// hexadecimal of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
 const SWAP: &str = ".swap";
-/// What stands for the brain in the name of a file that is only read.
-pub(crate) const TO_BE_READ: &str = "to-be-read";
 /// The same of what came out where names can't be exchanged.
 const OUT: &str = ".out";
+/// What stands for the brain in the name of a file that is only read.
+pub(crate) const TO_BE_READ: &str = "to-be-read";
 
 /// A new file, which is removed unless it gets a name.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl Out {
             return Ok(None);
         };
         let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
-        move_durably(&**self.folder.disk(), path, &kept)?;
+        keep_at(&**self.folder.disk(), path, &kept)?;
         Ok(Some(kept))
     }
 
@@ -199,6 +199,10 @@ impl Out {
 
     /// Gives it its name back; ours is gone. A third file that has taken the name meanwhile is kept.
     pub(crate) fn undo(&self) -> io::Result<()> {
+        self.undo_now().inspect_err(|_| self.leave())
+    }
+
+    fn undo_now(&self) -> io::Result<()> {
         let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
         let Some(path) = &self.path else {
             return Err(io::Error::other("the file that had the name is gone"));
@@ -239,7 +243,11 @@ pub(crate) fn take_away(folder: &Folder, brain: &str, ours: FileId) -> io::Resul
         Err(e) => Err(e),
     };
     // What failed may have happened nonetheless.
-    taken.inspect_err(|_| drop(out.give_back()))
+    taken.inspect_err(|_| {
+        if out.give_back().is_err() {
+            out.leave();
+        }
+    })
 }
 
 /// Clears up what an earlier run left in `.amemd/tmp`: what is unfinished goes, what came out of an exchange is looked
@@ -270,17 +278,6 @@ pub(crate) fn clear_one(folder: &Folder, name: &str) -> Result<()> {
     }
 }
 
-/// True if a file may have what a brain has: it was made for it, or nothing says for which.
-pub(crate) fn may_be_of(name: &str, brain: &str) -> bool {
-    match Swapped::of(name) {
-        Some(swapped) => swapped.brain == brain,
-        None => {
-            let of = name.rsplit_once('-').map(|(of, _)| of);
-            of.is_none_or(|of| of == brain || of == TO_BE_READ)
-        }
-    }
-}
-
 /// The same of what a failed checkpoint of a brain left, that is opened again. A checkpoint of before may still build
 /// its file, and take it away.
 pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
@@ -298,6 +295,17 @@ pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
     match found {
         true => sync(folder, TMP),
         false => Ok(()),
+    }
+}
+
+/// True if a file may have what a brain has: it was made for it, or nothing says for which.
+pub(crate) fn may_be_of(name: &str, brain: &str) -> bool {
+    match Swapped::of(name) {
+        Some(swapped) => swapped.brain == brain,
+        None => {
+            let of = name.rsplit_once('-').map(|(of, _)| of);
+            of.is_none_or(|of| of == brain || of == TO_BE_READ)
+        }
     }
 }
 
@@ -377,8 +385,23 @@ impl<'n> Swapped<'n> {
             Some(_) => kept::name(folder, self.brain, reason),
         };
         let to = to.map_err(failed)?;
-        move_durably(&**disk, path, &to).map_err(failed)
+        keep_at(&**disk, path, &to).map_err(failed)
     }
+}
+
+/// As `move_durably`; but after an error the file stands where it was, if that can be. A name whose sync failed may
+/// vanish whatever later syncs say: the next try makes another.
+fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
+    let id = disk.identity(from)?;
+    let done = move_durably(disk, from, to);
+    if done.is_err() && disk.identity(to).is_ok_and(|found| found == id) {
+        // What can't be undone either is found there the next time.
+        drop(match disk.identity(from) {
+            Ok(_) => disk.remove(to),
+            Err(_) => disk.publish(to, from),
+        });
+    }
+    done
 }
 
 /// Gives a file a name that no file has in another folder, durably, and at no moment none.

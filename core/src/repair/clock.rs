@@ -1,7 +1,7 @@
 //! The times of commits, where the section that has them is damaged.
 //!
 //! Promises: LSNs and times ascend, and end with those of the base. A commit whose LSN or time is damaged is left out,
-//! unless history has it as well; history that is whole is never pushed out.
+//! unless history has it as well; history whose checksum holds is never pushed out.
 //! Not here: whether what is made holds beside the other sections (`rebuild`).
 
 use super::times::longest_run;

@@ -301,6 +301,8 @@ fn times_of_events_that_only_one_place_tells_are_lost_and_told() {
         time..time + 8,
         happened..whose,
         whose..whose + 4,
+        time..whose,
+        time..section.end,
         section.clone(),
     ] {
         let mut bad = bytes.clone();

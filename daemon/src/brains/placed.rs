@@ -190,6 +190,8 @@ impl Brains {
         });
         self.note_adopted(name).await;
         if let Some(original) = original {
+            // One of before is a file of its own.
+            self.settle(name).await;
             let due = Instant::now() + LATE_AFTER;
             self.originals().insert(name.to_owned(), (due, original));
             self.settle_oldest().await;

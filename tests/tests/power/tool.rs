@@ -109,21 +109,30 @@ fn check(kind: Kind) {
     let place = Place::new(mount);
     let begun = Instant::now();
     let [mut done, mut cut_off, mut there] = [0; 3];
-    let mut shortest = Duration::MAX;
+    // How long each takes.
+    let works = [
+        ["repair", "damaged.amem", "new.amem"],
+        ["import", "lines.jsonl", "new.amem"],
+    ];
+    let mut lasts = works.map(|work| {
+        let started = Instant::now();
+        place.start(work).wait().unwrap();
+        let lasted = started.elapsed();
+        place.clear();
+        lasted
+    });
     for at in 0..size("AMEM_POWER_CUTS", 60) {
-        let arguments = match random.below(2) {
-            0 => ["repair", "damaged.amem", "new.amem"],
-            _ => ["import", "lines.jsonl", "new.amem"],
-        };
+        let which = random.below(2) as usize;
+        let arguments = works[which];
         let started = Instant::now();
         let mut tool = place.start(arguments);
         let mut ended = None;
         if at % 2 == 0 {
             ended = Some(tool.wait().unwrap());
-            shortest = shortest.min(started.elapsed());
+            lasts[which] = started.elapsed();
         } else {
             std::thread::sleep(Duration::from_micros(
-                random.below(shortest.as_micros() as u64),
+                random.below(lasts[which].as_micros() as u64),
             ));
             ended = tool.try_wait().unwrap().or(ended);
         }
@@ -156,7 +165,7 @@ fn check(kind: Kind) {
         done + cut_off,
         begun.elapsed().as_secs_f32()
     ));
-    assert!(done > 0 && cut_off > 0, "nothing was cut off");
+    assert!(cut_off > 0 || done < 2, "nothing was cut off");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
 use amem_store::{Checkpoint, Create, Folder, Mutation, Store, create};
+use amem_tests::crash::CrashState;
 use amem_tests::disk::{Among, EIO, Effect, Fault, Kind, SimDisk};
 
 use super::{fact, ingest, run};
@@ -345,5 +346,34 @@ fn what_nobody_wrote_to_is_taken_away_when_it_is_looked_at_again() {
         for place in [TMP, CONFLICTS, RECOVERED] {
             assert_eq!(disk.list(place).unwrap(), [""; 0], "{place}");
         }
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_kept_at_once_is_kept_when_it_is_looked_at_again() {
+    let ways = [Kind::Link, Kind::Publish, Kind::SyncFolder, Kind::Remove];
+    for (disk, kind) in disks()
+        .into_iter()
+        .flat_map(|disk| ways.map(|kind| (disk.cloned(), kind)))
+    {
+        let disk = Arc::new(disk);
+        let file = put(&disk);
+        let folder = folder(&disk);
+        let original = adopt(&folder);
+        file.write_at(file.len().unwrap(), b"late").unwrap();
+        file.sync().unwrap();
+        disk.fail(failing(Among::Only(kind), true));
+        let failed = original.settle().is_err();
+        disk.heal();
+        folder.clear_left("b").unwrap();
+        drop(folder);
+        assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{kind:?}, {failed}");
+        // What is durable has it as well.
+        let cut = format!("power {}", disk.position()).parse().unwrap();
+        let after = CrashState::of(&Arc::new(disk.log()), cut).open();
+        let [_, kept, _] = begun(&after);
+        assert_eq!(kept.len(), 1, "{kind:?}, {failed}: {kept:?}");
+        let kept = after.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
+        assert!(kept.ends_with(b"late"));
     }
 }
