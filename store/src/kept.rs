@@ -15,6 +15,7 @@ use crate::disk::{FileId, Source};
 use crate::error::{Error, Result};
 use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
 use crate::incoming::{Imported, Incoming, Misfits};
+use crate::unnamed::folder_of;
 
 /// Why a file was kept aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,7 +214,7 @@ pub fn discard(folder: &Folder, file: &str) -> Result<()> {
     let disk = folder.disk();
     disk.remove(&path)
         .map_err(|e| Error::disk("remove", &path, e))?;
-    let place = path.rsplit_once('/').map_or("", |(place, _)| place);
+    let place = folder_of(&path);
     disk.sync_folder(place)
         .map_err(|e| Error::disk("sync", place, e))
 }

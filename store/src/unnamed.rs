@@ -389,36 +389,49 @@ impl<'n> Swapped<'n> {
     }
 }
 
-/// As `move_durably`; but after an error the file stands where it was, if that can be. A name whose sync failed may
-/// vanish whatever later syncs say: the next try makes another.
+/// As `move_durably`, to where files are kept. A name whose sync failed may vanish whatever later syncs say: it is
+/// taken back, and the next try makes another.
 fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
-    let id = disk.identity(from)?;
-    let done = move_durably(disk, from, to);
-    if done.is_err() && disk.identity(to).is_ok_and(|found| found == id) {
+    let has_both = name_as_well(disk, from, to)?;
+    if let Err(e) = disk.sync_folder(folder_of(to)) {
         // What can't be undone either is found there the next time.
-        drop(match disk.identity(from) {
-            Ok(_) => disk.remove(to),
-            Err(_) => disk.publish(to, from),
+        drop(match has_both {
+            true => disk.remove(to),
+            false => disk
+                .publish(to, from)
+                .and_then(|()| disk.sync_folder(folder_of(from))),
         });
+        return Err(e);
     }
-    done
+    match has_both {
+        true => disk.remove(from),
+        false => Ok(()),
+    }
 }
 
 /// Gives a file a name that no file has in another folder, durably, and at no moment none.
 pub(crate) fn move_durably(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
-    let folder = to.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let has_both = name_as_well(disk, from, to)?;
+    disk.sync_folder(folder_of(to))?;
+    match has_both {
+        true => disk.remove(from),
+        false => Ok(()),
+    }
+}
+
+/// Gives a file another name. False if it has that alone, as it can't have two.
+fn name_as_well(disk: &dyn Disk, from: &str, to: &str) -> io::Result<bool> {
     match disk.link(from, to) {
-        Ok(()) => {
-            disk.sync_folder(folder)?;
-            disk.remove(from)
-        }
+        Ok(()) => Ok(true),
         // A file system without second names, or a kernel that allows none of others' files.
-        Err(e) if is_refused(&e) => {
-            disk.publish(from, to)?;
-            disk.sync_folder(folder)
-        }
+        Err(e) if is_refused(&e) => disk.publish(from, to).map(|()| false),
         Err(e) => Err(e),
     }
+}
+
+/// The folder that a path is in.
+pub(crate) fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// True of what is no file that we may read, which is somebody's: a link, or another user's.

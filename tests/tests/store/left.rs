@@ -7,7 +7,7 @@ use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
 use amem_store::{Checkpoint, Create, Folder, Mutation, Store, create};
 use amem_tests::crash::CrashState;
-use amem_tests::disk::{Among, EIO, Effect, Fault, Kind, SimDisk};
+use amem_tests::disk::{Among, Chance, EIO, Effect, Fault, Kind, SimDisk};
 
 use super::{fact, ingest, run};
 
@@ -375,5 +375,45 @@ fn a_file_that_could_not_be_kept_at_once_is_kept_when_it_is_looked_at_again() {
         assert_eq!(kept.len(), 1, "{kind:?}, {failed}: {kept:?}");
         let kept = after.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
         assert!(kept.ends_with(b"late"));
+    }
+}
+
+#[test]
+fn a_file_that_is_being_kept_is_somewhere_whatever_fails_and_whenever_the_power_does() {
+    let ways = [Kind::Link, Kind::Publish, Kind::Remove];
+    let effects = [Effect::Nothing, Effect::Everything];
+    for (kind, effect) in ways
+        .into_iter()
+        .flat_map(|kind| effects.map(|of| (kind, of)))
+    {
+        // Where a file has one name, a rename across folders is all that there is.
+        let [exchanges, links, names] = disks();
+        let names = Arc::new(names.cloned().with_whole_renames());
+        for disk in [exchanges, links, names] {
+            let file = put(&disk);
+            let folder = folder(&disk);
+            let original = adopt(&folder);
+            file.write_at(file.len().unwrap(), b"late").unwrap();
+            file.sync().unwrap();
+            let from = disk.position();
+            disk.fail(Fault {
+                effect,
+                ..failing(Among::Only(kind), false)
+            });
+            drop(original.settle());
+            disk.heal();
+            folder.clear_left("b").unwrap();
+            let log = Arc::new(disk.log());
+            let chance = &mut Chance::of(1, 0);
+            for number in from..=disk.position() {
+                for _ in 0..40 {
+                    let state = CrashState::by_chance(&log, number, false, chance);
+                    let after = state.open();
+                    drop(Folder::open(after.clone() as Arc<dyn Disk>, "after").unwrap());
+                    let found = after.files_with(b"late");
+                    assert!(!found.is_empty(), "{kind:?}, {effect:?}: {}", state.choice);
+                }
+            }
+        }
     }
 }
