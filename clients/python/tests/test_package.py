@@ -272,6 +272,23 @@ class Targets(unittest.TestCase):
             ):
                 with amemd.connect() as made:
                     self.assertEqual(made._caller.metadata, [("authorization", "Bearer secret")])
+                os.chmod(file.name, 0o640)
+                with self.assertRaisesRegex(PermissionError, "its mode is 0640.*chmod 600"):
+                    amemd.connect()
+
+    def test_a_token_goes_to_another_machine_by_tls_or_not_at_all(self):
+        here = ["/s", "unix:/s", "localhost:1", "LOCALHOST", "127.0.0.1:1", "127.8.9.1", "[::1]:1", "dns:///localhost:1"]
+        there = [
+            *("h:1", "192.0.2.7:1", "0.0.0.0:1", "[2001:db8::7]:1", "localhost.h:1", "127.0.0.1.h:1", "127.0.0.999:1"),
+            *("ipv4:127.0.0.1:1,192.0.2.7:1", "dns://192.0.2.7/localhost:1", "h:1/localhost", "xds:localhost:1", ""),
+        ]
+        for target in here:
+            amemd.connect(target, token="secret").close()
+        for target in there:
+            with self.assertRaisesRegex(ValueError, "without TLS anybody in between could read the token"):
+                amemd.connect(target, token="secret")
+        amemd.connect("h:1", token="secret", tls=amemd.Tls(authority=b"")).close()
+        amemd.connect("h:1").close()
 
 
 class Imports(unittest.TestCase):

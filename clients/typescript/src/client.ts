@@ -22,6 +22,12 @@ const CHANNEL: grpc.ClientOptions = {
   'grpc.enable_http_proxy': 0,
 };
 
+/** What a target names that is an address: gRPC takes the name of a resolver before it. */
+const HOST = /^(?:dns:(?:\/\/\/)?|ipv4:|ipv6:)?(?:\[([0-9a-f:]+)\]|([^[\]:/,]+))(?::[0-9]+)?$/i;
+const LOOPBACK = new net.BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
 /** Whom a connection trusts, and who it says we are. All of it is PEM. */
 export interface Tls {
   /** The certificates that vouch for the daemon's. */
@@ -102,13 +108,40 @@ export async function defaultTarget(variables: Variables = process.env): Promise
   return `unix:${sockets[0]}`;
 }
 
-/** A client of a daemon. Nothing is asked of it yet, so this fails only if what was given can't be used. */
+/** True if a target is this machine, without asking anybody what a name stands for. */
+function isHere(target: string): boolean {
+  if (target.startsWith('unix:') || target.startsWith('unix-abstract:')) return true;
+  const [, six, other = ''] = HOST.exec(target) ?? [];
+  if (six) return LOOPBACK.check(six, 'ipv6');
+  return net.isIPv4(other) ? LOOPBACK.check(other) : other.toLowerCase() === 'localhost';
+}
+
+/** What a file of ours has that nobody else may read; a file of another user is as that one wants it. */
+function secret(file: string): string {
+  const open = fs.openSync(file, 'r');
+  try {
+    const told = fs.fstatSync(open);
+    const mode = told.mode & 0o7777;
+    if (told.isFile() && told.uid === process.geteuid?.() && mode & 0o077) {
+      const what = `others may use ${file} (its mode is ${mode.toString(8).padStart(4, '0')}), which is a secret`;
+      throw new Error(`${what}: take that right away (chmod 600 ${file})`);
+    }
+    return fs.readFileSync(open, 'utf8');
+  } finally {
+    fs.closeSync(open);
+  }
+}
+
+/**
+ * A client of a daemon. Nothing is asked of it yet, so this fails only if what was given can't be used: a token is sent
+ * to another machine by TLS or not at all.
+ */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   let { target, token } = options;
   if (target === undefined) {
     target = await defaultTarget();
     const file = process.env['AMEMD_TOKEN_FILE'];
-    if (token === undefined && file && !target.startsWith('unix:')) token = fs.readFileSync(file, 'utf8');
+    if (token === undefined && file && !target.startsWith('unix:')) token = secret(file);
   }
   if (target.startsWith('/')) target = `unix:${target}`;
   return new Client(target, { ...options, ...(token === undefined ? {} : { token: token.trim() }) });
@@ -124,6 +157,12 @@ export class Client {
     readonly target: string,
     { token, agent, tls, timeout = 30_000, retryFor = 30_000 }: ConnectOptions,
   ) {
+    if (token && !tls && !isHere(target)) {
+      throw new Error(
+        `${target} is another machine, and without TLS anybody in between could read the token: ` +
+          'give tls: { authority }, or go through a tunnel to this machine',
+      );
+    }
     this.agent = agent ?? (process.env['AMEM_AGENT'] || 'node');
     const credentials = tls
       ? grpc.credentials.createSsl(tls.authority, tls.key ?? null, tls.certificate ?? null)

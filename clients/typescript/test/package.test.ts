@@ -175,6 +175,36 @@ test('what is named is asked, else the daemon that answers', async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
+test('a token goes to another machine by TLS or not at all', async () => {
+  const here = ['/s', 'unix:/s', 'localhost:1', 'LOCALHOST', '127.0.0.1:1', '127.8.9.1', '[::1]:1', 'dns:///localhost:1'];
+  const there = [
+    ...['h:1', '192.0.2.7:1', '0.0.0.0:1', '[2001:db8::7]:1', 'localhost.h:1', '127.0.0.1.h:1', '127.0.0.999:1'],
+    ...['ipv4:127.0.0.1:1,192.0.2.7:1', 'dns://192.0.2.7/localhost:1', 'h:1/localhost', 'xds:localhost:1', '[::g]:1', ''],
+  ];
+  for (const target of here) (await amemd.connect({ target, token: 'secret' })).close();
+  for (const target of there)
+    await assert.rejects(amemd.connect({ target, token: 'secret' }), /without TLS anybody in between could read/, target);
+  const tls = { authority: Buffer.from('') };
+  (await amemd.connect({ target: 'h:1', token: 'secret', tls })).close();
+  (await amemd.connect({ target: 'h:1' })).close();
+});
+
+test('a token of a file that others may read is refused', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
+  const file = path.join(folder, 'token');
+  fs.writeFileSync(file, 'secret\n', { mode: 0o600 });
+  const before = { ...process.env };
+  Object.assign(process.env, { AMEMD_ADDRESS: '127.0.0.1:9', AMEMD_TOKEN_FILE: file, AMEMD_SOCKET: '' });
+  try {
+    (await amemd.connect()).close();
+    fs.chmodSync(file, 0o640);
+    await assert.rejects(amemd.connect(), /its mode is 0640.*chmod 600/);
+  } finally {
+    process.env = before;
+    fs.rmSync(folder, { recursive: true });
+  }
+});
+
 test('the reader loads nothing of gRPC', () => {
   const code = `require(${JSON.stringify(path.join(__dirname, '../src/reader'))});
     process.exit(Object.keys(require.cache).some((file) => file.includes('grpc')) ? 1 : 0)`;

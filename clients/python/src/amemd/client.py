@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
+import re
 import socket
+import stat
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
@@ -24,6 +27,8 @@ _CHANNEL = [
     ("grpc.max_receive_message_length", 16 << 20),
     ("grpc.enable_http_proxy", 0),
 ]
+#: What a target names that is an address: gRPC takes the name of a resolver before it.
+_HOST = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(?:\[([0-9a-f:]+)\]|([^\[\]:/,]+))(?::[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,31 @@ def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
     return f"unix:{sockets[0]}"
 
 
+def _is_here(target: str) -> bool:
+    """True if a target is this machine, without asking anybody what a name stands for."""
+    if target.startswith(("unix:", "unix-abstract:")):
+        return True
+    named = _HOST.fullmatch(target)
+    if not named:
+        return False
+    host = named[1] or named[2]
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _secret(path: str) -> str:
+    """What a file of ours has that nobody else may read; a file of another user is as that one wants it."""
+    with open(path, encoding="utf-8") as file:
+        told = os.fstat(file.fileno())
+        mode = stat.S_IMODE(told.st_mode)
+        if stat.S_ISREG(told.st_mode) and told.st_uid == os.geteuid() and mode & 0o077:
+            what = f"others may use {path} (its mode is {mode:04o}), which is a secret"
+            raise PermissionError(f"{what}: take that right away (chmod 600 {path})")
+        return file.read()
+
+
 def connect(
     target: Optional[str] = None,
     token: Optional[str] = None,
@@ -90,14 +120,13 @@ def connect(
 
     `agent` is the name under which commits are kept. `timeout` is that of one attempt, in seconds; what passes, such as
     a restart of the daemon, is tried again for `retry_for` seconds. Nothing is sent yet, so this fails only if what was
-    given can't be used.
+    given can't be used: a token is sent to another machine by TLS or not at all.
     """
     if target is None:
         target = default_target()
         file = os.environ.get("AMEMD_TOKEN_FILE")
         if token is None and file and not target.startswith("unix:"):
-            with open(file, encoding="utf-8") as told:
-                token = told.read()
+            token = _secret(file)
     if target.startswith("/"):
         target = f"unix:{target}"
     return Client(target, token.strip() if token else None, agent, tls, timeout, retry_for)
@@ -115,6 +144,11 @@ class Client:
         timeout: float,
         retry_for: float,
     ) -> None:
+        if token and tls is None and not _is_here(target):
+            raise ValueError(
+                f"{target} is another machine, and without TLS anybody in between could read the token: "
+                "give tls=Tls(authority=...), or go through a tunnel to this machine"
+            )
         self.target = target
         self.agent = agent or os.environ.get("AMEM_AGENT") or "python"
         options: List[Tuple[str, Any]] = list(_CHANNEL)
