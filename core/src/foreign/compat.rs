@@ -151,7 +151,7 @@ impl Body {
     ) -> Result<()> {
         if edges.len() > OUT_EDGES_MAX {
             return Err(Error::invalid(
-                "export --compatible",
+                "export --format compatible",
                 format!(
                     "event {} has {} outgoing edges; the reference counts at most {OUT_EDGES_MAX} \
                      and would lose the rest: unlink some, or export as spec-1",
@@ -250,7 +250,7 @@ impl Body {
 
 fn unknown(what: String) -> Error {
     Error::invalid(
-        "export --compatible",
+        "export --format compatible",
         format!("{what}, which the reference refuses: pass --map-unknown to map such types"),
     )
 }

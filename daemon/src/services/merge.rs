@@ -312,13 +312,21 @@ pub(super) async fn refuse_kept(
             }
             let read = || kept::read(&folder, &kept.file);
             let has = match kept.told {
-                Some((of, _)) if of == lineage => read()
-                    .and_then(|(other, _)| Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())),
+                Some((of, _)) => {
+                    let has = read().and_then(|(other, _)| {
+                        Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())
+                    });
+                    // Of another brain, which this one may have been merged with: damage there is no matter of ours.
+                    if has.is_err() && of != lineage && kept.brain != brain_name {
+                        continue;
+                    }
+                    has
+                }
                 // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
                 None if kept.brain == brain_name && !whole.is_empty() => {
                     read().and_then(|(other, _)| merge::has_text_of(&view, &other, &whole))
                 }
-                _ => continue,
+                None => continue,
             };
             // One that can't be read may have them.
             if !matches!(has, Ok(false)) {

@@ -11,9 +11,10 @@ use amem_client::core::{EdgeType, Micros};
 use amem_client::{Client, v1};
 use amem_tests::random;
 use tonic::Code;
+use v1::merge_options::From;
 use v1::resolve_kept_file_request::Action;
 
-use crate::merge::{files, resolve};
+use crate::merge::{files, merge, resolve};
 use crate::process::{Daemon, check_refused, create_bare, files_with, folder, ingest};
 use crate::watch::{at, brain, until};
 
@@ -121,6 +122,62 @@ async fn what_a_kept_file_has_is_not_erased_before_that_is_gone() {
         );
     }
     assert!(!files_with(folder.path(), b"stays").is_empty());
+}
+
+#[tokio::test]
+async fn what_was_merged_from_another_brain_is_not_erased_before_a_kept_file_of_that_one_is_gone() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    for (name, text) in [("ours", "stays"), ("theirs", "qwertzuiopasdf")] {
+        create_bare(&client, name).await;
+        ingest(&client, name, &[text]).await;
+    }
+    merge(
+        &client,
+        "ours",
+        From::FromBrain("theirs".into()),
+        false,
+        &[],
+    )
+    .await
+    .unwrap();
+    let erase = |id| {
+        let request = v1::EraseRequest {
+            brain: "ours".into(),
+            event_ids: vec![id],
+            ..Default::default()
+        };
+        let client = client.clone();
+        async move { client.memory().erase(request).await }
+    };
+    let earlier = fs::read(at(folder.path(), "theirs")).unwrap();
+    for name in ["ours", "theirs"] {
+        let kept = conflict(&client, folder.path(), &earlier, name).await;
+        check_refused(
+            name,
+            erase(1).await,
+            Code::FailedPrecondition,
+            "KEPT_FILE",
+            &[],
+        );
+        resolve(&client, &kept.file, Action::Discard(true))
+            .await
+            .unwrap();
+    }
+    // The other brain has it still, and one that was put in its place and is damaged stands in nobody's way.
+    let text = b"qwertzuiopasdf";
+    let found = earlier.windows(text.len()).position(|part| part == text);
+    let mut damaged = earlier;
+    damaged[found.unwrap()..][..text.len()].fill(7);
+    conflict(&client, folder.path(), &damaged, "theirs").await;
+    erase(1).await.unwrap();
+    let found = files_with(folder.path(), text);
+    let [ours, theirs] = ["ours", "theirs"].map(|name| at(folder.path(), name));
+    assert!(
+        !found.contains(&ours) && found.contains(&theirs),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]

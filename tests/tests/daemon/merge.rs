@@ -13,7 +13,7 @@ use v1::resolve_kept_file_request::Action;
 use crate::process::{Daemon, check_refused, create_bare, folder, get, ingest};
 use crate::watch::{at, brain, kept, until};
 
-async fn merge(
+pub(crate) async fn merge(
     client: &Client,
     into: &str,
     from: From,

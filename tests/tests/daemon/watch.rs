@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use amem_client::core::foreign::{CompatOptions, write_compatible};
 use amem_client::core::spec1;
 use amem_client::{Client, v1};
+use amem_store::incoming::INCOMING_BYTES_MAX;
 use amem_tests::random;
 use tonic::Code;
 
@@ -270,6 +271,8 @@ async fn what_is_no_brain_stays_untouched_is_told_once_it_is_looked_at_and_hurts
         .status();
     assert!(fifo.unwrap().success());
     fs::create_dir(at(folder.path(), "folder")).unwrap();
+    let huge = File::create(at(folder.path(), "huge")).unwrap();
+    huge.set_len(INCOMING_BYTES_MAX + 1).unwrap();
     for (name, bytes, reason, words) in rows {
         let told = problem(&client, name).await;
         assert!(
@@ -291,8 +294,15 @@ async fn what_is_no_brain_stays_untouched_is_told_once_it_is_looked_at_and_hurts
         assert_eq!(told.reason, "NOT_ADOPTED", "{told:?}");
         assert!(told.message.contains(words), "{told:?}");
     }
+    let told = problem(&client, "huge").await;
+    assert!(
+        told.message.contains(&INCOMING_BYTES_MAX.to_string()),
+        "{told:?}"
+    );
     assert_eq!(fs::read(&elsewhere).unwrap(), whole);
-    for name in ["noise", "cut", "flipped", "link", "hard", "pipe", "folder"] {
+    for name in [
+        "noise", "cut", "flipped", "link", "hard", "pipe", "folder", "huge",
+    ] {
         let request = v1::GetBrainRequest { brain: name.into() };
         let began = Instant::now();
         client.brains().get_brain(request).await.expect_err(name);

@@ -13,6 +13,7 @@
 mod destroyed;
 mod load;
 mod rows;
+mod strange;
 mod world;
 
 use std::fs;

@@ -82,6 +82,11 @@ impl World {
         Client::connect_unix(self.place.socket()).await.unwrap()
     }
 
+    /// True if the daemon runs as another user than this one, who is root.
+    pub(crate) fn is_of_another_user(&self) -> bool {
+        self.user.is_some()
+    }
+
     fn brains(&self) -> PathBuf {
         self.folder.path().join("brains")
     }

@@ -125,11 +125,8 @@ fn every_test_that_a_decision_names_exists() {
 
 #[test]
 fn every_test_and_setting_that_the_page_on_security_names_exists() {
-    let (page, sample, limits) = (
-        file("docs/SECURITY.md"),
-        file("deploy/amemd.toml"),
-        file("daemon/src/limits.rs"),
-    );
+    let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
+    let limits = ["daemon/src/limits.rs", "store/src/incoming.rs"].map(file);
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
     let (mut out, mut tests) = (Vec::new(), 0);
     for name in quoted(&page.text) {
@@ -141,7 +138,8 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
                 .iter()
                 .any(|end| name.ends_with(end)) =>
             {
-                limits.text.contains(&format!("const {name}: "))
+                let constant = format!("const {name}: ");
+                limits.iter().any(|file| file.text.contains(&constant))
             }
             _ if name.matches('_').count() >= 4 => {
                 tests += 1;
@@ -156,6 +154,46 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
     }
     none(out);
     assert!(tests >= 30, "only {tests} tests are named");
+}
+
+#[test]
+fn every_command_on_the_page_of_proofs_runs_a_test_with_settings_that_it_reads() {
+    let page = file("docs/RELIABILITY.md");
+    let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
+    let (mut out, mut commands) = (Vec::new(), 0);
+    for words in quoted(&page.text).map(str::split_whitespace) {
+        let words: Vec<_> = words.collect();
+        for variable in words.iter().filter(|word| word.starts_with("AMEM_")) {
+            let name = variable.split('=').next().unwrap_or_default();
+            let read = format!("\"{name}\"");
+            if !sources.iter().any(|file| file.text.contains(&read)) {
+                out.push(format!("nothing reads {name}"));
+            }
+        }
+        let Some(at) = words.iter().position(|word| *word == "--test") else {
+            continue;
+        };
+        commands += 1;
+        let (name, filter) = (words[at + 1], words.get(at + 2).copied());
+        let (alone, folder) = (
+            format!("tests/tests/{name}.rs"),
+            format!("tests/tests/{name}/"),
+        );
+        let is_run = |file: &File| {
+            let Some(filter) = filter else { return true };
+            let tests = file.text.split("fn ").skip(1);
+            let mut names = tests.filter_map(|rest| rest.split('(').next());
+            file.path.ends_with(&format!("/{filter}.rs")) || names.any(|name| name.contains(filter))
+        };
+        let mut of_it = sources
+            .iter()
+            .filter(|file| file.path == alone || file.path.starts_with(&folder));
+        if !of_it.any(is_run) {
+            out.push(format!("--test {name} {}: no test", filter.unwrap_or("")));
+        }
+    }
+    none(out);
+    assert!(commands >= 15, "only {commands} commands were found");
 }
 
 #[test]
