@@ -352,6 +352,9 @@ impl<'n> Swapped<'n> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
             Err(e) => return Err(Error::disk("look at", &named, e)),
         };
+        if there == Some(here) {
+            sync(folder, "")?;
+        }
         if mark(here) == self.ours || there == Some(here) {
             return remove(folder, path);
         }
@@ -378,19 +381,19 @@ impl<'n> Swapped<'n> {
             sync(folder, place)?;
             return remove(folder, path);
         }
-        let to = match there {
-            // Somebody took the brain's new file away, and this is its old one.
-            None if was_ours && path.ends_with(SWAP) => kept::name(folder, self.brain, reason),
-            None => Ok(named),
-            Some(_) => kept::name(folder, self.brain, reason),
-        };
-        let to = to.map_err(failed)?;
+        // Somebody took the brain's new file away, and this is its old one.
+        let lost_its_place = was_ours && path.ends_with(SWAP);
+        if there.is_none() && !lost_its_place {
+            // Not taken back whatever fails: others put files there.
+            return move_durably(&**disk, path, &named).map_err(failed);
+        }
+        let to = kept::name(folder, self.brain, reason).map_err(failed)?;
         keep_at(&**disk, path, &to).map_err(failed)
     }
 }
 
-/// As `move_durably`, to where files are kept. A name whose sync failed may vanish whatever later syncs say: it is
-/// taken back, and the next try makes another.
+/// As `move_durably`, to where files are kept and nobody else does anything. A name whose sync failed may vanish
+/// whatever later syncs say: it is taken back, and the next try makes another.
 fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
     let has_both = name_as_well(disk, from, to)?;
     if let Err(e) = disk.sync_folder(folder_of(to)) {

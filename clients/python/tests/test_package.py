@@ -280,7 +280,7 @@ class Targets(unittest.TestCase):
         here = ["/s", "unix:/s", "localhost:1", "LOCALHOST", "127.0.0.1:1", "127.8.9.1", "[::1]:1", "dns:///localhost:1"]
         there = [
             *("h:1", "192.0.2.7:1", "0.0.0.0:1", "[2001:db8::7]:1", "localhost.h:1", "127.0.0.1.h:1", "127.0.0.999:1"),
-            *("ipv4:127.0.0.1:1,192.0.2.7:1", "dns://192.0.2.7/localhost:1", "h:1/localhost", "xds:localhost:1", ""),
+            *("ipv4:127.0.0.1:1,192.0.2.7:1", "dns://192.0.2.7/localhost:1", "h:1/localhost", "xds:localhost:1", "unix-abstract:1", "dns:h:1", "localhost@h:1", "localhost\n", ""),
         ]
         for target in here:
             amemd.connect(target, token="secret").close()

@@ -110,7 +110,7 @@ export async function defaultTarget(variables: Variables = process.env): Promise
 
 /** True if a target is this machine, without asking anybody what a name stands for. */
 function isHere(target: string): boolean {
-  if (target.startsWith('unix:') || target.startsWith('unix-abstract:')) return true;
+  if (target.startsWith('unix:')) return true;
   const [, six, other = ''] = HOST.exec(target) ?? [];
   if (six) return LOOPBACK.check(six, 'ipv6');
   return net.isIPv4(other) ? LOOPBACK.check(other) : other.toLowerCase() === 'localhost';

@@ -180,6 +180,7 @@ test('a token goes to another machine by TLS or not at all', async () => {
   const there = [
     ...['h:1', '192.0.2.7:1', '0.0.0.0:1', '[2001:db8::7]:1', 'localhost.h:1', '127.0.0.1.h:1', '127.0.0.999:1'],
     ...['ipv4:127.0.0.1:1,192.0.2.7:1', 'dns://192.0.2.7/localhost:1', 'h:1/localhost', 'xds:localhost:1', '[::g]:1', ''],
+    ...['unix-abstract:1', 'dns:h:1', 'localhost@h:1', 'localhost\n'],
   ];
   for (const target of here) (await amemd.connect({ target, token: 'secret' })).close();
   for (const target of there)

@@ -312,21 +312,29 @@ pub(super) async fn refuse_kept(
             }
             let read = || kept::read(&folder, &kept.file);
             let has = match kept.told {
-                Some((of, _)) => {
-                    let has = read().and_then(|(other, _)| {
-                        Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())
-                    });
-                    // Of another brain, which this one may have been merged with: damage there is no matter of ours.
-                    if has.is_err() && of != lineage && kept.brain != brain_name {
-                        continue;
+                Some((of, _)) if of == lineage || kept.brain == brain_name => read()
+                    .and_then(|(other, _)| Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())),
+                // Of another brain, which this one may have been merged with: damage there is no matter of ours.
+                Some(_) if !whole.is_empty() => {
+                    let has = read().and_then(|(other, _)| merge::whole_in(&view, &other, &whole));
+                    match has.map_err(Refusal::from) {
+                        Ok(found) => Ok(!found.is_empty()),
+                        Err(why) if why.code == Code::DataLoss => {
+                            tracing::warn!(
+                                file = kept.file,
+                                why = why.message,
+                                "not looked through for an erase"
+                            );
+                            continue;
+                        }
+                        Err(why) => return Err(why),
                     }
-                    has
                 }
                 // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
                 None if kept.brain == brain_name && !whole.is_empty() => {
                     read().and_then(|(other, _)| merge::has_text_of(&view, &other, &whole))
                 }
-                None => continue,
+                _ => continue,
             };
             // One that can't be read may have them.
             if !matches!(has, Ok(false)) {

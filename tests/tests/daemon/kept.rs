@@ -23,11 +23,16 @@ async fn events(client: &Client, name: &str) -> u64 {
     brain.status.unwrap().events
 }
 
-/// Puts a file in the place of a brain's; gives it as it is kept.
-async fn conflict(client: &Client, folder: &Path, bytes: &[u8], name: &str) -> v1::KeptFile {
+/// Puts a file in the place of a brain's.
+fn put(folder: &Path, bytes: &[u8], name: &str) {
     let copy = folder.join("copy");
     fs::write(&copy, bytes).unwrap();
     fs::rename(&copy, at(folder, name)).unwrap();
+}
+
+/// Puts a file in the place of a brain's; gives it as it is kept.
+async fn conflict(client: &Client, folder: &Path, bytes: &[u8], name: &str) -> v1::KeptFile {
+    put(folder, bytes, name);
     until("no conflict", || async {
         let files = files(client).await;
         files
@@ -165,12 +170,36 @@ async fn what_was_merged_from_another_brain_is_not_erased_before_a_kept_file_of_
             .await
             .unwrap();
     }
-    // The other brain has it still, and one that was put in its place and is damaged stands in nobody's way.
+    // The other brain has it still. Files of one that has nothing of it, and damaged ones of others, hinder nobody.
+    create_bare(&client, "unrelated").await;
+    ingest(&client, "unrelated", &["something else"]).await;
+    let unrelated = fs::read(at(folder.path(), "unrelated")).unwrap();
+    conflict(&client, folder.path(), &unrelated, "unrelated").await;
     let text = b"qwertzuiopasdf";
     let found = earlier.windows(text.len()).position(|part| part == text);
     let mut damaged = earlier;
     damaged[found.unwrap()..][..text.len()].fill(7);
-    conflict(&client, folder.path(), &damaged, "theirs").await;
+    for name in ["ours", "theirs"] {
+        put(folder.path(), &damaged, name);
+        let kept = until("no conflict", || async {
+            let mut files = files(&client).await.into_iter();
+            files.find(|file| file.brain == name)
+        })
+        .await;
+        if name == "ours" {
+            let refused = erase(1).await;
+            check_refused(
+                "damaged",
+                refused,
+                Code::FailedPrecondition,
+                "KEPT_FILE",
+                &[],
+            );
+            resolve(&client, &kept.file, Action::Discard(true))
+                .await
+                .unwrap();
+        }
+    }
     erase(1).await.unwrap();
     let found = files_with(folder.path(), text);
     let [ours, theirs] = ["ours", "theirs"].map(|name| at(folder.path(), name));

@@ -84,7 +84,7 @@ def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
 
 def _is_here(target: str) -> bool:
     """True if a target is this machine, without asking anybody what a name stands for."""
-    if target.startswith(("unix:", "unix-abstract:")):
+    if target.startswith("unix:"):
         return True
     named = _HOST.fullmatch(target)
     if not named:
