@@ -23,6 +23,19 @@ async fn events(client: &Client, name: &str) -> u64 {
     brain.status.unwrap().events
 }
 
+async fn erase(
+    client: &Client,
+    name: &str,
+    id: u64,
+) -> Result<tonic::Response<v1::EraseResponse>, tonic::Status> {
+    let request = v1::EraseRequest {
+        brain: name.into(),
+        event_ids: vec![id],
+        ..Default::default()
+    };
+    client.memory().erase(request).await
+}
+
 /// Puts a file in the place of a brain's.
 fn put(folder: &Path, bytes: &[u8], name: &str) {
     let copy = folder.join("copy");
@@ -96,15 +109,7 @@ async fn what_a_kept_file_has_is_not_erased_before_that_is_gone() {
     ingest(&client, "b", &["qwertzuiopasdf", "stays"]).await;
     let earlier = fs::read(at(folder.path(), "b")).unwrap();
     let kept = conflict(&client, folder.path(), &earlier, "b").await;
-    let erase = |id| {
-        let request = v1::EraseRequest {
-            brain: "b".into(),
-            event_ids: vec![id],
-            ..Default::default()
-        };
-        let client = client.clone();
-        async move { client.memory().erase(request).await }
-    };
+    let erase = |id| erase(&client, "b", id);
     check_refused(
         "kept",
         erase(0).await,
@@ -147,15 +152,7 @@ async fn what_was_merged_from_another_brain_is_not_erased_before_a_kept_file_of_
     )
     .await
     .unwrap();
-    let erase = |id| {
-        let request = v1::EraseRequest {
-            brain: "ours".into(),
-            event_ids: vec![id],
-            ..Default::default()
-        };
-        let client = client.clone();
-        async move { client.memory().erase(request).await }
-    };
+    let erase = |id| erase(&client, "ours", id);
     let earlier = fs::read(at(folder.path(), "theirs")).unwrap();
     for name in ["ours", "theirs"] {
         let kept = conflict(&client, folder.path(), &earlier, name).await;
