@@ -308,13 +308,16 @@ impl Original {
 
     fn take_away(&self) -> Result<Option<String>> {
         let placed = &self.placed;
-        if placed.check().is_err() {
-            return self.out.keep().map_err(placed.failed("keep"));
-        }
-        self.out.remove().map_err(placed.failed("remove"))?;
+        let kept = match placed.check() {
+            Err(_) => self.out.keep().map_err(placed.failed("keep"))?,
+            Ok(()) => {
+                self.out.remove().map_err(placed.failed("remove"))?;
+                None
+            }
+        };
         let disk = placed.folder.disk();
         disk.sync_folder(TMP).map_err(placed.failed("sync"))?;
-        Ok(None)
+        Ok(kept)
     }
 }
 

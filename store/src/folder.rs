@@ -73,7 +73,8 @@ impl Folder {
             LockError::Held(holder) => Error::Locked { holder },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
-        for folder in ["", OWN] {
+        // What an earlier run removed from them may have been erased since.
+        for folder in ["", OWN, RECOVERED, CONFLICTS] {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }

@@ -124,23 +124,19 @@ pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<S
     }
 }
 
-/// Where a file is kept already that is kept for such a reason, if it is.
-pub(crate) fn place_of(
-    folder: &Folder,
-    reason: Reason,
-    file: FileId,
-) -> io::Result<Option<&'static str>> {
+/// The names, relative to the folder, under which a file is kept already among those that are kept for such a reason.
+pub(crate) fn names_of(folder: &Folder, reason: Reason, file: FileId) -> io::Result<Vec<String>> {
     let place = match reason {
         Reason::Conflict => CONFLICTS,
         Reason::Recovered | Reason::Original => RECOVERED,
     };
     let disk = folder.disk();
-    let names = disk.list(place)?;
-    let is_it = |name: &String| {
-        let id = disk.identity(&format!("{place}/{name}"));
-        id.is_ok_and(|id| id == file)
-    };
-    Ok(names.iter().any(is_it).then_some(place))
+    let mut paths: Vec<_> = disk.list(place)?;
+    for path in &mut paths {
+        *path = format!("{place}/{path}");
+    }
+    paths.retain(|path| disk.identity(path).is_ok_and(|id| id == file));
+    Ok(paths)
 }
 
 /// The name of one as it is listed, of that relative to the folder.

@@ -130,12 +130,13 @@ impl Store {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(self.lose_name(format!("it is gone: {e}")));
             }
-            Err(e) if matches!(self.place(), Place::Ours) => {
-                return Err(Error::disk("remove", &self.file_name, e));
-            }
             Err(e) => {
-                return Err(Error::OutcomeUnknown {
-                    why: format!("removing {}: {e}", self.file_name),
+                return Err(match self.place() {
+                    Place::Ours => Error::disk("remove", &self.file_name, e),
+                    Place::Taken => self.lose_name("another file has its name".into()),
+                    Place::Gone(_) | Place::Unknown(_) => Error::OutcomeUnknown {
+                        why: format!("removing {}: {e}", self.file_name),
+                    },
                 });
             }
         }

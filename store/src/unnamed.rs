@@ -191,7 +191,7 @@ impl Out {
     fn give_back(&self) -> io::Result<()> {
         let (disk, to) = (self.folder.disk(), format!("{}{SUFFIX}", self.brain));
         let path = self.path.as_deref();
-        path.map_or(Ok(()), |path| match move_durably(&**disk, path, &to) {
+        path.map_or(Ok(()), |path| match give_name(&**disk, path, &to) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => self.keep().map(drop),
             done => done,
         })
@@ -216,14 +216,14 @@ impl Out {
         }
         if disk.identity(&to).is_ok_and(|id| id != self.ours) {
             let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
-            move_durably(&**disk, &to, &kept)?;
+            keep_at(&**disk, &to, &kept)?;
         }
         disk.replace(path, &to)
     }
 }
 
-/// Takes a brain's file away, not yet durably. False if what had its name is another file by now: that has it still.
-/// After an error the file has its name as before, if that can be.
+/// Takes a brain's file away, not yet durably. False if what had its name is another file by now: that gets it back, or
+/// is left to be looked at again. After an error the file has its name as before, if that can be.
 ///
 /// Nobody can look at a name and take it away in one step, so whatever has it is moved to where nobody else does
 /// anything, and looked at there.
@@ -239,15 +239,14 @@ pub(crate) fn take_away(folder: &Folder, brain: &str, ours: FileId) -> io::Resul
     let moved = folder.disk().replace(&format!("{brain}{SUFFIX}"), &path);
     let taken = match moved.and_then(|()| out.id()) {
         Ok(Some(id)) if id == ours => out.remove().map(|()| true),
-        Ok(_) => return out.give_back().map(|()| false),
+        Ok(_) => Ok(false),
         Err(e) => Err(e),
     };
     // What failed may have happened nonetheless.
-    taken.inspect_err(|_| {
-        if out.give_back().is_err() {
-            out.leave();
-        }
-    })
+    if !matches!(taken, Ok(true)) && out.give_back().is_err() {
+        out.leave();
+    }
+    taken
 }
 
 /// Clears up what an earlier run left in `.amemd/tmp`: what is unfinished goes, what came out of an exchange is looked
@@ -267,14 +266,10 @@ pub(crate) fn clear(folder: &Folder) -> Result<()> {
 /// The same of one file. It may be gone: somebody else cleared it.
 pub(crate) fn clear_one(folder: &Folder, name: &str) -> Result<()> {
     let path = format!("{TMP}/{name}");
-    match folder.disk().identity(&path) {
-        Ok(_) => {}
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(Error::disk("look at", &path, e)),
-    }
-    match Swapped::of(name) {
-        Some(swapped) => swapped.clear(folder, &path),
-        None => remove(folder, &path),
+    match (identity(folder, &path)?, Swapped::of(name)) {
+        (Some(here), Some(swapped)) => swapped.clear(folder, &path, here),
+        (Some(_), None) => remove(folder, &path),
+        (None, _) => Ok(()),
     }
 }
 
@@ -288,7 +283,7 @@ pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
         };
         let path = format!("{TMP}/{name}");
         if swapped.brain == brain && swapped.theirs == 0 && swapped.is_old(folder, &path)? {
-            swapped.clear(folder, &path)?;
+            clear_one(folder, &name)?;
             found = true;
         }
     }
@@ -335,27 +330,18 @@ impl<'n> Swapped<'n> {
 
     /// True if it came out of an exchange, and is not the new file, unfinished.
     fn is_old(&self, folder: &Folder, path: &str) -> Result<bool> {
-        match folder.disk().identity(path) {
-            Ok(id) => Ok(mark(id) != self.ours),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(e) => Err(Error::disk("look at", path, e)),
-        }
+        Ok(identity(folder, path)?.is_some_and(|id| mark(id) != self.ours))
     }
 
-    fn clear(&self, folder: &Folder, path: &str) -> Result<()> {
+    fn clear(&self, folder: &Folder, path: &str, here: FileId) -> Result<()> {
         let disk = folder.disk();
         let failed = |e| Error::disk("keep", path, e);
         let named = format!("{}{SUFFIX}", self.brain);
-        let here = disk.identity(path).map_err(failed)?;
-        let there = match disk.identity(&named) {
-            Ok(id) => Some(id),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
-            Err(e) => return Err(Error::disk("look at", &named, e)),
-        };
+        let there = identity(folder, &named)?;
         if there == Some(here) {
             sync(folder, "")?;
         }
-        if mark(here) == self.ours || there == Some(here) {
+        if mark(here) == self.ours {
             return remove(folder, path);
         }
         let is_there = match adoption::standing(folder, self.brain) {
@@ -376,46 +362,62 @@ impl<'n> Swapped<'n> {
         if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) {
             return remove(folder, path);
         }
-        if let Some(place) = kept::place_of(folder, reason, here).map_err(failed)? {
-            // It was being moved there when the run ended, and may not stand there durably yet.
-            sync(folder, place)?;
-            return remove(folder, path);
+        // A name that is found was being given when a run ended, or could not be synced and not be taken back, and may
+        // vanish then whatever later syncs say: it gets another.
+        if there == Some(here) {
+            // Its name here must outlast that one.
+            sync(folder, TMP)?;
+            take_away(folder, self.brain, here).map_err(failed)?;
         }
+        let is_free = identity(folder, &named)?.is_none();
+        let found = kept::names_of(folder, reason, here).map_err(failed)?;
         // Somebody took the brain's new file away, and this is its old one.
         let lost_its_place = was_ours && path.ends_with(SWAP);
-        if there.is_none() && !lost_its_place {
-            // Not taken back whatever fails: others put files there.
-            return move_durably(&**disk, path, &named).map_err(failed);
+        if found.is_empty() && is_free && !lost_its_place {
+            return give_name(&**disk, path, &named).map_err(failed);
         }
         let to = kept::name(folder, self.brain, reason).map_err(failed)?;
-        keep_at(&**disk, path, &to).map_err(failed)
+        let has_both = name_kept(&**disk, path, &to).map_err(failed)?;
+        for name in found {
+            remove(folder, &name)?;
+        }
+        match has_both {
+            true => remove(folder, path),
+            false => Ok(()),
+        }
     }
 }
 
-/// As `move_durably`, to where files are kept and nobody else does anything. A name whose sync failed may vanish
-/// whatever later syncs say: it is taken back, and the next try makes another.
+/// Keeps a file under a name of those that are kept, durably, and at no moment under none.
 fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
+    match name_kept(disk, from, to)? {
+        true => disk.remove(from),
+        false => Ok(()),
+    }
+}
+
+/// Gives a file a name among those that are kept, durably; false if it has that alone. A name whose sync failed may
+/// vanish whatever later syncs say: it is taken back, as nobody else does anything there, and the next try makes
+/// another.
+fn name_kept(disk: &dyn Disk, from: &str, to: &str) -> io::Result<bool> {
     let has_both = name_as_well(disk, from, to)?;
-    if let Err(e) = disk.sync_folder(folder_of(to)) {
-        // What can't be undone either is found there the next time.
+    let synced = disk.sync_folder(folder_of(to)).inspect_err(|_| {
+        // What can't be taken back either is found there the next time.
         drop(match has_both {
             true => disk.remove(to),
             false => disk
                 .publish(to, from)
                 .and_then(|()| disk.sync_folder(folder_of(from))),
         });
-        return Err(e);
-    }
-    match has_both {
-        true => disk.remove(from),
-        false => Ok(()),
-    }
+    });
+    synced.map(|()| has_both)
 }
 
-/// Gives a file a name that no file has in another folder, durably, and at no moment none.
-pub(crate) fn move_durably(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
+/// Gives a file a brain's name that no file has, durably, and at no moment none. It is not taken back whatever fails:
+/// others put files there.
+fn give_name(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
     let has_both = name_as_well(disk, from, to)?;
-    disk.sync_folder(folder_of(to))?;
+    disk.sync_folder("")?;
     match has_both {
         true => disk.remove(from),
         false => Ok(()),
@@ -472,6 +474,15 @@ fn mark_of(stamp: &Stamp) -> u64 {
 fn list(folder: &Folder) -> Result<Vec<String>> {
     let names = folder.disk().list(TMP);
     names.map_err(|e| Error::disk("list", TMP, e))
+}
+
+/// Which file has a name; none if none has.
+fn identity(folder: &Folder, path: &str) -> Result<Option<FileId>> {
+    match folder.disk().identity(path) {
+        Ok(id) => Ok(Some(id)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::disk("look at", path, e)),
+    }
 }
 
 fn remove(folder: &Folder, path: &str) -> Result<()> {

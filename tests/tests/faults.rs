@@ -105,26 +105,23 @@ fn no_operation_that_fails_makes_a_false_answer() {
         let name = script.name;
         judge(&mut total, name, &Trial::new(script, Flaw::None), plan);
     }
-    // A folder whose own sync failed may be gone with all that is kept in it.
-    let but_folders = stepped(Among::ChangesBut(Kind::SyncFolder));
+    let changes = stepped(Among::Changes);
     let no_exchange = "a replaced file, no exchange";
     for script in [replaced(), replaced().without_exchange(no_exchange)] {
-        let (name, plan) = (script.name, but_folders.clone());
+        let (name, plan) = (script.name, changes.clone());
         judge(&mut total, name, &Trial::new(script, Flaw::None), plan);
     }
     for late in Arrival::late() {
-        judge(&mut total, &late.name, &late, but_folders.clone());
+        judge(&mut total, &late.name, &late, changes.clone());
     }
     for arrival in Arrival::all() {
         // Whoever puts a file there meets errors of their own: half of one is nobody's, and stays as it is.
-        let plan = stepped(Among::Changes);
-        judge(&mut total, &arrival.name, &arrival, plan);
+        judge(&mut total, &arrival.name, &arrival, changes.clone());
     }
-    let [removal, raced] = Removal::all();
-    for (removal, plan) in [(removal, stepped(Among::Changes)), (raced, but_folders)] {
+    for removal in Removal::all() {
         // A removal that was not answered is not promised to be durable, though a later answer is.
         let removal = removal.unsearched();
-        judge(&mut total, removal.name, &removal, plan);
+        judge(&mut total, removal.name, &removal, changes.clone());
     }
     for written in Written::all() {
         let plan = Sweep { step: 1, ..plan() };

@@ -187,7 +187,8 @@ impl Medium {
         });
     }
 
-    /// Makes certain what is tied to what is, and all that came before.
+    /// Makes certain what is tied to what is, and all that came before: where one half of a rename is durable, the
+    /// other is, even if a sync of its folder failed.
     fn settle_renames(&mut self) {
         loop {
             let certain = |register: &Register| register.history[..register.certain].to_vec();
@@ -195,12 +196,12 @@ impl Medium {
                 .names
                 .values()
                 .flat_map(certain)
-                .filter(|atom| atom.tied)
+                .filter(|atom| atom.tied && !atom.limbo)
                 .map(|atom| atom.id.0)
                 .collect();
             let mut settled = true;
             for register in Arc::make_mut(&mut self.names).values_mut() {
-                let tied = |atom: &Atom| atom.tied && !atom.limbo && sure.contains(&atom.id.0);
+                let tied = |atom: &Atom| atom.tied && sure.contains(&atom.id.0);
                 let last = register.history.iter().rposition(tied);
                 let certain = last.map_or(0, |last| last + 1);
                 if certain > register.certain {
