@@ -11,7 +11,7 @@ use amem_core::view::View;
 use uuid::Uuid;
 
 use crate::adoption;
-use crate::disk::{FileId, Source};
+use crate::disk::{FileId, Source, Stamp};
 use crate::error::{Error, Result};
 use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
 use crate::incoming::{Imported, Incoming, Misfits};
@@ -39,6 +39,8 @@ pub struct Kept {
     pub brain: String,
     /// Its bytes.
     pub bytes: u64,
+    /// Which file it is, and as of when; none if it can't be looked at.
+    pub stamp: Option<Stamp>,
     /// When it was kept.
     pub time: Micros,
     /// Its lineage and the events in its base, if it is a brain of amemd.
@@ -88,12 +90,14 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> 
         reason,
         brain: brain.to_owned(),
         bytes: 0,
+        stamp: None,
         time: Micros(time),
         told: None,
         trouble: None,
     };
     let looked = folder.disk().source(&path, false).and_then(|source| {
-        kept.bytes = source.stamp()?.bytes;
+        let stamp = source.stamp()?;
+        (kept.bytes, kept.stamp) = (stamp.bytes, Some(stamp));
         kept.told = adoption::told(&*source, kept.bytes)?;
         Ok(())
     });

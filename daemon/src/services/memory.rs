@@ -11,6 +11,7 @@ use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::merge::{Looked, refuse_kept};
 use super::{Service, parts, stream, subscribe};
 use crate::access::Caller;
 use crate::convert::{Asks, commit};
@@ -43,14 +44,15 @@ impl Service {
             Mutation::Erase(ids) => Some((ids.clone(), brain.view())),
             _ => None,
         };
-        if let Some((ids, view)) = &erased {
-            super::merge::refuse_kept(&self.0, caller, &brain, view.clone(), ids).await?;
-        }
+        let Some((ids, view)) = erased else {
+            let written = brain.write(request, bytes).await?;
+            return Ok(Done { brain, written });
+        };
+        let refuse = |looked| refuse_kept(&self.0, caller, &brain, view.clone(), &ids, looked);
+        let looked = refuse(Looked::new()).await?;
         let written = brain.write(request, bytes).await?;
-        if let Some((ids, view)) = erased {
-            // A copy may have taken the brain's name since, and have what was erased.
-            super::merge::refuse_kept(&self.0, caller, &brain, view, &ids).await?;
-        }
+        // A copy may have taken the brain's name since, and have what was erased.
+        drop(refuse(looked).await?);
         Ok(Done { brain, written })
     }
 

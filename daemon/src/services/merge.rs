@@ -3,6 +3,7 @@
 //! Promises: what is merged is read as of one moment; a dry run commits nothing; a file is taken away only when what is
 //! made of it is there.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use amem_core::NodeId;
@@ -12,9 +13,10 @@ use amem_proto::v1::merge_brain_request::Part;
 use amem_proto::v1::merge_options::From as Source;
 use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_proto::{Timestamp, v1};
+use amem_store::disk::Stamp;
 use amem_store::kept::{self, Kept, Reason};
 use amem_store::mutation::Request;
-use amem_store::{Error as Store, Incoming, Merged, Misfits, Mutation, Other, merge};
+use amem_store::{Error as Store, Folder, Incoming, Merged, Misfits, Mutation, Other, merge};
 use tonic::{Code, Status, Streaming};
 
 use super::transfer::{Parts, receive};
@@ -280,71 +282,48 @@ pub(super) async fn resolve_kept(
     })
 }
 
+/// Kept files that were looked through, and how they were then.
+pub(super) type Looked = HashSet<(String, Stamp)>;
+
 /// Refuses to erase events that a file has, too, which was kept aside of the same lineage, or under the brain's name
-/// without saying of which: they would not be gone.
+/// without saying of which: they would not be gone. Gives the files that don't have them.
 /// What is kept of a brain that the caller may not know of is not named to it.
 ///
 /// `view`: the brain with the texts of these events. A file may have taken the brain's name while they were being
-/// erased: it is looked for afterwards, with the view of before.
+/// erased: it is looked for afterwards, with the view of before. `before`: what the look before that gave; it is not
+/// read again unless somebody wrote to it.
 pub(super) async fn refuse_kept(
     daemon: &Daemon,
     caller: &Caller,
     brain: &OpenBrain,
     view: View,
     ids: &[NodeId],
-) -> Result<()> {
+    before: Looked,
+) -> Result<Looked> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
     daemon.brains.settle(&brain.name).await;
     let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
     let found = daemon.scans.run(move || {
         folder.clear_left(&brain_name)?;
-        let ids: Vec<_> = ids
-            .into_iter()
-            .filter(|id| view.node(*id).is_ok())
-            .collect();
-        let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
-        let whole: Vec<_> = ids.iter().copied().filter(is_whole).collect();
-        let lineage = view.identity().lineage;
+        let erased = Erased::of(&view, &brain_name, ids);
+        let mut looked = Looked::new();
         for kept in kept::list(&folder)? {
-            if ids.is_empty() {
+            if erased.ids.is_empty() {
                 break;
             }
-            let read = || kept::read(&folder, &kept.file);
-            let has = match kept.told {
-                Some((of, _)) if of == lineage || kept.brain == brain_name => read()
-                    .and_then(|(other, _)| Ok(!merge::whole_in(&view, &other, &ids)?.is_empty())),
-                // Of another brain, which this one may have been merged with: damage there is no matter of ours.
-                Some(_) if !whole.is_empty() => {
-                    let has = read().and_then(|(other, _)| merge::whole_in(&view, &other, &whole));
-                    match has.map_err(Refusal::from) {
-                        Ok(found) => Ok(!found.is_empty()),
-                        Err(why) if why.code == Code::DataLoss => {
-                            tracing::warn!(
-                                file = kept.file,
-                                why = why.message,
-                                "not looked through for an erase"
-                            );
-                            continue;
-                        }
-                        Err(why) => return Err(why),
-                    }
-                }
-                // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
-                None if kept.brain == brain_name && !whole.is_empty() => {
-                    read().and_then(|(other, _)| merge::has_text_of(&view, &other, &whole))
-                }
-                _ => continue,
-            };
-            // One that can't be read may have them.
-            if !matches!(has, Ok(false)) {
-                return Ok(Some(kept));
+            let seen = kept.stamp.map(|stamp| (kept.file.clone(), stamp));
+            let is_known = seen.as_ref().is_some_and(|seen| before.contains(seen));
+            if !is_known && erased.may_be_in(&folder, &kept)? {
+                return Ok((looked, Some(kept)));
             }
+            looked.extend(seen);
         }
-        Ok(None)
+        Ok((looked, None))
     });
-    let Some(Kept { file, brain, .. }) = found.await? else {
-        return Ok(());
+    let (looked, found) = found.await?;
+    let Some(Kept { file, brain, .. }) = found else {
+        return Ok(looked);
     };
     if !caller.sees(&brain) {
         let message = "a file that was kept aside has the text as well, and is not for this caller to see: have an \
@@ -357,4 +336,59 @@ pub(super) async fn refuse_kept(
          --keep-ours takes one away, --merge brings what it has into the brain and takes it away)"
     );
     Err(Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message))
+}
+
+/// Events that are being erased, or were.
+struct Erased<'v> {
+    view: &'v View,
+    brain: &'v str,
+    ids: Vec<NodeId>,
+    /// Those of which there is a text still.
+    whole: Vec<NodeId>,
+}
+
+impl<'v> Erased<'v> {
+    fn of(view: &'v View, brain: &'v str, mut ids: Vec<NodeId>) -> Self {
+        ids.retain(|id| view.node(*id).is_ok());
+        let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
+        let whole = ids.iter().copied().filter(is_whole).collect();
+        Self {
+            view,
+            brain,
+            ids,
+            whole,
+        }
+    }
+
+    /// True if a kept file has one of them whole, or may, as it can't be read.
+    fn may_be_in(&self, folder: &Folder, kept: &Kept) -> Result<bool> {
+        let read = || kept::read(folder, &kept.file);
+        let has = match kept.told {
+            Some((of, _)) if of == self.view.identity().lineage || kept.brain == self.brain => {
+                read().and_then(|(other, _)| merge::whole_in(self.view, &other, &self.ids))
+            }
+            // Of another brain, which this one may have been merged with: damage there is no matter of ours.
+            Some(_) if !self.whole.is_empty() => {
+                let has =
+                    read().and_then(|(other, _)| merge::whole_in(self.view, &other, &self.whole));
+                return match has.map_err(Refusal::from) {
+                    Ok(found) => Ok(!found.is_empty()),
+                    Err(why) if why.code == Code::DataLoss => {
+                        let (file, why) = (&kept.file, &why.message);
+                        tracing::warn!(file, why, "not looked through for an erase");
+                        Ok(false)
+                    }
+                    Err(why) => Err(why),
+                };
+            }
+            // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
+            None if kept.brain == self.brain && !self.whole.is_empty() => {
+                let has = read()
+                    .and_then(|(other, _)| merge::has_text_of(self.view, &other, &self.whole));
+                return Ok(!matches!(has, Ok(false)));
+            }
+            _ => return Ok(false),
+        };
+        Ok(!has.is_ok_and(|found| found.is_empty()))
+    }
 }
