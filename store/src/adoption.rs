@@ -308,16 +308,16 @@ impl Original {
 
     fn take_away(&self) -> Result<Option<String>> {
         let placed = &self.placed;
-        let kept = match placed.check() {
-            Err(_) => self.out.keep().map_err(placed.failed("keep"))?,
-            Ok(()) => {
-                self.out.remove().map_err(placed.failed("remove"))?;
-                None
-            }
-        };
         let disk = placed.folder.disk();
+        if placed.check().is_err() {
+            let kept = self.out.keep().map_err(placed.failed("keep"))?;
+            // It is kept whether this fails or not: the next start would find its old name again.
+            drop(disk.sync_folder(TMP));
+            return Ok(kept);
+        }
+        self.out.remove().map_err(placed.failed("remove"))?;
         disk.sync_folder(TMP).map_err(placed.failed("sync"))?;
-        Ok(kept)
+        Ok(None)
     }
 }
 

@@ -73,8 +73,9 @@ impl Folder {
             LockError::Held(holder) => Error::Locked { holder },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
-        // What an earlier run removed from them may have been erased since.
-        for folder in ["", OWN, RECOVERED, CONFLICTS] {
+        // What came out of an exchange must not be lost because the other half of that is durable; what an earlier run
+        // removed may have been erased since.
+        for folder in [TMP, "", OWN, RECOVERED, CONFLICTS] {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }
@@ -168,7 +169,7 @@ impl Folder {
     /// back.
     pub fn clear_left(&self, brain: &str) -> Result<()> {
         // Two at once would take one for the other's.
-        let _alone = self.clearing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.clear_alone();
         let left = self.left().clone();
         let of_brain = left.iter().filter(|name| unnamed::may_be_of(name, brain));
         let (mut cleared, mut failed) = (Vec::new(), None);
@@ -189,6 +190,10 @@ impl Folder {
             self.left().remove(name);
         }
         failed.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn clear_alone(&self) -> MutexGuard<'_, ()> {
+        self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left(&self) -> MutexGuard<'_, BTreeSet<String>> {

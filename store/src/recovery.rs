@@ -50,13 +50,13 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
+    unnamed::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)
     };
     // An earlier run may have died between a rename and the sync of the folder.
     disk.sync_folder("").map_err(failed("sync the folder of"))?;
-    unnamed::clear_old(folder, name)?;
     let len = file.len().map_err(failed("look at"))?;
     let map: Map = file.map(len).map_err(failed("map"))?;
     let brain = Arc::new(Brain::open(map)?);

@@ -277,6 +277,7 @@ pub(crate) fn clear_one(folder: &Folder, name: &str) -> Result<()> {
 /// its file, and take it away.
 pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
     let mut found = false;
+    let _alone = folder.clear_alone();
     for name in list(folder)? {
         let Some(swapped) = Swapped::of(&name) else {
             continue;
@@ -362,24 +363,25 @@ impl<'n> Swapped<'n> {
         if is_there && (was_ours || stamp.is_some_and(|s| mark_of(&s) == self.theirs)) {
             return remove(folder, path);
         }
-        // A name that is found was being given when a run ended, or could not be synced and not be taken back, and may
-        // vanish then whatever later syncs say: it gets another.
-        if there == Some(here) {
-            // Its name here must outlast that one.
-            sync(folder, TMP)?;
-            take_away(folder, self.brain, here).map_err(failed)?;
-        }
-        let is_free = identity(folder, &named)?.is_none();
+        // Another name that is found was being given when a run ended, or could not be synced and not be taken back: it
+        // may vanish whatever later syncs say. So it gets a new one among those that are kept, and has the brain's
+        // still, if that was it, as nobody can take that away unseen.
         let found = kept::names_of(folder, reason, here).map_err(failed)?;
         // Somebody took the brain's new file away, and this is its old one.
         let lost_its_place = was_ours && path.ends_with(SWAP);
-        if found.is_empty() && is_free && !lost_its_place {
+        if found.is_empty() && there.is_none() && !lost_its_place {
             return give_name(&**disk, path, &named).map_err(failed);
         }
         let to = kept::name(folder, self.brain, reason).map_err(failed)?;
         let has_both = name_kept(&**disk, path, &to).map_err(failed)?;
-        for name in found {
-            remove(folder, &name)?;
+        for name in &found {
+            if identity(folder, name)?.is_some() {
+                remove(folder, name)?;
+            }
+        }
+        if !found.is_empty() {
+            // Nothing here would tell of the one that comes back.
+            sync(folder, folder_of(&to))?;
         }
         match has_both {
             true => remove(folder, path),
@@ -402,7 +404,7 @@ fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
 fn name_kept(disk: &dyn Disk, from: &str, to: &str) -> io::Result<bool> {
     let has_both = name_as_well(disk, from, to)?;
     let synced = disk.sync_folder(folder_of(to)).inspect_err(|_| {
-        // What can't be taken back either is found there the next time.
+        // What can't be taken back either is found there the next time, if it has its old name as well.
         drop(match has_both {
             true => disk.remove(to),
             false => disk

@@ -278,9 +278,12 @@ class Targets(unittest.TestCase):
 
     def test_a_token_goes_to_another_machine_by_tls_or_not_at_all(self):
         here = ["/s", "unix:/s", "localhost:1", "LOCALHOST", "127.0.0.1:1", "127.8.9.1", "[::1]:1", "dns:///localhost:1"]
+        here += ["[::ffff:127.0.0.1]:1", "ipv4:127.0.0.1:1", "ipv6:[::1]:1", "dns:localhost:1"]
         there = [
             *("h:1", "192.0.2.7:1", "0.0.0.0:1", "[2001:db8::7]:1", "localhost.h:1", "127.0.0.1.h:1", "127.0.0.999:1"),
-            *("ipv4:127.0.0.1:1,192.0.2.7:1", "dns://192.0.2.7/localhost:1", "h:1/localhost", "xds:localhost:1", "unix-abstract:1", "dns:h:1", "localhost@h:1", "localhost\n", ""),
+            *("ipv4:127.0.0.1:1,192.0.2.7:1", "dns://192.0.2.7/localhost:1", "h:1/localhost", "xds:localhost:1", ""),
+            *("unix-abstract:1", "dns:h:1", "localhost@h:1", "localhost\n", "ipv4:192.0.2.7:1"),
+            "[::ffff:192.0.2.7]:1",
         ]
         for target in here:
             amemd.connect(target, token="secret").close()

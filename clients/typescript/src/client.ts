@@ -23,7 +23,7 @@ const CHANNEL: grpc.ClientOptions = {
 };
 
 /** What a target names that is an address: gRPC takes the name of a resolver before it. */
-const HOST = /^(?:dns:(?:\/\/\/)?|ipv4:|ipv6:)?(?:\[([0-9a-f:]+)\]|([^[\]:/,]+))(?::[0-9]+)?$/i;
+const HOST = /^(?:dns:(?:\/\/\/)?|ipv4:|ipv6:)?(?:\[([0-9a-f:.]+)\]|([^[\]:/,]+))(?::[0-9]+)?$/i;
 const LOOPBACK = new net.BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');

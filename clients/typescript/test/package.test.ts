@@ -177,10 +177,11 @@ test('what is named is asked, else the daemon that answers', async () => {
 
 test('a token goes to another machine by TLS or not at all', async () => {
   const here = ['/s', 'unix:/s', 'localhost:1', 'LOCALHOST', '127.0.0.1:1', '127.8.9.1', '[::1]:1', 'dns:///localhost:1'];
+  here.push('[::ffff:127.0.0.1]:1', 'ipv4:127.0.0.1:1', 'ipv6:[::1]:1', 'dns:localhost:1');
   const there = [
     ...['h:1', '192.0.2.7:1', '0.0.0.0:1', '[2001:db8::7]:1', 'localhost.h:1', '127.0.0.1.h:1', '127.0.0.999:1'],
     ...['ipv4:127.0.0.1:1,192.0.2.7:1', 'dns://192.0.2.7/localhost:1', 'h:1/localhost', 'xds:localhost:1', '[::g]:1', ''],
-    ...['unix-abstract:1', 'dns:h:1', 'localhost@h:1', 'localhost\n'],
+    ...['unix-abstract:1', 'dns:h:1', 'localhost@h:1', 'localhost\n', 'ipv4:192.0.2.7:1', '[::ffff:192.0.2.7]:1'],
   ];
   for (const target of here) (await amemd.connect({ target, token: 'secret' })).close();
   for (const target of there)

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use amem_core::NodeId;
 use amem_core::view::View;
@@ -285,8 +286,11 @@ pub(super) async fn resolve_kept(
 /// Kept files that were looked through, and how they were then.
 pub(super) type Looked = HashSet<(String, Stamp)>;
 
+/// Two writes to a file that are nearer to each other may have the same time: two seconds on FAT.
+const TICK: Duration = Duration::from_secs(2);
+
 /// Refuses to erase events that a file has, too, which was kept aside of the same lineage, or under the brain's name
-/// without saying of which: they would not be gone. Gives the files that don't have them.
+/// without saying of which: they would not be gone. Gives the files that need no second look.
 /// What is kept of a brain that the caller may not know of is not named to it.
 ///
 /// `view`: the brain with the texts of these events. A file may have taken the brain's name while they were being
@@ -308,11 +312,15 @@ pub(super) async fn refuse_kept(
         folder.clear_left(&brain_name)?;
         let erased = Erased::of(&view, &brain_name, ids);
         let mut looked = Looked::new();
+        let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
         for kept in kept::list(&folder)? {
             if erased.ids.is_empty() {
                 break;
             }
-            let seen = kept.stamp.map(|stamp| (kept.file.clone(), stamp));
+            let modified = |stamp: &Stamp| Duration::from_nanos(stamp.modified);
+            let is_settled = |stamp: &Stamp| modified(stamp) + TICK < now;
+            let settled = kept.stamp.filter(is_settled);
+            let seen = settled.map(|stamp| (kept.file.clone(), stamp));
             let is_known = seen.as_ref().is_some_and(|seen| before.contains(seen));
             if !is_known && erased.may_be_in(&folder, &kept)? {
                 return Ok((looked, Some(kept)));

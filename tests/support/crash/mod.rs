@@ -12,7 +12,8 @@
 //!   the two halves of a rename across folders are independent, so the file may have both names, or none (but for a
 //!   disk `with_whole_renames`);
 //! - a folder must survive for what is in it to;
-//! - a failed sync leaves what it was to make durable uncertain, and no later sync changes that;
+//! - a failed sync leaves what it was to make durable uncertain, and no later sync changes that (but on a disk
+//!   `with_whole_renames` that of the other folder of a rename);
 //! - a cell (eight aligned bytes) is within a sector, so it is never torn;
 //! - after `kill -9` everything is there, and as uncertain as before.
 //!

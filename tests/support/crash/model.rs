@@ -138,6 +138,19 @@ fn a_whole_rename_across_folders_leaves_one_name_and_a_sync_of_either_folder_set
         let synced = |disk: &SimDisk| publish(disk).and_then(|()| disk.sync_folder(folder));
         assert_eq!(left_on(whole(), synced), "g=a1 t/", "{folder:?}");
     }
+    for (failed, synced, left) in [
+        ("", "t", "g=a1 t/"),
+        ("", "", "g=a1 t/ | t/ t/f=a1"),
+        ("t", "", "g=a1 t/"),
+    ] {
+        let synced = |disk: &SimDisk| {
+            publish(disk)?;
+            fail_next(disk, Kind::SyncFolder);
+            assert!(disk.sync_folder(failed).is_err());
+            disk.sync_folder(synced)
+        };
+        assert_eq!(left_on(whole(), synced), left, "{failed:?}");
+    }
 }
 
 #[test]

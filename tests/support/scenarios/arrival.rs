@@ -22,6 +22,7 @@ use super::picture;
 use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
 use super::trial::{ATTEMPTS, PUT, note};
+use super::with_our_folders;
 use crate::crash::{Scenario, Trace};
 use crate::disk::{Answered, SimDisk};
 
@@ -293,11 +294,14 @@ impl Arrival {
 
 impl Scenario for Arrival {
     fn disk(&self, seed: u64) -> SimDisk {
-        let disk = SimDisk::new(seed);
-        if self.exchanges {
-            return disk;
+        let mut disk = SimDisk::new(seed);
+        if self.late {
+            disk = with_our_folders(disk);
         }
-        disk.without_exchange()
+        match self.exchanges {
+            true => disk,
+            false => disk.without_exchange(),
+        }
     }
 
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {

@@ -29,3 +29,20 @@ pub use removal::Removal;
 pub use script::{Ask, Script, Secret, Step};
 pub use trial::{NAME, Trial};
 pub use whole::Written;
+
+use amem_store::disk::Disk;
+use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
+
+use crate::disk::SimDisk;
+
+/// A disk with our folders, of an earlier start: where those are made in the run whose operations fail, they may be
+/// gone, with all that is kept in them, as their own sync failed.
+fn with_our_folders(disk: SimDisk) -> SimDisk {
+    for folder in [TMP, RECOVERED, CONFLICTS] {
+        disk.create_folder(folder).expect("a sound disk");
+    }
+    for folder in ["", OWN] {
+        disk.sync_folder(folder).expect("a sound disk");
+    }
+    disk
+}

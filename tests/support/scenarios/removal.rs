@@ -14,7 +14,7 @@ use amem_core::event::Graph;
 use amem_core::view::View;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
-use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
+use amem_store::folder::TMP;
 use amem_store::kept::{self, Reason};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Error, Folder, Mutation, Request, Store};
@@ -25,6 +25,7 @@ use super::picture;
 use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
 use super::trial::ATTEMPTS;
+use super::with_our_folders;
 use crate::crash::{Scenario, Trace};
 use crate::disk::{About, Answered, Hooked, SimDisk};
 
@@ -210,15 +211,7 @@ impl Scenario for Removal {
         if self.raced {
             // Nothing takes a name away and looks at what had it: somebody's file is renamed before it is known to be
             // theirs. Where a power cut halves renames, one that comes in the same moment can take it.
-            let disk = disk.with_whole_renames();
-            // A folder whose own making could not be synced may be gone with all that is kept in it: these are old.
-            for folder in [TMP, RECOVERED, CONFLICTS] {
-                disk.create_folder(folder).expect("a sound disk");
-            }
-            for folder in ["", OWN] {
-                disk.sync_folder(folder).expect("a sound disk");
-            }
-            return disk;
+            return with_our_folders(disk.with_whole_renames());
         }
         disk
     }

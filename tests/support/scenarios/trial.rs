@@ -13,6 +13,7 @@ use super::oracle::Oracle;
 use super::picture;
 use super::process::{Phase, Process};
 use super::script::{Ask, Script, Step, time_of};
+use super::with_our_folders;
 use crate::crash::{Scenario, Trace};
 use crate::disk::{Answered, SimDisk};
 
@@ -388,11 +389,15 @@ pub(super) fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<
 
 impl Scenario for Trial {
     fn disk(&self, seed: u64) -> SimDisk {
-        let disk = SimDisk::new(seed);
-        if self.script.exchanges {
-            return disk;
+        let mut disk = SimDisk::new(seed);
+        let keeps = |step: &Step| matches!(step, Step::Replace);
+        if self.script.steps.iter().any(keeps) {
+            disk = with_our_folders(disk);
         }
-        disk.without_exchange()
+        match self.script.exchanges {
+            true => disk,
+            false => disk.without_exchange(),
+        }
     }
 
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {

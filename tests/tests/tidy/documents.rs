@@ -163,32 +163,36 @@ fn every_command_on_the_page_of_proofs_runs_a_test_with_settings_that_it_reads()
     let (mut out, mut commands) = (Vec::new(), 0);
     for words in quoted(&page.text).map(str::split_whitespace) {
         let words: Vec<_> = words.collect();
+        let at = words.iter().position(|word| *word == "--test");
+        let test = at.map(|at| (words[at + 1], words.get(at + 2).copied()));
+        let (alone, folder) = test.map_or_else(Default::default, |(name, _)| {
+            let path = format!("tests/tests/{name}");
+            (format!("{path}.rs"), format!("{path}/"))
+        });
+        let is_of_it = |file: &&File| file.path == alone || file.path.starts_with(&folder);
         for variable in words.iter().filter(|word| word.starts_with("AMEM_")) {
             let name = variable.split('=').next().unwrap_or_default();
             let read = format!("\"{name}\"");
-            if !sources.iter().any(|file| file.text.contains(&read)) {
-                out.push(format!("nothing reads {name}"));
+            let helps = |file: &&File| is_of_it(file) || file.path.starts_with("tests/support/");
+            if !sources
+                .iter()
+                .filter(helps)
+                .any(|file| file.text.contains(&read))
+            {
+                out.push(format!("nothing that is run reads {name}"));
             }
         }
-        let Some(at) = words.iter().position(|word| *word == "--test") else {
+        let Some((name, filter)) = test else {
             continue;
         };
         commands += 1;
-        let (name, filter) = (words[at + 1], words.get(at + 2).copied());
-        let (alone, folder) = (
-            format!("tests/tests/{name}.rs"),
-            format!("tests/tests/{name}/"),
-        );
         let is_run = |file: &File| {
             let Some(filter) = filter else { return true };
             let tests = file.text.split("fn ").skip(1);
             let mut names = tests.filter_map(|rest| rest.split('(').next());
             file.path.ends_with(&format!("/{filter}.rs")) || names.any(|name| name.contains(filter))
         };
-        let mut of_it = sources
-            .iter()
-            .filter(|file| file.path == alone || file.path.starts_with(&folder));
-        if !of_it.any(is_run) {
+        if !sources.iter().filter(is_of_it).any(is_run) {
             out.push(format!("--test {name} {}: no test", filter.unwrap_or("")));
         }
     }

@@ -28,7 +28,7 @@ _CHANNEL = [
     ("grpc.enable_http_proxy", 0),
 ]
 #: What a target names that is an address: gRPC takes the name of a resolver before it.
-_HOST = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(?:\[([0-9a-f:]+)\]|([^\[\]:/,]+))(?::[0-9]+)?", re.ASCII | re.IGNORECASE)
+_HOST = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(?:\[([0-9a-f:.]+)\]|([^\[\]:/,]+))(?::[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def _is_here(target: str) -> bool:
         return False
     host = named[1] or named[2]
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
     except ValueError:
         return host.lower() == "localhost"
 
