@@ -107,7 +107,8 @@ fn a_copy_is_listed_as_a_sibling_before_anybody_opens_it() {
     let until = Instant::now() + Duration::from_secs(20);
     let brains = loop {
         let listed = tool.data("brain ls", 0)["brains"].clone();
-        if listed.as_array().unwrap().len() == 2 {
+        // It may have been looked at first when it was half copied.
+        if listed.as_array().unwrap().len() == 2 && listed[0]["lineage"].is_string() {
             break listed;
         }
         assert!(Instant::now() < until, "{listed}");
@@ -117,7 +118,6 @@ fn a_copy_is_listed_as_a_sibling_before_anybody_opens_it() {
         (&twin["brain"], &twin["open"]),
         (&"twin".into(), &false.into())
     );
-    assert!(twin["lineage"].is_string(), "{twin}");
     assert_eq!(twin["lineage"], work["lineage"]);
     assert_ne!(twin["instance"], work["instance"]);
     tool.text("-q shutdown");
