@@ -1,6 +1,6 @@
 //! Request ids: a retry is answered and not executed again.
 
-use amem_core::base::requests::millis;
+use amem_core::base::requests::{FORGOTTEN, millis};
 use amem_core::view::View;
 use amem_core::{Micros, limits};
 use uuid::Uuid;
@@ -48,7 +48,7 @@ pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<O
             None => return refuse_expired(view, id, now),
         },
     };
-    if known != body {
+    if known != body && known != FORGOTTEN {
         return Err(Error::RequestReused { id, lsn });
     }
     let mut answer: Answer = serde_json::from_slice(answer)

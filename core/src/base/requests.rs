@@ -7,7 +7,7 @@
 //! | 16 | record × r | by id |
 //! | | | answers |
 //!
-//! A record is 56 bytes: 0 [u8; 16] id · 16 u128 hash of the body · 32 u64 LSN · 40 u64 answer's offset · 48
+//! A record is 56 bytes: 0 [u8; 16] id · 16 u128 hash of the body, or 0 · 32 u64 LSN · 40 u64 answer's offset · 48
 //! u32 its length · 52 zeros.
 
 use uuid::Uuid;
@@ -20,12 +20,16 @@ use crate::types::Lsn;
 
 const RECORD: u64 = 56;
 
+/// The body of a request that was made before something was erased: a hash of what was erased would let it be
+/// guessed. Such a request is known by its id alone.
+pub const FORGOTTEN: u128 = 0;
+
 /// What is remembered of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     /// A UUIDv7, whose first 48 bits are milliseconds since 1970.
     pub id: Uuid,
-    /// XXH3-128 of its body.
+    /// XXH3-128 of its body, or [`FORGOTTEN`].
     pub body: u128,
     /// The commit.
     pub lsn: Lsn,

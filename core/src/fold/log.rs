@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use crate::base::commits::Kept;
-use crate::base::requests::{Request, millis};
+use crate::base::requests::{FORGOTTEN, Request, millis};
 use crate::error::Result;
+use crate::journal::frame::Kind;
 use crate::journal::op::{self, NewNode, Op, Ops};
 use crate::limits;
 use crate::query::attributes::is_only_origin;
@@ -18,6 +19,14 @@ pub(super) fn clock(view: &View) -> Vec<(Lsn, Micros)> {
         .filter_map(|at| log.get(at))
         .map(|e| (e.commit.lsn, e.commit.time))
         .collect()
+}
+
+/// The last commit of the delta that erased something.
+fn last_erase(view: &View) -> Option<Lsn> {
+    let log = &view.brain().delta().log;
+    let entries = (0..view.delta_commits()).rev().filter_map(|at| log.get(at));
+    let mut erases = entries.filter(|entry| entry.commit.kind == Kind::Erase);
+    erases.next().map(|entry| entry.commit.lsn)
 }
 
 /// The requests still remembered, by id, and the newest that is not.
@@ -39,6 +48,10 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
             lsn: r.lsn,
             answer: brain.span(r.answer)?,
         });
+    }
+    if let Some(erase) = last_erase(view) {
+        let before = all.iter_mut().filter(|r| r.lsn <= erase);
+        before.for_each(|r| r.body = FORGOTTEN);
     }
     // Two sorted runs, mostly: the stable sort merges them.
     all.sort_by_key(|r| r.id);
@@ -98,19 +111,27 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     Ok(out)
 }
 
-/// The frames without the values of erased events. Where one was merged from stays: the base has it, too, and who
-/// follows the commits is to have the same.
-pub(super) fn scrub<'a>(frames: Vec<Kept<'a>>, erased: &[u32]) -> Result<Vec<Kept<'a>>> {
+/// The frames without the values of erased events, and without hashes of the requests that may have brought them.
+/// Where one was merged from stays: the base has it, too, and who follows the commits is to have the same.
+pub(super) fn scrub<'a>(
+    view: &View,
+    frames: Vec<Kept<'a>>,
+    erased: &[u32],
+) -> Result<Vec<Kept<'a>>> {
     if erased.is_empty() {
         return Ok(frames);
     }
+    let erase = last_erase(view);
     frames
         .into_iter()
-        .map(|frame| scrub_frame(frame, erased))
+        .map(|frame| {
+            let is_before = erase.is_some_and(|erase| frame.header.lsn <= erase);
+            scrub_frame(frame, erased, is_before)
+        })
         .collect()
 }
 
-fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
+fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32], is_before: bool) -> Result<Kept<'a>> {
     let gone = |id: &NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
     let mut payload = Vec::new();
     let mut touched = false;
@@ -138,6 +159,14 @@ fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32]) -> Result<Kept<'a>> {
                 Op::Vector {
                     target,
                     vector: &[],
+                }
+            }
+            Op::Request { id, answer, .. } if is_before => {
+                touched = true;
+                Op::Request {
+                    id,
+                    body: FORGOTTEN,
+                    answer,
                 }
             }
             op => op,

@@ -188,7 +188,7 @@ fn write_front(
         out.write(tag::REQUESTS, |body| {
             requests::write(body, &remembered, floor)
         })?;
-        let recent = log::scrub(log::recent(view, out.position())?, &tables.erased)?;
+        let recent = log::scrub(view, log::recent(view, out.position())?, &tables.erased)?;
         out.write(tag::COMMITS, |body| commits::write(body, &recent))?;
     }
     let ties = &tables.ties;

@@ -160,7 +160,7 @@ impl Account {
     /// An error says where the view shows something that can't follow.
     pub fn ask(&mut self, request: &Request, now: Micros, view: &View) -> Result<Verdict, String> {
         self.clock(now);
-        if let Some(verdict) = self.recall(request, now) {
+        if let Some(verdict) = self.recall(request, now, view.brain().base().identity().base_lsn) {
             return Ok(verdict);
         }
         if let Some(verdict) = self.condition(request) {
@@ -175,7 +175,7 @@ impl Account {
     }
 
     /// What becomes of a request by its id alone.
-    fn recall(&self, request: &Request, now: Micros) -> Option<Verdict> {
+    fn recall(&self, request: &Request, now: Micros, base: Lsn) -> Option<Verdict> {
         let id = request.request_id?;
         if id.get_version_num() != 7 {
             return Some(Verdict::Refused);
@@ -184,12 +184,21 @@ impl Account {
             return is_older(id, now).then_some(Verdict::Expired);
         };
         let said = |of: &Request| (of.expected_lsn, of.expected_head, of.agent.clone());
-        if known.request.mutation != request.mutation || said(&known.request) != said(request) {
+        let is_other =
+            known.request.mutation != request.mutation || said(&known.request) != said(request);
+        if is_other && !self.is_known_by_id_alone(known, base) {
             return Some(Verdict::Reused);
         }
         let mut answer = known.answer.clone();
         answer.replayed = true;
         Some(Verdict::Answered(Box::new(answer)))
+    }
+
+    /// True if the base was made after something was erased that a request may have brought.
+    fn is_known_by_id_alone(&self, known: &Remembered, base: Lsn) -> bool {
+        let erases = self.done.iter().filter(|done| done.kind == Kind::Erase);
+        let mut lsns = erases.map(|done| done.lsn);
+        lsns.any(|lsn| known.answer.lsn <= lsn && lsn <= base)
     }
 
     /// True if a request's id is so old that it may have been let go of, if it was ever known.

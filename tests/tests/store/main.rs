@@ -16,6 +16,7 @@ mod left;
 mod merge;
 mod parts;
 mod refusals;
+mod requests;
 mod taken;
 
 use std::sync::Arc;

@@ -1,0 +1,83 @@
+//! What is remembered of requests, and what of it an erase takes away.
+
+use amem_core::journal::op::Op;
+use amem_core::view::View;
+use amem_core::{Lsn, NodeId};
+use amem_store::disk::Disk;
+use amem_store::{Error, Mutation, Request};
+use amem_tests::disk::SimDisk;
+use uuid::{NoContext, Timestamp, Uuid};
+
+use super::{fact, ingest, open};
+
+/// The `counter`th id of the moment.
+fn id(disk: &SimDisk, counter: u32) -> Uuid {
+    let seconds = disk.now().0 as u64 / 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, counter))
+}
+
+/// Hashes of bodies in the base's requests and in its recent commits.
+fn hashes(view: &View) -> [Vec<u128>; 2] {
+    let base = view.brain().base();
+    let requests = base.requests().unwrap();
+    let remembered = (0..requests.len()).map(|at| requests.at(at).unwrap().body);
+    let (mut from, mut recent) = (Lsn(0), Vec::new());
+    while let Some(next) = view.commit_after(from).unwrap() {
+        recent.extend(next.ops().filter_map(|op| match op.unwrap() {
+            Op::Request { body, .. } => Some(body),
+            _ => None,
+        }));
+        from = next.commit.lsn;
+    }
+    [remembered.collect(), recent]
+}
+
+#[test]
+fn a_request_from_before_an_erase_is_known_by_its_id_and_its_hash_is_in_no_file() {
+    let (disk, mut store) = open(9);
+    let [first, second] = [0, 1].map(|counter| id(&disk, counter));
+    let secret = || Request::new(ingest(vec![fact("the code is 4711")])).with_id(first);
+    let answer = store.execute(secret()).unwrap();
+    for is_folded in [false, true] {
+        let other = Request::new(ingest(vec![fact("the code is 4712")])).with_id(first);
+        let refused = store.execute(other);
+        assert!(matches!(refused, Err(Error::RequestReused { .. })));
+        if !is_folded {
+            store.checkpoint().unwrap();
+        }
+    }
+    let [remembered, recent] = hashes(&store.view());
+    assert_eq!((remembered.len(), &remembered), (1, &recent));
+    let hash = remembered[0].to_le_bytes();
+    assert!(!disk.files_with(&hash).is_empty());
+
+    let erase = Mutation::Erase(vec![NodeId(0)]);
+    store.execute(Request::new(erase)).unwrap();
+    let after = Request::new(ingest(vec![fact("said later")])).with_id(second);
+    store.execute(after).unwrap();
+    store.checkpoint().unwrap();
+    let found = disk.files_with(&hash);
+    assert!(
+        found.is_empty(),
+        "a hash of what was erased is in {found:?}"
+    );
+
+    // Whoever asks again gets the answer of then; what it asks for can't be compared any more.
+    let other = Request::new(ingest(vec![fact("the code is 4712")])).with_id(first);
+    for request in [secret(), other] {
+        let again = store.execute(request).unwrap();
+        assert!(again.replayed);
+        assert_eq!((again.lsn, &again.ids), (answer.lsn, &answer.ids));
+    }
+    assert_eq!(store.view().nodes(), 2);
+    // What came after the erase is compared, also after another generation.
+    for _ in 0..2 {
+        let [remembered, recent] = hashes(&store.view());
+        assert_eq!((remembered.len(), &remembered), (2, &recent));
+        assert!(remembered[0] == 0 && remembered[1] != 0);
+        let other = Request::new(ingest(vec![fact("another")])).with_id(second);
+        let refused = store.execute(other);
+        assert!(matches!(refused, Err(Error::RequestReused { .. })));
+        store.checkpoint().unwrap();
+    }
+}
