@@ -15,6 +15,7 @@ use super::answer::{Answers, Places};
 use super::caller::Shown;
 use super::deadline::Deadline;
 use super::load::{Load, Metered};
+use super::messages::Messages;
 use super::standing::Standing;
 use super::unsent::Unsent;
 use crate::access::{Caller, Needs, Over, Pace, needs};
@@ -78,7 +79,8 @@ impl Enter {
         let unsent = guest.map(|guest| guest.unsent.clone());
         let is_stream = needs.pace == Pace::Stream;
         let standing = Standing::new(self.control.clone(), live, shown, caller.clone());
-        let body = Metered::wrap(body, held.clone(), is_stream, needs.message_bytes_max);
+        let messages = Messages::of(parts.uri.path(), needs.message_bytes_max);
+        let body = Metered::wrap(body, held.clone(), is_stream, messages);
         let body = standing.request(body);
         caller.needs = needs.role;
         parts.extensions.insert(caller);

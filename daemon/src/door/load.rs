@@ -15,14 +15,12 @@ use tonic::codegen::http::{HeaderMap, header};
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 
+use super::messages::{HEAD_BYTES, Messages};
 use crate::access::{Caller, Needs, Pace};
 use crate::config::Limits;
-use crate::limits::{BATCH_BYTES_MAX, REQUEST_AFTER};
+use crate::limits::{DECODED_BYTES_MAX, DECODED_ONE_IN, REQUEST_AFTER};
 use crate::refusal::{Refusal, Result};
 use crate::shares::{Full, Share, Shares};
-
-/// Bytes in front of a message.
-const HEAD_BYTES: usize = 5;
 
 /// What is under way.
 #[derive(Debug, Default)]
@@ -95,14 +93,6 @@ impl Load {
     }
 }
 
-fn too_large(bytes: u64, most: usize) -> Refusal {
-    let message = format!(
-        "a message has {bytes} bytes, more than the limit of {most}: send less at a time; events go by IngestStream, \
-         in batches of at most {BATCH_BYTES_MAX}"
-    );
-    Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
-}
-
 /// The bytes that the headers announce.
 fn announced(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH);
@@ -111,9 +101,9 @@ fn announced(headers: &HeaderMap) -> u64 {
 }
 
 impl Held {
-    /// Holds so many bytes from now on, but no more than a message has.
+    /// Holds so many bytes from now on, but no more than a message can count for.
     fn hold(&self, bytes: u64) -> Result<()> {
-        let wanted = bytes.min(BATCH_BYTES_MAX as u64);
+        let wanted = bytes.min(DECODED_BYTES_MAX / DECODED_ONE_IN);
         self.0.change(wanted).map_err(|why| busy_with_bytes(&why))
     }
 }
@@ -126,48 +116,6 @@ fn too_slow() -> Refusal {
     Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
 }
 
-/// Where in the messages of a body we are: each is a byte, its length in four, and itself (PROTOCOL-HTTP2 of gRPC).
-#[derive(Debug, Default)]
-struct Messages {
-    head: [u8; HEAD_BYTES],
-    /// Bytes of the head that are here.
-    have: usize,
-    /// Bytes of the message that are here, and still to come.
-    here: u64,
-    left: u64,
-}
-
-impl Messages {
-    /// Goes on by these bytes; gives those that are here of the message that is not whole. A message that says it has
-    /// more than the most is refused.
-    fn take(&mut self, mut data: &[u8], most: usize) -> Result<u64> {
-        while !data.is_empty() {
-            if self.have < self.head.len() {
-                let part = data.len().min(self.head.len() - self.have);
-                self.head[self.have..self.have + part].copy_from_slice(&data[..part]);
-                self.have += part;
-                data = &data[part..];
-                let [_, length @ ..] = self.head;
-                (self.here, self.left) = (0, u64::from(u32::from_be_bytes(length)));
-                if self.have == self.head.len() && self.left > most as u64 {
-                    return Err(too_large(self.left, most));
-                }
-            } else {
-                let part = data
-                    .len()
-                    .min(usize::try_from(self.left).unwrap_or(usize::MAX));
-                self.here += part as u64;
-                self.left -= part as u64;
-                data = &data[part..];
-            }
-            if self.have == self.head.len() && self.left == 0 {
-                *self = Self::default();
-            }
-        }
-        Ok(self.here)
-    }
-}
-
 /// A body whose bytes are held as they come.
 pub(super) struct Metered {
     inner: Body,
@@ -176,38 +124,25 @@ pub(super) struct Metered {
     /// How long its next part is waited for; `None` for a stream, of which the messages count one by one.
     next_after: Option<Duration>,
     messages: Messages,
-    /// Bytes of a message.
-    message_bytes_max: usize,
     /// Until when that must come.
     next: Option<Pin<Box<Sleep>>>,
     refused: bool,
 }
 
 impl Metered {
-    pub(super) fn wrap(
-        inner: Body,
-        held: Arc<Held>,
-        is_stream: bool,
-        message_bytes_max: usize,
-    ) -> Body {
+    pub(super) fn wrap(inner: Body, held: Arc<Held>, is_stream: bool, messages: Messages) -> Body {
         let next_after = (!is_stream).then_some(REQUEST_AFTER);
-        Body::new(Self::new(inner, held, message_bytes_max, next_after))
+        Body::new(Self::new(inner, held, messages, next_after))
     }
 
     /// One whose next part is waited for so long: a stream if that is for ever.
-    fn new(
-        inner: Body,
-        held: Arc<Held>,
-        message_bytes_max: usize,
-        next_after: Option<Duration>,
-    ) -> Self {
+    fn new(inner: Body, held: Arc<Held>, messages: Messages, next_after: Option<Duration>) -> Self {
         Self {
             inner,
             held,
             seen: 0,
             next_after,
-            messages: Messages::default(),
-            message_bytes_max,
+            messages,
             next: None,
             refused: false,
         }
@@ -224,12 +159,13 @@ impl Metered {
 
     /// The bytes to hold once these have come.
     fn see(&mut self, data: &[u8]) -> Result<u64> {
-        let here = self.messages.take(data, self.message_bytes_max)?;
+        let here = self.messages.take(data)?;
         self.seen = self.seen.saturating_add(data.len() as u64);
-        Ok(match self.next_after {
+        let bytes = match self.next_after {
             None => here,
             Some(_) => self.seen,
-        })
+        };
+        Ok(bytes.max(self.messages.decoded() / DECODED_ONE_IN))
     }
 }
 
@@ -321,7 +257,12 @@ mod tests {
         let (call, held) = load
             .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut body = Metered::wrap(Body::new(text(80)), held.clone(), false, 1 << 40);
+        let mut body = Metered::wrap(
+            Body::new(text(80)),
+            held.clone(),
+            false,
+            Messages::of("/", 1 << 40),
+        );
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
         assert!(next.unwrap().is_ok());
         assert_eq!(load.bytes.all(), 80);
@@ -329,7 +270,12 @@ mod tests {
         let (_call, other) = load
             .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut refused = Metered::wrap(Body::new(text(80)), other.clone(), false, 1 << 40);
+        let mut refused = Metered::wrap(
+            Body::new(text(80)),
+            other.clone(),
+            false,
+            Messages::of("/", 1 << 40),
+        );
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted);
@@ -355,7 +301,7 @@ mod tests {
         let wrap = |body, after| {
             let entered = load.enter_as_admin(&HeaderMap::new(), &limits(9, 100));
             let (_call, held) = entered.unwrap();
-            Metered::new(Body::new(body), held, 1 << 40, after)
+            Metered::new(Body::new(body), held, Messages::of("/", 1 << 40), after)
         };
         let after = 3 * Slow::STEP;
         let mut slow = wrap(Slow::new(5), Some(after));
@@ -404,43 +350,6 @@ mod tests {
             self.next = Box::pin(sleep(Self::STEP));
             Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(b"x")))))
         }
-    }
-
-    #[test]
-    fn of_a_stream_only_the_message_that_is_not_whole_counts() {
-        let message = |bytes: usize| {
-            let head = [&[0][..], &(bytes as u32).to_be_bytes()].concat();
-            [head, vec![7; bytes]].concat()
-        };
-        let all = [message(10), message(0), message(70_000), message(3)].concat();
-        for step in [1, 2, 5, 7, 1000, all.len()] {
-            let mut messages = Messages::default();
-            let here: Vec<_> = all
-                .chunks(step)
-                .map(|part| messages.take(part, 70_000).unwrap())
-                .collect();
-            assert!(here.iter().all(|bytes| *bytes < 70_000), "{step}");
-            assert_eq!(here.last(), Some(&0), "{step}");
-            assert!(
-                step > 1000 || here.iter().any(|bytes| *bytes > 60_000),
-                "{step}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_message_is_refused_by_what_it_says_of_itself_before_it_comes() {
-        let mut messages = Messages::default();
-        let most = 1000;
-        assert_eq!(messages.take(&[0, 0, 0, 3], most), Ok(0));
-        assert_eq!(messages.take(&[0xe8], most), Ok(0));
-        assert_eq!(messages.take(&[7; 1000], most), Ok(0));
-        let refusal = messages.take(&[0, 0, 0, 3, 0xe9], most).unwrap_err();
-        assert_eq!(
-            (refusal.code, &*refusal.reason),
-            (Code::ResourceExhausted, "MESSAGE_SIZE")
-        );
-        assert!(refusal.message.contains("1001"), "{}", refusal.message);
     }
 
     /// A body of so many bytes.

@@ -12,6 +12,8 @@ mod answer;
 mod caller;
 mod deadline;
 mod load;
+mod messages;
+mod shapes;
 mod standing;
 mod unsent;
 

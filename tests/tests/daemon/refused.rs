@@ -201,6 +201,49 @@ async fn messages_above_their_limits_are_refused_and_the_connection_goes_on() {
     check_refused("answer", answer, code, "MESSAGE_SIZE", &["ask for less"]);
 }
 
+/// The most memory that a process ever had resident.
+#[cfg(target_os = "linux")]
+fn peak_mib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: u64 = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kib >> 10
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_small_message_that_would_take_much_memory_is_refused_and_takes_none() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let before = peak_mib(daemon.pid());
+    // 400 KB on the wire, and 80 MB as structures.
+    let many = v1::PipelineRequest {
+        brain: "b".into(),
+        sources: vec![v1::PipelineSource::default(); 200_000],
+        ..Default::default()
+    };
+    let queries = client.queries();
+    let calls = (0..2).map(|_| {
+        let (mut queries, many) = (queries.clone(), many.clone());
+        tokio::spawn(async move { queries.pipeline(many).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        let answer = call.await.unwrap();
+        let code = Code::ResourceExhausted;
+        check_refused("sources", answer, code, "MESSAGE_SIZE", &["too many parts"]);
+    }
+    let grown = peak_mib(daemon.pid()) - before;
+    assert!(grown < 40, "{grown} MiB for messages that are refused");
+    ingest(&client, "b", &["another"]).await;
+}
+
 #[test]
 fn a_second_daemon_is_refused_and_told_who_is_there() {
     let (folder, other) = (folder(), self::folder());
