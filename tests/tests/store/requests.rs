@@ -16,7 +16,7 @@ fn id(disk: &SimDisk, counter: u32) -> Uuid {
     Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, counter))
 }
 
-/// Hashes of bodies in the base's requests and in its recent commits.
+/// Hashes of bodies in the base's requests and in its recent commits, ascending.
 fn hashes(view: &View) -> [Vec<u128>; 2] {
     let base = view.brain().base();
     let requests = base.requests().unwrap();
@@ -29,7 +29,9 @@ fn hashes(view: &View) -> [Vec<u128>; 2] {
         }));
         from = next.commit.lsn;
     }
-    [remembered.collect(), recent]
+    let mut both = [remembered.collect(), recent];
+    both.iter_mut().for_each(|hashes| hashes.sort_unstable());
+    both
 }
 
 #[test]
