@@ -8,13 +8,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
+use amem_core::Lsn;
 use amem_core::base::section::tag;
 use amem_core::brain::Brain;
 use amem_core::fold::{How, Inline, Options, fold_with};
+use amem_core::journal::op::Op;
 use amem_core::mapping::Map;
 use amem_store::disk::Disk;
 use amem_tests::disk::{Hooked, SimDisk};
 use tonic::Code;
+use uuid::Uuid;
 use v1::resolve_kept_file_request::Action;
 
 use crate::faulty::{Served, reason};
@@ -105,8 +108,13 @@ fn derived_from_nothing_else(file: &[u8]) {
 }
 
 async fn ingest(client: &Client, events: Vec<v1::NewEvent>) -> Vec<u64> {
+    let options = v1::WriteOptions {
+        request_id: Uuid::now_v7().to_string(),
+        ..Default::default()
+    };
     let request = v1::IngestRequest {
         brain: "b".into(),
+        options: Some(options),
         events,
         ..Default::default()
     };
@@ -124,6 +132,20 @@ async fn fill(client: &Client, from: u64, to: u64) {
         let ids = ingest(client, (first..to.min(first + BATCH)).map(event).collect()).await;
         assert_eq!(ids.first(), Some(&first));
     }
+}
+
+/// Hashes of what requests asked for, in the order of commits.
+fn hashes(file: &[u8]) -> Vec<[u8; 16]> {
+    let view = Arc::new(Brain::open(Map::owned(file)).unwrap()).view();
+    let (mut from, mut out) = (Lsn(0), Vec::new());
+    while let Some(next) = view.commit_after(from).unwrap() {
+        out.extend(next.ops().filter_map(|op| match op.unwrap() {
+            Op::Request { body, .. } => Some(body.to_le_bytes()),
+            _ => None,
+        }));
+        from = next.commit.lsn;
+    }
+    out
 }
 
 /// Which of what was erased is where.
@@ -178,6 +200,12 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     fill(&client, count * 9 / 10, count).await;
     assert_eq!(found(folder.path()).len(), 3, "it is seen where it is");
 
+    let hashes = hashes(&std::fs::read(folder.path().join("b.amem")).unwrap());
+    let hashes = [hashes[0], hashes[hashes.len() - 1]];
+    for hash in &hashes {
+        assert!(!files_with(folder.path(), hash).is_empty());
+    }
+
     let reader = Reader::open(folder.path().join("b.amem")).unwrap();
     let view = reader.view().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -204,6 +232,10 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     let took = began.elapsed();
     // A reader may still have the file that has no name any more; nothing else has anything.
     assert_eq!(found(folder.path()), [], "after the answer");
+    for hash in &hashes {
+        let files = files_with(folder.path(), hash);
+        assert!(files.is_empty(), "a hash of a request is in {files:?}");
+    }
     let file = std::fs::read(folder.path().join("b.amem")).unwrap();
     stop.store(true, Ordering::Relaxed);
     let times = writes.await.unwrap();
