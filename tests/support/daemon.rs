@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use amem_client::{Client, v1};
@@ -76,7 +77,7 @@ impl Place {
             command.uid(user).gid(user);
         }
         match command.spawn() {
-            Ok(child) => Running(child),
+            Ok(child) => Running(child, Arc::default()),
             Err(why) => panic!("cannot start {}: {why}", self.program.display()),
         }
     }
@@ -99,7 +100,13 @@ impl Place {
             }
         }
         // What it says later is taken, so that it is never held up by a full pipe.
-        thread::spawn(move || log.lines().for_each(drop));
+        let said = running.1.clone();
+        thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                said.extend([&*line, "\n"]);
+            }
+        });
         running
     }
 }
@@ -126,12 +133,18 @@ impl Drop for Place {
 
 /// A daemon; it is killed when it is dropped.
 #[derive(Debug)]
-pub struct Running(Child);
+pub struct Running(Child, Arc<Mutex<String>>);
 
 impl Running {
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.0.id()
+    }
+
+    /// What it has said since it was ready.
+    pub fn log(&self) -> String {
+        let said = self.1.lock();
+        said.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How it ended by itself, if it has.

@@ -51,6 +51,8 @@ struct Entry {
     held: Option<Held>,
     /// Since when there is no file under its name.
     missing: Option<Instant>,
+    /// The mode that somebody gave its file, if it is not what we give it.
+    mode: Option<u32>,
 }
 
 impl Known {
@@ -61,6 +63,7 @@ impl Known {
             is_open: true,
             held: None,
             missing: None,
+            mode: None,
         };
         self.list().put(name, Some(entry));
     }
@@ -77,6 +80,7 @@ impl Known {
             is_open: false,
             held: None,
             missing: None,
+            mode: None,
         };
         list.put(name, Some(entry));
     }
@@ -93,6 +97,7 @@ impl Known {
             // What nobody holds can't be saved: its name is as free as any.
             held: (list.held < held_max()).then_some(file),
             missing: None,
+            mode: None,
         };
         list.put(name, Some(entry));
     }
@@ -146,6 +151,13 @@ impl Known {
         if let Some(entry) = self.list().entries.get_mut(name) {
             entry.missing = None;
         }
+    }
+
+    /// Notes the mode that somebody gave a brain's file, if it is not ours; true if it was another before.
+    pub(super) fn is_new_mode(&self, name: &str, mode: Option<u32>) -> bool {
+        let mut list = self.list();
+        let entry = list.entries.get_mut(name);
+        entry.is_some_and(|entry| std::mem::replace(&mut entry.mode, mode) != mode)
     }
 
     /// The names, and which files are held.

@@ -4,6 +4,7 @@
 //! was open here, even if it is closed by now, does not end with its file's name.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
 use amem_core::reader::Reader;
@@ -55,14 +56,19 @@ impl Brains {
     /// Looks at what stands under a name.
     pub(crate) async fn look(&self, name: &str) -> Found {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let standing = match blocking(move || adoption::standing(&folder, &of)).await {
-            Ok(standing) => standing,
-            Err(_) => return Found::Later,
+        let path = self.0.path.join(format!("{name}{SUFFIX}"));
+        let looked = move || {
+            let standing = adoption::standing(&folder, &of);
+            (standing, path.symlink_metadata().ok())
+        };
+        let Ok((standing, meta)) = blocking(looked).await else {
+            return Found::Later;
         };
         let is_known = self.0.known.has(name);
         match standing {
             Ok(Standing::Ours) => {
                 self.0.known.present(name);
+                self.tell_mode(name, meta.map(|meta| meta.mode() & 0o7777));
                 let is_listed = match self.problem(name) {
                     Some(told) => !told.is_rejected,
                     None => self.0.known.knows(name),
@@ -100,6 +106,27 @@ impl Brains {
                 tracing::warn!(brain = name, %why, "can't be looked at");
                 Found::Later
             }
+        }
+    }
+
+    /// Tells of a brain's file that others may read or somebody may write, once for each mode. It is left as it is: the
+    /// next generation has the right one, and whoever changed it may have a reason until then.
+    fn tell_mode(&self, name: &str, mode: Option<u32>) {
+        let right = match self.0.folder.readers_of(name) {
+            Some(_) => 0o440,
+            None => 0o400,
+        };
+        let wrong = mode.filter(|mode| mode & !right != 0);
+        if self.0.known.is_new_mode(name, wrong)
+            && let Some(mode) = wrong
+        {
+            tracing::warn!(
+                brain = name,
+                mode = format_args!("{mode:04o}"),
+                right = format_args!("{right:04o}"),
+                "somebody changed the mode of the brain's file: who may write it can destroy it, who may read it reads all; the \
+                 next checkpoint makes a file with the right mode"
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the system tells of the folder: names that appear, that are written and closed, that go.
+//! What the system tells of the folder: names that appear, that are written and closed, that go, whose modes change.
 //!
 //! On Linux by inotify, asked for no more than that: a brain that is written thousands of times a second makes no
 //! event. Elsewhere, and where the system has no watch left to give, nothing is told, and rescans find it all.
@@ -59,6 +59,7 @@ mod linux {
                 | WatchFlags::MOVED_TO
                 | WatchFlags::MOVED_FROM
                 | WatchFlags::DELETE
+                | WatchFlags::ATTRIB
                 | WatchFlags::ONLYDIR;
             inotify::add_watch(&events, folder, flags)?;
             Ok(Self(AsyncFd::new(events)?))

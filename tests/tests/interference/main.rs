@@ -66,7 +66,11 @@ async fn try_row(world: &World, row: &Row, state: State) {
             seen.extend(texts_of(&Reader::open_copy(&path).unwrap()));
             seen
         }
-        Becomes::Same | Becomes::Kept | Becomes::KeptOrSaved | Becomes::Stray => {
+        Becomes::Same
+        | Becomes::Exposed
+        | Becomes::Kept
+        | Becomes::KeptOrSaved
+        | Becomes::Stray => {
             if row.becomes == Becomes::Kept {
                 // Whoever put it there finds all of it, also where it was a link to it.
                 let kept = fs::read(world.kept("conflicts", &name)).unwrap();

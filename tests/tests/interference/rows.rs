@@ -5,6 +5,8 @@
 pub(crate) enum Becomes {
     /// Nothing: it goes on in the same file.
     Same,
+    /// The same; the log tells of the mode that the file has.
+    Exposed,
     /// It goes on under its name, in a file of its own; the other file is kept aside as a conflict.
     Kept,
     /// The same; or, if a commit falls in the moment in which the tool has removed the file and not made the other one,
@@ -35,7 +37,7 @@ pub(crate) const ROWS: [Row; 11] = [
     row("mv away", "mv $b away-$b.txt", true, Becomes::Saved),
     row("truncate", "truncate -s 0 $b", false, Becomes::Same),
     row("append", "echo more >> $b", false, Becomes::Same),
-    row("chmod", "chmod 644 $b", true, Becomes::Same),
+    row("chmod", "chmod 644 $b", true, Becomes::Exposed),
     row("touch", "touch $b", true, Becomes::Same),
     row("symlink", "ln -sfn $PWD/$other $b", true, Becomes::Kept),
     row("hard link", "ln $b linked-$b", true, Becomes::Stray),
@@ -57,6 +59,9 @@ impl Row {
         let done = if self.succeeds { "done" } else { "refused" };
         let becomes = match self.becomes {
             Becomes::Same => "goes on, same file | follows | the same brain",
+            Becomes::Exposed => {
+                "goes on, same file; the log tells of its mode, which the next checkpoint puts right | follows | the same brain"
+            }
             Becomes::Kept => {
                 "goes on in a new file; the other is kept as a conflict | follows | a whole brain: its own old file"
             }

@@ -132,6 +132,7 @@ impl World {
         loop {
             let is_seen = match row.becomes {
                 Becomes::Same => true,
+                Becomes::Exposed => self.is_told_of_mode(brain),
                 Becomes::Kept => self.is_kept("conflicts", brain),
                 Becomes::KeptOrSaved => {
                     self.is_kept("conflicts", brain) || self.is_saved_and_replaced(brain).await
@@ -145,6 +146,15 @@ impl World {
             assert!(began.elapsed() < PATIENCE, "{what}: nothing is told");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
+    }
+
+    /// Whether the log tells of a brain's file that has another mode, or a checkpoint has put it right already.
+    fn is_told_of_mode(&self, brain: &str) -> bool {
+        let is_right = fs::metadata(self.file(brain)).unwrap().mode() & 0o7777 == 0o400;
+        let log = self.running.log();
+        let mut lines = log.lines();
+        let tells = |line: &str| line.contains("the mode of the brain's file");
+        is_right || lines.any(|line| tells(line) && line.contains(brain))
     }
 
     /// Whether a brain was saved, and another file is a brain of its name.
