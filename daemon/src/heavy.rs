@@ -3,16 +3,19 @@
 //! They are few, so that what each keeps of its memory is bounded, and the system lets calls go before them: a light
 //! call that comes in while all processors compare vectors does not wait until one of them is done.
 //!
-//! Promises: so much of one kind runs at the same time and no more, whoever loses patience; a panic ends one call.
+//! Promises: so much of one kind runs at the same time and no more, whoever loses patience; it is the turn of one caller
+//! after the other, and what the daemon does by itself is a caller's, too; a panic ends one call.
+//! Not here: who comes next (`turns`).
 
 use std::io;
 use std::sync::Arc;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use crate::brains::defect;
 use crate::refusal::{Refusal, Result};
+use crate::turns::Turns;
 
 /// How much nicer these threads are than others.
 #[cfg(target_os = "linux")]
@@ -29,7 +32,14 @@ pub(crate) struct Threads(Option<Runtime>);
 #[derive(Debug, Clone)]
 pub(crate) struct Heavy {
     threads: Arc<Threads>,
-    turns: Arc<Semaphore>,
+    turns: Turns,
+}
+
+/// The same for one caller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeavyOf<'a> {
+    heavy: &'a Heavy,
+    caller: &'a str,
 }
 
 impl Heavy {
@@ -37,17 +47,27 @@ impl Heavy {
     pub(crate) fn new(threads: &Arc<Threads>, at_once: usize) -> Self {
         Self {
             threads: threads.clone(),
-            turns: Arc::new(Semaphore::new(at_once)),
+            turns: Turns::new(at_once),
         }
     }
 
-    /// Does work when it is its turn; not at all if the caller has given up by then.
+    /// For a caller: its principal, or that of the daemon itself.
+    pub(crate) fn of<'a>(&'a self, caller: &'a str) -> HeavyOf<'a> {
+        HeavyOf {
+            heavy: self,
+            caller,
+        }
+    }
+}
+
+impl HeavyOf<'_> {
+    /// Does work when it is the caller's turn; not at all if it has given up by then.
     pub(crate) async fn run<T: Send + 'static>(
-        &self,
+        self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         // The turn ends with the work, not with the caller's patience: so many run, and no more.
-        let turn = self.turns.clone().acquire_owned().await;
+        let turn = self.heavy.turns.take(self.caller).await?;
         let (wanted, mut gone) = oneshot::channel::<()>();
         let work = move || {
             let _turn = turn;
@@ -56,7 +76,7 @@ impl Heavy {
                 _ => work(),
             }
         };
-        let done = self.threads.run(work).await?;
+        let done = self.heavy.threads.run(work).await?;
         drop(wanted);
         done
     }
@@ -107,6 +127,8 @@ pub(crate) fn be_nice() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
+    use tokio::task::yield_now;
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
@@ -117,6 +139,85 @@ mod tests {
         let expected = (before + NICER).min(NICEST);
         assert_eq!(threads.run(nice).await.unwrap(), expected);
         assert_eq!(nice(), before);
+    }
+
+    #[tokio::test]
+    async fn a_callers_backlog_holds_up_nobody_else_for_longer_than_one_piece_of_it() {
+        let heavy = Heavy::new(&Arc::new(Threads::new(1).unwrap()), 1);
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let done = Arc::new(Mutex::new(Vec::new()));
+        let run = |caller: &'static str, work: Box<dyn FnOnce() + Send>| {
+            let (heavy, done) = (heavy.clone(), done.clone());
+            let work = move || {
+                work();
+                done.lock().unwrap().push(caller);
+                Ok(())
+            };
+            tokio::spawn(async move { heavy.of(caller).run(work).await })
+        };
+        let mut all = vec![run(
+            "one",
+            Box::new(move || {
+                held.recv().ok();
+            }),
+        )];
+        while heavy.turns.are_free(1) {
+            yield_now().await;
+        }
+        all.extend((0..20).map(|_| run("one", Box::new(|| ()))));
+        while heavy.turns.waiting() < 20 {
+            yield_now().await;
+        }
+        all.push(run("other", Box::new(|| ())));
+        while heavy.turns.waiting() < 21 {
+            yield_now().await;
+        }
+        drop(release);
+        for work in all {
+            work.await.unwrap().unwrap();
+        }
+        let done = done.lock().unwrap();
+        let other = done.iter().position(|caller| *caller == "other");
+        assert_eq!(other, Some(2), "{done:?}");
+    }
+
+    #[tokio::test]
+    async fn who_gives_up_frees_no_turn_before_its_work_is_done() {
+        let heavy = Heavy::new(&Arc::new(Threads::new(2).unwrap()), 1);
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let of = heavy.clone();
+        let first = tokio::spawn(async move {
+            let work = move || {
+                begin.send(()).ok();
+                held.recv().ok();
+                Ok(())
+            };
+            of.of("one").run(work).await
+        });
+        begun.await.unwrap();
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+        let of = heavy.clone();
+        let second = tokio::spawn(async move { of.of("other").run(|| Ok(7)).await });
+        while heavy.turns.waiting() == 0 {
+            assert!(!heavy.turns.are_free(1), "two may run");
+            yield_now().await;
+        }
+        drop(release);
+        assert_eq!(second.await.unwrap().unwrap(), 7);
+        // Who has gone before its turn leaves nothing.
+        let gone = heavy.turns.take("one").await.unwrap();
+        let of = heavy.clone();
+        let third = tokio::spawn(async move { of.of("one").run(|| Ok(())).await });
+        while heavy.turns.waiting() == 0 {
+            yield_now().await;
+        }
+        third.abort();
+        assert!(third.await.unwrap_err().is_cancelled());
+        assert_eq!(heavy.turns.waiting(), 0);
+        drop(gone);
+        assert!(heavy.turns.are_free(1));
     }
 
     #[tokio::test]

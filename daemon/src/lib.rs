@@ -53,6 +53,7 @@ mod shares;
 mod tokens;
 mod touches;
 mod trust;
+mod turns;
 mod watch;
 mod words;
 

@@ -37,11 +37,13 @@ use self::clock::Clock;
 pub(crate) use self::entry::Entry;
 use self::last_runs::LastRunsFile;
 use self::table::Table;
+use self::work::PRINCIPAL;
 use crate::brains::{Brains, blocking, defect, to_its_end};
 use crate::heavy::Heavy;
 use crate::limits::{KEEP_EVERY, SCHEDULED_MAX, SCHEDULES_EVERY};
 use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
+use crate::turns::Turns;
 
 /// The jobs that follow the clock.
 pub(crate) const KINDS: [JobKind; 6] = [
@@ -67,7 +69,7 @@ struct Inner {
     clock: Clock,
     known: Mutex<Table>,
     last_runs: Mutex<LastRunsFile>,
-    turns: Arc<Semaphore>,
+    turns: Turns,
     /// The turn of opening a closed brain for its jobs.
     waking: Arc<Semaphore>,
     /// The brain that is open for that.
@@ -88,7 +90,7 @@ impl Schedules {
             clock,
             known: Mutex::new(Table::of_last_runs(left)),
             last_runs: Mutex::new(file),
-            turns: Arc::new(Semaphore::new(SCHEDULED_MAX)),
+            turns: Turns::new(SCHEDULED_MAX),
             waking: Arc::new(Semaphore::new(1)),
             woken: Mutex::default(),
         }))
@@ -120,7 +122,7 @@ impl Schedules {
                 let (this, brain) = (self.clone(), brain.clone());
                 tokio::spawn(async move {
                     // What came of it is in the list, and in the log.
-                    drop(this.run(&brain, kind).await);
+                    drop(this.run(PRINCIPAL, &brain, kind).await);
                 });
             }
         }
@@ -151,7 +153,7 @@ impl Schedules {
         };
         let opened = Instant::now();
         for kind in self.due(&brain) {
-            drop(self.run(&brain, kind).await);
+            drop(self.run(PRINCIPAL, &brain, kind).await);
         }
         drop(brain);
         let unused = |brain: &OpenBrain| brain.is_idle(opened.elapsed());
@@ -184,8 +186,13 @@ impl Schedules {
         known.list(brain, |name| names.contains(name), clock)
     }
 
-    /// Runs a job of a brain now; says what it did. One that runs already is not run twice.
-    pub(crate) async fn run(&self, brain: &Arc<OpenBrain>, kind: JobKind) -> Result<String> {
+    /// Runs a job of a brain now, for a caller; says what it did. One that runs already is not run twice.
+    pub(crate) async fn run(
+        &self,
+        caller: &str,
+        brain: &Arc<OpenBrain>,
+        kind: JobKind,
+    ) -> Result<String> {
         if !KINDS.contains(&kind) {
             let kinds = KINDS.map(|kind| kind.as_str_name().trim_start_matches("JOB_KIND_"));
             let why = format!(
@@ -196,13 +203,15 @@ impl Schedules {
             return Err(Refusal::invalid("kind", why));
         }
         let (on, scans, clock) = (brain.clone(), self.0.scans.clone(), self.0.clock.clone());
-        let work = async move { work::run(kind, &on, &scans, clock.now()).await };
-        self.run_work(brain, kind, work).await
+        let of = caller.to_owned();
+        let work = async move { work::run(kind, &on, scans.of(&of), clock.now()).await };
+        self.run_work(caller, brain, kind, work).await
     }
 
     /// Does the work of a job, to its end, whoever gives up waiting for it.
     async fn run_work(
         &self,
+        caller: &str,
         brain: &Arc<OpenBrain>,
         kind: JobKind,
         work: impl Future<Output = Result<Option<String>>> + Send + 'static,
@@ -212,11 +221,10 @@ impl Schedules {
             let message = format!("it runs already on {:?}: wait for it", brain.name);
             return Err(Refusal::new(Code::Aborted, "RUNNING", message));
         };
-        let (this, brain) = (self.clone(), brain.clone());
+        let (this, brain, caller) = (self.clone(), brain.clone(), caller.to_owned());
         to_its_end(async move {
             let _running = running;
-            let turn = this.0.turns.clone().acquire_owned().await;
-            let _turn = turn.map_err(|_| defect())?;
+            let _turn = this.0.turns.take(&caller).await?;
             this.run_in_turn(&brain, kind, work).await
         })
         .await

@@ -13,7 +13,7 @@ use amem_store::mutation::{Episode, Part};
 
 use super::told;
 use super::work::{request, write};
-use crate::heavy::Heavy;
+use crate::heavy::HeavyOf;
 use crate::limits::{COMPRESSED_MIN, SUMMARY_PORTION};
 use crate::open_brain::OpenBrain;
 use crate::refusal::Result;
@@ -30,7 +30,7 @@ struct Due {
 /// Summarises sessions that ended a while ago.
 pub(super) async fn compress(
     brain: &Arc<OpenBrain>,
-    scans: &Heavy,
+    scans: HeavyOf<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     let view = brain.view();

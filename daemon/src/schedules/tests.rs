@@ -72,7 +72,7 @@ async fn pass(schedules: &Schedules) {
     loop {
         let is_waking = schedules.0.waking.available_permits() == 0;
         let runs = schedules.list("").iter().any(|entry| entry.running);
-        if !is_waking && !runs && schedules.0.turns.available_permits() == SCHEDULED_MAX {
+        if !is_waking && !runs && schedules.0.turns.are_free(SCHEDULED_MAX) {
             return;
         }
         tokio::task::yield_now().await;
@@ -88,7 +88,9 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     let mut told = brain.hear_jobs();
     for _ in 0..2 {
         let panics = async { panic!("on purpose") };
-        let refused = schedules.run_work(&brain, JobKind::Decay, panics).await;
+        let refused = schedules
+            .run_work("uid:1", &brain, JobKind::Decay, panics)
+            .await;
         assert_eq!(refused.unwrap_err().reason, "INTERNAL");
     }
     let failed = entry(&schedules, "b", JobKind::Decay);
@@ -101,7 +103,10 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
             .all(|job| matches!(job.ended, Some((_, Err(_)))))
     );
     assert_eq!(jobs.len(), 2);
-    let ran = schedules.run(&brain, JobKind::Decay).await.unwrap();
+    let ran = schedules
+        .run("uid:1", &brain, JobKind::Decay)
+        .await
+        .unwrap();
     assert!(ran.starts_with("1 strength in "), "{ran}");
     let done = entry(&schedules, "b", JobKind::Decay);
     assert_eq!((done.outcome, done.runs), (Some(Ok(ran)), 3));
@@ -121,14 +126,14 @@ async fn a_job_whose_caller_gives_up_goes_to_its_end_and_none_is_begun_beside_it
         Ok(Some("all of it".to_owned()))
     };
     {
-        let caller = schedules.run_work(&brain, JobKind::Scrub, work);
+        let caller = schedules.run_work("uid:1", &brain, JobKind::Scrub, work);
         tokio::select! {
             _ = caller => panic!("it can't have ended"),
             begun = begun => begun.unwrap(),
         }
     }
     assert!(entry(&schedules, "b", JobKind::Scrub).running);
-    let second = schedules.run(&brain, JobKind::Scrub).await;
+    let second = schedules.run("uid:1", &brain, JobKind::Scrub).await;
     assert_eq!(second.unwrap_err().reason, "RUNNING");
     go_on.send(()).unwrap();
     while entry(&schedules, "b", JobKind::Scrub).running {
@@ -195,7 +200,10 @@ async fn what_was_missed_while_no_daemon_ran_is_done_once_after_the_next_one_sta
         let brains = brains(folder.path());
         let schedules = schedules(&hands, &brains);
         let brain = brain(&brains, "b", settings).await;
-        schedules.run(&brain, JobKind::Expiry).await.unwrap();
+        schedules
+            .run("uid:1", &brain, JobKind::Expiry)
+            .await
+            .unwrap();
         drop(brain);
         schedules.keep();
         brains.close().await;
@@ -301,11 +309,17 @@ async fn a_long_session_is_summarised_in_portions_and_one_that_was_cut_short_is_
     write(&brain, Mutation::CompressPart(begun)).await;
     write(&brain, Mutation::Restore(NodeId(30))).await;
     hands.pass(8 * DAY);
-    let ran = schedules.run(&brain, JobKind::Compression).await.unwrap();
+    let ran = schedules
+        .run("uid:1", &brain, JobKind::Compression)
+        .await
+        .unwrap();
     assert_eq!(ran, "1 session of 136 events has a summary");
     // What was restored afterwards is none of it, and too little for a summary of its own.
     assert_eq!(episodes_and_open(&brain), (vec![201], vec![30]));
-    let again = schedules.run(&brain, JobKind::Compression).await.unwrap();
+    let again = schedules
+        .run("uid:1", &brain, JobKind::Compression)
+        .await
+        .unwrap();
     assert_eq!(again, NOTHING);
 }
 
@@ -342,7 +356,10 @@ async fn a_checkpoint_by_the_clock_folds_what_there_is_and_nothing_twice() {
     let being_made = &brain.shared.checkpointing;
     being_made.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(
-        schedules.run(&brain, JobKind::Checkpoint).await.unwrap(),
+        schedules
+            .run("uid:1", &brain, JobKind::Checkpoint)
+            .await
+            .unwrap(),
         NOTHING
     );
     being_made.store(false, std::sync::atomic::Ordering::Relaxed);

@@ -21,14 +21,14 @@ use amem_store::mutation::Request;
 
 use super::{summaries, told};
 use crate::brains::defect;
-use crate::heavy::Heavy;
+use crate::heavy::HeavyOf;
 use crate::limits::{EVENTS_PER_THREAD_MIN, PORTION};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 use crate::writer::Written;
 
 /// Who the daemon is where it acts for itself.
-const PRINCIPAL: &str = "amemd";
+pub(super) const PRINCIPAL: &str = "amemd";
 /// When an event is to be forgotten: an RFC 3339 time.
 const EXPIRES_AT: &str = "expires_at";
 
@@ -36,7 +36,7 @@ const EXPIRES_AT: &str = "expires_at";
 pub(super) async fn run(
     kind: JobKind,
     brain: &Arc<OpenBrain>,
-    scans: &Heavy,
+    scans: HeavyOf<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     match kind {
@@ -66,7 +66,7 @@ pub(super) async fn write(brain: &OpenBrain, request: Request) -> Result<Written
 /// Has strengths be those of now, computes them all, and counts what has faded since the last time.
 ///
 /// The commit is a time and rates, from which whoever asks has the same strengths: the writer computes none.
-async fn decay(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
+async fn decay(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>) -> Result<Option<String>> {
     let before = brain.view();
     if before.nodes() == 0 {
         return Ok(None);
@@ -147,7 +147,7 @@ fn in_parts<T: Send>(
 }
 
 /// Forgets what has expired.
-async fn expire(brain: &Arc<OpenBrain>, scans: &Heavy, now: Micros) -> Result<Option<String>> {
+async fn expire(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>, now: Micros) -> Result<Option<String>> {
     let view = brain.view();
     let found = scans.run(move || {
         let threads = threads_for(view.nodes());
@@ -214,7 +214,7 @@ fn has_expired(view: &View, id: NodeId, now: Micros) -> Result<bool> {
 /// Closes sessions in which nothing has happened for a while: their agent may be gone.
 async fn close_sessions(
     brain: &Arc<OpenBrain>,
-    scans: &Heavy,
+    scans: HeavyOf<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     let view = brain.view();
@@ -269,7 +269,7 @@ fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
 }
 
 /// Holds every byte of the file against its checksums.
-async fn scrub(brain: &Arc<OpenBrain>, scans: &Heavy) -> Result<Option<String>> {
+async fn scrub(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>) -> Result<Option<String>> {
     let path = brain.path.clone();
     let report = scans.run(move || Ok(verify::file(path)?)).await?;
     match report.findings.first() {

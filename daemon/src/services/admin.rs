@@ -157,7 +157,9 @@ impl AdminService for Service {
     ) -> Result<Response<v1::RunJobResponse>, Status> {
         let (caller, request) = parts(request)?;
         let brain = self.0.brains.get(&caller, &request.brain).await?;
-        let message = self.0.schedules.run(&brain, request.kind()).await?;
+        let jobs = &self.0.schedules;
+        let message = jobs.run(&caller.principal, &brain, request.kind());
+        let message = message.await?;
         Ok(Response::new(v1::RunJobResponse { message }))
     }
 

@@ -213,7 +213,8 @@ impl BrainService for Service {
         let job = self.0.brains.jobs().begin(JobKind::Verify, &brain.name);
         // All that is in this view is committed, and so looked at.
         let (view, path) = (brain.view(), brain.path.clone());
-        let report = match self.0.scans.run(move || Ok(verify::file(path)?)).await {
+        let scans = self.0.scans.of(&caller.principal);
+        let report = match scans.run(move || Ok(verify::file(path)?)).await {
             Ok(report) => report,
             Err(refusal) => {
                 job.failed(&refusal.message);

@@ -36,7 +36,7 @@ impl Service {
         if let Mutation::Compress { session, text, .. } = &mut request.mutation
             && text.trim().is_empty()
         {
-            *text = self.summary(&brain, *session).await?;
+            *text = self.summary(caller, &brain, *session).await?;
             // The session may go on: a retry says the same, and has another summary.
             request.said = Some(format!("a summary of session {session}"));
         }
@@ -115,11 +115,17 @@ fn holder(holder: Holder) -> v1::FileHolder {
 
 impl Service {
     /// What a session comes to, in sentences of its own.
-    async fn summary(&self, brain: &OpenBrain, session: SessionId) -> Result<String> {
+    async fn summary(
+        &self,
+        caller: &Caller,
+        brain: &OpenBrain,
+        session: SessionId,
+    ) -> Result<String> {
         let view = brain.view();
         let made = self
             .0
             .scans
+            .of(&caller.principal)
             .run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
         made.await?.ok_or_else(|| {
             let why = format!(

@@ -65,6 +65,7 @@ pub(super) async fn merge(
             let (folder, file) = (daemon.brains.folder().clone(), file.clone());
             daemon
                 .scans
+                .of(&caller.principal)
                 .run(move || Ok(kept::read(&folder, &file)?))
                 .await?
         }
@@ -73,7 +74,8 @@ pub(super) async fn merge(
             let begun = blocking(move || Incoming::to_be_read(&folder, bytes)).await?;
             let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
-            daemon.scans.run(move || Ok(incoming.into_view()?)).await?
+            let scans = daemon.scans.of(&caller.principal);
+            scans.run(move || Ok(incoming.into_view()?)).await?
         }
         None => return Err(Refusal::invalid("from", "say which brain or file is merged").into()),
     };
@@ -92,7 +94,7 @@ pub(super) async fn merge(
     // From here on it is done whether or not the caller waits.
     let done = to_its_end(async move {
         match dry_run {
-            true => look(&daemon, &brain, &from).await,
+            true => look(&daemon, &caller, &brain, &from).await,
             false => write(&daemon, &brain, request, &from).await,
         }
     });
@@ -116,9 +118,15 @@ fn of_source(name: &str, why: Refusal) -> Refusal {
 }
 
 /// What a merge would do now.
-async fn look(daemon: &Daemon, brain: &OpenBrain, from: &View) -> Result<v1::MergeBrainResponse> {
+async fn look(
+    daemon: &Daemon,
+    caller: &Caller,
+    brain: &OpenBrain,
+    from: &View,
+) -> Result<v1::MergeBrainResponse> {
     let (view, other) = (brain.view(), Other::new(from.clone()));
-    let merged = daemon.scans.run(move || Ok(other.would_do(&view)?)).await?;
+    let scans = daemon.scans.of(&caller.principal);
+    let merged = scans.run(move || Ok(other.would_do(&view)?)).await?;
     Ok(answer(None, from, &merged))
 }
 
@@ -174,6 +182,7 @@ async fn find_kept(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> 
     let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
     let known = daemon
         .scans
+        .of(&caller.principal)
         .run(move || Ok(kept::find(&folder, &name)?))
         .await?;
     if !caller.sees(&known.brain) {
@@ -190,7 +199,8 @@ pub(super) async fn list_kept(
     request: v1::ListKeptFilesRequest,
 ) -> Result<v1::ListKeptFilesResponse> {
     let folder = daemon.brains.folder().clone();
-    let mut files = daemon.scans.run(move || Ok(kept::list(&folder)?)).await?;
+    let scans = daemon.scans.of(&caller.principal);
+    let mut files = scans.run(move || Ok(kept::list(&folder)?)).await?;
     // A token is the last name of its page.
     files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
     let size = page_size(request.page_size);
@@ -240,6 +250,7 @@ pub(super) async fn resolve_kept(
         Some(Action::Discard(true)) => {
             daemon
                 .scans
+                .of(&caller.principal)
                 .run(move || Ok(kept::discard(&folder, &file)?))
                 .await?;
             return Ok(v1::ResolveKeptFileResponse::default());
@@ -249,6 +260,7 @@ pub(super) async fn resolve_kept(
             let of = file.clone();
             daemon
                 .scans
+                .of(&caller.principal)
                 .run(move || Ok(kept::read(&folder, &of)?))
                 .await?;
             let taken = brains.take_kept(&caller, &known.brain, &file).await;
@@ -257,10 +269,10 @@ pub(super) async fn resolve_kept(
         }
         Some(Action::RestoreAs(name)) => {
             caller.check_all(caller.needs)?;
-            let of = name.clone();
+            let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
                 let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
-                daemon.scans.run(made).await
+                daemon.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
         }
@@ -308,7 +320,8 @@ pub(super) async fn refuse_kept(
     daemon.brains.settle(&brain.name).await;
     let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
-    let found = daemon.scans.run(move || {
+    let scans = daemon.scans.of(&caller.principal);
+    let found = scans.run(move || {
         folder.clear_left(&brain_name)?;
         let erased = Erased::of(&view, &brain_name, ids);
         let mut looked = Looked::new();

@@ -103,7 +103,7 @@ impl Daemon {
         let answered = if question.is_heavy() {
             let brain = brain.clone();
             let answer = move || Ok(question.ask(&brain.view())?);
-            self.reads.run(answer).await?
+            self.reads.of(&caller.principal).run(answer).await?
         } else {
             question.ask(&brain.view())?
         };

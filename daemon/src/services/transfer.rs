@@ -25,7 +25,7 @@ use super::sending::Outgoing;
 use crate::access::Caller;
 use crate::brains::{blocking, to_its_end};
 use crate::convert::moment;
-use crate::heavy::Heavy;
+use crate::heavy::HeavyOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -76,7 +76,8 @@ pub(super) async fn import(
     };
     // From here on it is done whether or not the caller waits.
     let done = to_its_end(async move {
-        let imported = daemon.scans.run(move || Ok(incoming.finish(embed)?)).await;
+        let scans = daemon.scans.of(&caller.principal);
+        let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
         let done = match imported {
             Ok(imported) => daemon
                 .brains
@@ -162,14 +163,16 @@ pub(super) fn export(
     })?;
     let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);
     let (parts, out) = Outgoing::new(&daemon.control, PARTS_WAITING_MAX);
-    let scans = daemon.scans.clone();
+    let (scans, principal) = (daemon.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;
         // While content is being sent, an erase is not answered.
         let _sending = brain.sending.clone().read_owned().await;
         let view = brain.view();
         let sent = match form {
-            v1::ExportForm::Compatible => send_compatible(view, &brain.path, &scans, &parts).await,
+            v1::ExportForm::Compatible => {
+                send_compatible(view, &brain.path, scans.of(&principal), &parts).await
+            }
             _ => send_native(view, &parts).await,
         };
         match sent {
@@ -215,7 +218,12 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
 
 /// A file that the reference implementation opens; made in an unnamed file first, because its tables come before what
 /// they count.
-async fn send_compatible(view: View, beside: &Path, scans: &Heavy, to: &Sending) -> Result<u64> {
+async fn send_compatible(
+    view: View,
+    beside: &Path,
+    scans: HeavyOf<'_>,
+    to: &Sending,
+) -> Result<u64> {
     let path = beside.to_owned();
     let failed = move |e| Refusal::from(amem_core::Error::io("write a copy beside", &path, e));
     let folder = beside
