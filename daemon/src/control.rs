@@ -22,6 +22,8 @@ use crate::{log, notify};
 /// What may change while the daemon runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
+    /// How many states there have been, with this one.
+    pub(crate) change: u64,
     pub(crate) access: Access,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
@@ -64,6 +66,7 @@ fn values(settings: &[Setting]) -> BTreeMap<&'static str, Option<String>> {
 
 fn live(config: &Config, secrets: Secrets) -> Live {
     Live {
+        change: 1,
         access: Access::new(
             config.grants.clone(),
             config.brain_grants.clone(),
@@ -72,6 +75,20 @@ fn live(config: &Config, secrets: Secrets) -> Live {
         limits: config.limits.clone(),
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
+    }
+}
+
+#[cfg(test)]
+impl Live {
+    /// Limits, and nothing else.
+    pub(crate) fn with(limits: Limits) -> Self {
+        Self {
+            change: 1,
+            access: Access::default(),
+            limits,
+            secrets: Secrets::default(),
+            tcp_role: Role::Read,
+        }
     }
 }
 
@@ -118,7 +135,9 @@ impl Control {
         self.0.changes.subscribe()
     }
 
-    fn put(&self, live: Live) {
+    /// Puts it into force; whoever does holds `running`.
+    fn put(&self, mut live: Live) {
+        live.change = self.live().change + 1;
         self.0.live.store(Arc::new(live));
         self.0.changes.send_modify(|count| *count += 1);
     }

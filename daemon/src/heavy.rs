@@ -3,8 +3,8 @@
 //! They are few, so that what each keeps of its memory is bounded, and the system lets calls go before them: a light
 //! call that comes in while all processors compare vectors does not wait until one of them is done.
 //!
-//! Promises: so much of one kind runs at the same time and no more, whoever loses patience; it is the turn of one caller
-//! after the other, and what the daemon does by itself is a caller's, too; a panic ends one call.
+//! Promises: so much of one kind runs at the same time and no more, whoever loses patience; it is the turn of one
+//! caller after the other, and what the daemon does by itself is a caller's, too; a panic ends one call.
 //! Not here: who comes next (`turns`).
 
 use std::io;

@@ -129,7 +129,12 @@ pub const CONNECTIONS_MAX: u64 = 256;
 pub const CONNECTIONS_PER_USER_MAX: u64 = 192;
 /// Of so many places for connections one is kept for the Unix socket: who comes by TCP must not lock out who is here.
 pub const UNIX_PLACES_ONE_IN: u64 = 4;
-/// How long a connection may be without a call that was let in: until then it may be a stranger's.
+/// One address has at most one in so many of the places that may be taken by TCP.
+pub const ADDRESS_PLACES_ONE_IN: u64 = 2;
+/// Of so many places one is kept for our own user: whoever fills the daemon must not lock out who can end that.
+pub const OWN_PLACES_ONE_IN: u64 = 8;
+/// How long a connection may be without a call that was let in, from its beginning or from when who called is let in no
+/// more: until then it may be a stranger's.
 pub const FIRST_CALL_AFTER: Duration = Duration::from_secs(30);
 /// Calls under way at the same time, unless it is set.
 pub const REQUESTS_IN_FLIGHT_MAX: u64 = 1024;

@@ -34,6 +34,8 @@ pub(crate) struct Needs {
     pub(crate) pace: Pace,
     /// True if its request has a request_id: then it can be made again, and is done once.
     pub(crate) is_repeatable: bool,
+    /// True if it changes who may do what: its caller is told what came of that, whatever it may do then.
+    pub(crate) changes_access: bool,
     /// Bytes of a message of it.
     pub(crate) message_bytes_max: usize,
 }
@@ -107,6 +109,7 @@ pub(crate) fn needs(path: &str) -> Option<Needs> {
             over: row.3,
             pace: row.4,
             is_repeatable: row.0 == MEMORY && row.2 == Role::Write,
+            changes_access: matches!(row.1, "Reload" | "RevokeToken"),
             message_bytes_max: match (row.0, row.1) {
                 // A batch with what is around it.
                 (MEMORY, "IngestStream") => BATCH_BYTES_MAX + 1024,

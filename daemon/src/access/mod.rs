@@ -18,6 +18,6 @@ pub(crate) use caller::Caller;
 pub(crate) use calls::{Needs, Over, Pace, needs};
 pub(crate) use grants::Access;
 pub use grants::Grants;
-pub(crate) use groups::{is_in_group, is_own_group};
+pub(crate) use groups::{is_in_group, is_own, is_own_group};
 pub(crate) use rights::Rights;
 pub use role::Role;

@@ -47,6 +47,12 @@ impl Rights {
         self.all.max(self.brains.get(brain).copied())
     }
 
+    /// True if who has the others may do all that who has these may.
+    pub(crate) fn are_within(&self, others: &Self) -> bool {
+        let is_within = |(brain, role): (&String, &Role)| others.of(brain) >= Some(*role);
+        others.all >= self.all && self.brains.iter().all(is_within)
+    }
+
     /// What they are with all brains, those that are not there yet included.
     pub(crate) fn of_all(&self) -> Option<Role> {
         self.all
@@ -87,5 +93,25 @@ mod tests {
         );
         let each = Rights::with_each(Role::Admin, &["a".to_owned()]);
         assert_eq!((each.of("a"), each.of("b")), (Some(Role::Admin), None));
+    }
+
+    #[test]
+    fn rights_are_within_those_that_are_as_high_for_all_brains_and_for_each() {
+        let all = Rights::with_all;
+        let of = |role, brain: &str| Rights::with_each(role, &[brain.to_owned()]);
+        for (one, other, within) in [
+            (Rights::default(), Rights::default(), true),
+            (Rights::default(), of(Role::Read, "a"), true),
+            (of(Role::Read, "a"), Rights::default(), false),
+            (of(Role::Read, "a"), of(Role::Write, "a"), true),
+            (of(Role::Write, "a"), of(Role::Read, "a"), false),
+            (of(Role::Read, "a"), of(Role::Admin, "b"), false),
+            (of(Role::Write, "a"), all(Role::Write), true),
+            (of(Role::Write, "a"), all(Role::Read), false),
+            (all(Role::Read), of(Role::Admin, "a"), false),
+            (all(Role::Read), all(Role::Admin), true),
+        ] {
+            assert_eq!(one.are_within(&other), within, "{one:?} {other:?}");
+        }
     }
 }

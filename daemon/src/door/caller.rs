@@ -8,7 +8,7 @@ use tonic::codegen::http::{HeaderMap, Uri, header};
 use crate::access::{Caller, Rights};
 use crate::control::Live;
 use crate::digest::Digest;
-use crate::listen::Peer;
+use crate::listen::{Peer, Visitor};
 use crate::refusal::{Refusal, Result};
 use crate::tokens::Tokens;
 
@@ -22,8 +22,8 @@ pub(super) struct Shown {
 
 impl Shown {
     /// What a call of this peer shows.
-    pub(super) fn by(peer: Option<&Peer>, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
-        let peer = peer.ok_or_else(unknown)?.clone();
+    pub(super) fn by(peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
+        let peer = peer.clone();
         // Who comes by TLS has seen our certificate: no other name leads here.
         if let Peer::Tcp { to, tls: false, .. } = &peer {
             check_authority(*to, uri, headers)?;
@@ -80,7 +80,13 @@ impl Shown {
     }
 }
 
-fn unknown() -> Refusal {
+impl Visitor for Shown {
+    fn is_let_in(&self, live: &Live) -> bool {
+        self.caller(live).is_ok()
+    }
+}
+
+pub(super) fn unknown() -> Refusal {
     let why = "nothing says whose the connection is: connect through the Unix socket as a user whom the daemon's \
                configuration allows it";
     Refusal::new(Code::Unauthenticated, "PRINCIPAL", why)

@@ -7,20 +7,21 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use tonic::body::Body;
+use tonic::codegen::http::request::Parts;
 use tonic::codegen::http::{Request, Response};
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::answer::{Answers, Places};
-use super::caller::Shown;
+use super::caller::{Shown, unknown};
 use super::deadline::Deadline;
 use super::load::{Load, Metered};
 use super::messages::Messages;
 use super::standing::Standing;
 use super::unsent::Unsent;
 use crate::access::{Caller, Needs, Over, Pace, needs};
-use crate::control::Control;
-use crate::listen::Guest;
+use crate::control::{Control, Live};
+use crate::listen::{Guest, Party};
 use crate::rates::Rates;
 use crate::refusal::{Refusal, Result};
 
@@ -30,6 +31,8 @@ pub(crate) struct Enter {
     control: Control,
     load: Arc<Load>,
     rates: Arc<Rates<String>>,
+    /// Of parties, for calls of which nobody knows who makes them.
+    strangers: Arc<Rates<Party>>,
     answers: Arc<Answers>,
 }
 
@@ -39,6 +42,7 @@ impl Enter {
             control,
             load: Arc::default(),
             rates: Arc::default(),
+            strangers: Arc::default(),
             answers: Arc::default(),
         }
     }
@@ -54,18 +58,17 @@ impl Enter {
         let live = self.control.live();
         let (mut parts, body) = request.into_parts();
         let path = parts.uri.path();
-        let guest = parts.extensions.get::<Guest>();
-        let shown = Shown::by(guest.map(|guest| &guest.peer), &parts.uri, &parts.headers)?;
-        let mut caller = shown.caller(&live)?;
+        let guest = parts.extensions.get::<Guest>().ok_or_else(unknown)?;
+        let (shown, mut caller) = self.judge(guest, &parts, &live)?;
         tracing::Span::current().record("principal", caller.principal.as_str());
+        let most = live.limits.calls_per_second;
+        let rate = self.rates.take(&*caller.principal, most, Instant::now());
+        rate.map_err(|wait| too_often(&caller.principal, most, wait))?;
         let needs = needs(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
         check_role(&caller, needs)?;
-        let most = live.limits.calls_per_second;
-        let rate = self.rates.take(&*caller.principal, most, Instant::now());
-        rate.map_err(|wait| too_often(&caller.principal, most, wait))?;
         let deadline = Deadline::of(&parts.headers, needs, &live.limits)?;
         if let Some(deadline) = deadline.filter(Deadline::is_over) {
             return Err(deadline.exceeded());
@@ -73,12 +76,11 @@ impl Enter {
         let (call, held) = self
             .load
             .enter(&parts.headers, &caller, needs, &live.limits)?;
-        if let Some(guest) = guest {
-            guest.let_in();
-        }
-        let unsent = guest.map(|guest| guest.unsent.clone());
+        guest.let_in(&live, || Box::new(shown.clone()));
+        let (unsent, fate) = (guest.unsent.clone(), guest.fate.clone());
         let is_stream = needs.pace == Pace::Stream;
-        let standing = Standing::new(self.control.clone(), live, shown, caller.clone());
+        let control = self.control.clone();
+        let standing = Standing::new(control, live, shown, caller.clone(), needs, fate);
         let messages = Messages::of(parts.uri.path(), needs.message_bytes_max);
         let body = Metered::wrap(body, held.clone(), is_stream, messages);
         let body = standing.request(body);
@@ -86,11 +88,36 @@ impl Enter {
         parts.extensions.insert(caller);
         let entered = Entered {
             deadline,
-            standing: is_stream.then_some(standing),
+            standing,
+            is_stream,
             places: (call, held),
-            unsent: unsent.unwrap_or_default(),
+            unsent,
         };
         Ok((Request::from_parts(parts, body), entered))
+    }
+
+    /// Who makes a call. One of which nobody knows that counts for its party: on a connection of which none was let in
+    /// before anything is looked at, and so does the first one that is.
+    fn judge(&self, guest: &Guest, parts: &Parts, live: &Live) -> Result<(Shown, Caller)> {
+        let most = live.limits.calls_per_second;
+        let count = || {
+            let party = guest.peer.party();
+            let rate = self.strangers.take(&party, most, Instant::now());
+            rate.map_err(|wait| too_often(&party.to_string(), most, wait))
+        };
+        let is_known = guest.is_known(live);
+        if !is_known {
+            count()?;
+        }
+        let shown = Shown::by(&guest.peer, &parts.uri, &parts.headers);
+        let judged = shown.and_then(|shown| {
+            let caller = shown.caller(live)?;
+            Ok((shown, caller))
+        });
+        if is_known && judged.is_err() {
+            count()?;
+        }
+        judged
     }
 }
 
@@ -113,8 +140,8 @@ fn check_role(caller: &Caller, needs: Needs) -> Result<()> {
 /// What a call has that was let in.
 struct Entered {
     deadline: Option<Deadline>,
-    /// That of a stream.
-    standing: Option<Standing>,
+    standing: Standing,
+    is_stream: bool,
     /// Held until its answer has been sent.
     places: Places,
     /// What its connection has not sent yet.
@@ -165,21 +192,27 @@ where
         Box::pin(async move {
             let Entered {
                 deadline,
-                standing,
+                mut standing,
+                is_stream,
                 places,
                 unsent,
             } = entered;
-            let answer = match deadline {
-                None => answer.await,
-                Some(deadline) => match tokio::time::timeout_at(deadline.at, answer).await {
-                    Ok(answer) => answer,
-                    Err(_) => Ok(Status::from(deadline.exceeded()).into_http()),
+            let answered = standing.answered(answer);
+            let answered = match deadline {
+                None => answered.await,
+                Some(deadline) => match tokio::time::timeout_at(deadline.at, answered).await {
+                    Ok(answered) => answered,
+                    Err(_) => Err(deadline.exceeded()),
                 },
             };
-            Ok(answer?.map(|body| {
-                let body = match &standing {
-                    Some(standing) => standing.answer(body),
-                    None => body,
+            let answer = match answered {
+                Ok(answer) => answer?,
+                Err(refusal) => Status::from(refusal).into_http(),
+            };
+            Ok(answer.map(|body| {
+                let body = match is_stream {
+                    true => standing.answer(body),
+                    false => body,
                 };
                 answers.send(body, places, deadline, unsent)
             }))
@@ -188,111 +221,4 @@ where
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Config, Flags};
-    use crate::listen::Peer;
-    use std::convert::Infallible;
-    use std::future::pending;
-    use tonic_types::StatusExt;
-
-    const ASK: &str = "/amem.v1.AdminService/GetStatus";
-
-    fn enter() -> Enter {
-        let flags = Flags {
-            folder: Some("/b".into()),
-            socket: Some("/s".into()),
-            set: vec!["limits.deadline_secs=1".into()],
-            ..Flags::default()
-        };
-        let config = Config::load(flags, Arc::new(|_| None)).unwrap();
-        Enter::new(Control::new(&config).unwrap())
-    }
-
-    /// A call of our own user, or of another.
-    fn request(path: &str, uid: u32, timeout: Option<&str>) -> Request<Body> {
-        let mut request = Request::builder().uri(path);
-        if let Some(timeout) = timeout {
-            request = request.header("grpc-timeout", timeout);
-        }
-        let mut request = request.body(Body::empty()).unwrap();
-        let guest = Guest::new(Peer::Unix { uid, gid: 0 });
-        request.extensions_mut().insert(guest);
-        request
-    }
-
-    fn refused(answer: &Response<Body>) -> Option<(Code, String)> {
-        let status = Status::from_header_map(answer.headers())?;
-        let reason = status.get_details_error_info().map(|info| info.reason);
-        Some((status.code(), reason.unwrap_or_default()))
-    }
-
-    #[tokio::test]
-    async fn a_call_is_served_with_its_caller_or_refused_before_it_begins() {
-        let service = tower::service_fn(|request: Request<Body>| async move {
-            let caller = request.extensions().get::<Caller>();
-            assert!(caller.is_some_and(|caller| caller.principal.starts_with("uid:")));
-            Ok::<_, Infallible>(Response::new(Body::empty()))
-        });
-        let mut service = enter().layer(service);
-        let ours = rustix::process::geteuid().as_raw();
-        for (path, uid, timeout, wanted) in [
-            (ASK, ours, None, None),
-            (ASK, ours, Some("1H"), None),
-            (
-                ASK,
-                ours,
-                Some("1n"),
-                Some((Code::DeadlineExceeded, "DEADLINE")),
-            ),
-            (
-                ASK,
-                ours,
-                Some("x"),
-                Some((Code::InvalidArgument, "INVALID")),
-            ),
-            (
-                ASK,
-                ours + 1,
-                None,
-                Some((Code::Unauthenticated, "PRINCIPAL")),
-            ),
-            (
-                "/no/Such",
-                ours,
-                None,
-                Some((Code::Unimplemented, "UNKNOWN_CALL")),
-            ),
-        ] {
-            let answer = service.call(request(path, uid, timeout)).await.unwrap();
-            let wanted = wanted.map(|(code, reason)| (code, reason.to_owned()));
-            assert_eq!(refused(&answer), wanted, "{path} {uid} {timeout:?}");
-        }
-        let nobody = Request::builder().uri(ASK).body(Body::empty()).unwrap();
-        let answer = service.call(nobody).await.unwrap();
-        assert_eq!(refused(&answer).unwrap().1, "PRINCIPAL");
-    }
-
-    #[tokio::test]
-    async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load() {
-        struct Work(tokio::sync::mpsc::Sender<()>);
-        let (dropped, mut drops) = tokio::sync::mpsc::channel(1);
-        let service = tower::service_fn(move |_: Request<Body>| {
-            let work = Work(dropped.clone());
-            async move {
-                let answer = pending::<Result<Response<Body>, Infallible>>().await;
-                drop(work.0);
-                answer
-            }
-        });
-        let enter = enter();
-        let mut service = enter.layer(service);
-        let ours = rustix::process::geteuid().as_raw();
-        let answer = service.call(request(ASK, ours, Some("20m"))).await.unwrap();
-        let wanted = (Code::DeadlineExceeded, "DEADLINE".to_owned());
-        assert_eq!(refused(&answer), Some(wanted));
-        drop(service);
-        assert_eq!(drops.recv().await, None, "the work goes on");
-        assert_eq!(enter.load.under_way(), 0, "it still counts as under way");
-    }
-}
+mod tests;

@@ -3,7 +3,8 @@
 //!
 //! Promises: nothing is served that is not in the table of `access`; a call that is refused costs no more than its
 //! headers; what a call holds it holds until its answer has been sent; a stream ends when what its caller may do
-//! changes. Not here: connections (`listen`), what calls do (`services`).
+//! changes, and a call that has no answer yet when that becomes less.
+//! Not here: connections (`listen`), what calls do (`services`).
 
 mod calls;
 mod entry;

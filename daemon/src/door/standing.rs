@@ -1,11 +1,13 @@
 //! Calls that go on: whoever makes them is judged again whenever what is in force changes.
 //!
-//! Promises: once a change is in force that takes something from a caller, or gives it something, no request of it is
-//! executed that was not here before, nothing more is taken from its streams and nothing more is given to them: they
-//! end, and a new call is judged anew.
+//! Promises: once a change is in force that takes something from a caller, no request of it is executed that was not
+//! here before, and a call of it that has no answer yet ends without one: what waits is not begun any more, and of what
+//! was begun the caller is told that it may still be done. Nothing more is taken from its streams and nothing more is
+//! given to them: they end, and so they do if the change gives it something; a new call is judged anew. Whose calls go
+//! on is known to its connection as before.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -16,8 +18,9 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 
 use super::caller::Shown;
-use crate::access::Caller;
+use crate::access::{Caller, Needs, Pace, Role};
 use crate::control::{Control, Live};
+use crate::listen::Fate;
 use crate::refusal::{Refusal, Result};
 
 /// Who makes a call, and what it was let in with.
@@ -28,21 +31,40 @@ pub(super) struct Standing {
     live: Arc<Live>,
     shown: Shown,
     caller: Caller,
+    needs: Needs,
+    /// That of its connection.
+    fate: Arc<Fate>,
 }
 
 impl Standing {
-    pub(super) fn new(control: Control, live: Arc<Live>, shown: Shown, caller: Caller) -> Self {
+    pub(super) fn new(
+        control: Control,
+        live: Arc<Live>,
+        shown: Shown,
+        caller: Caller,
+        needs: Needs,
+        fate: Arc<Fate>,
+    ) -> Self {
         Self {
             control,
             live,
             shown,
             caller,
+            needs,
+            fate,
         }
     }
 
     fn check(&self, live: &Live) -> Result<()> {
         let caller = self.shown.caller(live)?;
-        if caller == self.caller {
+        let (before, now) = (&self.caller, &caller);
+        let goes_on = match self.needs.pace {
+            Pace::Stream => now == before,
+            Pace::Call | Pace::Long => {
+                now.principal == before.principal && before.rights.are_within(&now.rights)
+            }
+        };
+        if goes_on {
             return Ok(());
         }
         let message = format!(
@@ -53,7 +75,7 @@ impl Standing {
     }
 
     /// Ready with the reason once the call has to end.
-    async fn ended(mut self) -> Refusal {
+    async fn ended(&mut self) -> Refusal {
         let mut changes = self.control.changes();
         loop {
             let live = self.control.live();
@@ -66,6 +88,7 @@ impl Standing {
                     );
                     return refusal;
                 }
+                self.fate.let_in(&live, || Box::new(self.shown.clone()));
                 self.live = live;
             }
             // We hold the sender.
@@ -73,28 +96,64 @@ impl Standing {
         }
     }
 
+    /// What a service answers, or why its caller is not given that any more.
+    pub(super) async fn answered<T>(&mut self, answer: impl Future<Output = T>) -> Result<T> {
+        if self.needs.changes_access {
+            return Ok(answer.await);
+        }
+        let answered = {
+            let (mut answer, mut ended) = (pin!(answer), pin!(self.ended()));
+            let mut is_new = true;
+            poll_fn(|cx| {
+                // It was let in just now; later the change comes first, whatever else came.
+                if !is_new && let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
+                    return Poll::Ready(Err(refusal));
+                }
+                if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+                    return Poll::Ready(Ok(answer));
+                }
+                match std::mem::take(&mut is_new) {
+                    true => ended.as_mut().poll(cx).map(Err),
+                    false => Poll::Pending,
+                }
+            })
+            .await
+        };
+        answered.map_err(|refusal| self.begun(refusal))
+    }
+
+    /// The refusal of a call that may have begun.
+    fn begun(&self, mut refusal: Refusal) -> Refusal {
+        refusal.0.message += match (self.needs.is_repeatable, self.needs.role) {
+            (true, _) => "; what it writes may still be done: retry with the same request_id",
+            (false, Role::Read) => "",
+            (false, _) => "; what it does may still be done",
+        };
+        refusal
+    }
+
     /// What the caller sends.
     pub(super) fn request(&self, inner: Body) -> Body {
         self.clone().guard(inner, Err)
     }
 
-    /// What it is sent.
-    pub(super) fn answer(&self, inner: Body) -> Body {
-        self.clone().guard(inner, |status| {
+    /// What it is sent by a stream.
+    pub(super) fn answer(self, inner: Body) -> Body {
+        self.guard(inner, |status| {
             let mut trailers = HeaderMap::new();
             status.add_header(&mut trailers)?;
             Ok(Frame::trailers(trailers))
         })
     }
 
-    fn guard(self, inner: Body, end: fn(Status) -> Part) -> Body {
+    fn guard(mut self, inner: Body, end: fn(Status) -> Part) -> Body {
         // An answer that is only a head has been given.
         if inner.is_end_stream() {
             return inner;
         }
         Body::new(Guarded {
             inner,
-            ended: Some(Box::pin(self.ended())),
+            ended: Some(Box::pin(async move { self.ended().await })),
             end,
         })
     }

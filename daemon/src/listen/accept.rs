@@ -57,7 +57,8 @@ pub(crate) async fn accept(
             Some(listener) => accept_tcp(&door, listener).await,
         }
     };
-    tokio::join!(by_unix, by_tcp);
+    let turning_out = door.crowd.watch(&door.control, FIRST_CALL_AFTER);
+    tokio::join!(by_unix, by_tcp, turning_out);
 }
 
 async fn accept_tcp(door: &Arc<Door>, listener: TcpListener) {
@@ -133,7 +134,7 @@ impl Door {
 
     fn place(&self, peer: &Peer) -> Option<Place> {
         let party = peer.party();
-        match self.crowd.enter(party.clone(), &self.control.live().limits) {
+        match self.crowd.enter(party.clone(), &self.control.live()) {
             Ok(place) => Some(place),
             Err(why) => {
                 self.turned_away("a connection", &format_args!("{party}: {why}"));

@@ -35,7 +35,7 @@ pub(crate) enum Stream {
 pub(crate) struct Connection {
     stream: Stream,
     guest: Guest,
-    /// Until when a call must have been let in; `None` once one was.
+    /// Until when a call must have been let in; `None` once one was: from then on its place says when it ends.
     first_call: Option<Pin<Box<Sleep>>>,
     place: Place,
     /// What the server is to read before anything else.
@@ -96,21 +96,19 @@ impl Connection {
 }
 
 impl Connection {
-    /// An error once no call was let in in time, or before somebody else needed the place; wakes the server at that
-    /// moment.
+    /// An error once no call was let in in time, or who made one is let in no more, or before somebody else needed the
+    /// place; wakes the server at that moment.
     fn check_known(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        if self.guest.is_known() {
+        if self.first_call.is_some() && self.guest.fate.was_let_in() {
             self.first_call = None;
         }
-        let Some(first_call) = &mut self.first_call else {
-            return Ok(());
-        };
-        let is_over = first_call.as_mut().poll(cx).is_ready();
+        let first_call = self.first_call.as_mut();
+        let is_over = first_call.is_some_and(|it| it.as_mut().poll(cx).is_ready());
         if !is_over && Pin::new(&mut self.place).poll(cx).is_pending() {
             return Ok(());
         }
         let party = self.guest.peer.party();
-        tracing::debug!(%party, "closed a connection of which no call was let in");
+        tracing::debug!(%party, "closed a connection of which no call was let in in time");
         let why = "no call was let in in time";
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }

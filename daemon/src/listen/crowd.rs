@@ -1,23 +1,30 @@
 //! How many connections there are, in all and of each party.
+//!
+//! Promises: no party, and no number of them, takes the places of our own user; who takes more than others as a
+//! stranger makes way first; who is let in no more does not keep a place. Not here: who is a stranger (`fate`).
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
+use super::fate::Fate;
 use super::peer::Party;
+use crate::access::is_own;
 use crate::config::Limits;
+use crate::control::{Control, Live};
 use crate::figures::Figures;
-use crate::limits::UNIX_PLACES_ONE_IN;
+use crate::limits::{ADDRESS_PLACES_ONE_IN, OWN_PLACES_ONE_IN, UNIX_PLACES_ONE_IN};
 use crate::rates::Rates;
 
-/// Counts connections. Where there is no place, the oldest of which no call was let in, a stranger's perhaps, gives up
-/// its own.
+/// Counts connections. Where there is no place, a connection of which no call was let in, a stranger's perhaps, gives
+/// up its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures, Arc<Rates<Party>>);
 
@@ -25,43 +32,12 @@ pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures, Arc<Rates<Party>>);
 struct Counts {
     /// Of them, those by TCP.
     tcp: u64,
+    /// Of them, those of others than our own user.
+    others: u64,
     parties: HashMap<Party, u64>,
     /// In the order in which they were taken.
     taken: BTreeMap<u64, Taken>,
     next: u64,
-}
-
-/// What became of a connection: whichever comes first.
-#[derive(Debug, Default)]
-pub(crate) struct Fate(AtomicU8);
-
-impl Fate {
-    /// A call of it was let in: it keeps its place.
-    const KNOWN: u8 = 1;
-    /// Its place was given to another.
-    const GIVEN_UP: u8 = 2;
-
-    fn is_now(&self, fate: u8) -> bool {
-        let set = self
-            .0
-            .compare_exchange(0, fate, Ordering::Relaxed, Ordering::Relaxed);
-        set.is_ok()
-    }
-
-    /// A call of it was let in.
-    pub(crate) fn let_in(&self) {
-        self.is_now(Self::KNOWN);
-    }
-
-    /// True if that came first.
-    pub(crate) fn is_known(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == Self::KNOWN
-    }
-
-    /// Gives up its place, unless a call of it was let in.
-    fn gives_up(&self) -> bool {
-        self.is_now(Self::GIVEN_UP)
-    }
 }
 
 /// A place that is taken.
@@ -109,6 +85,11 @@ pub(crate) enum Full {
     /// There are too many.
     #[error("there are {0} connections, the limit (limits.connections)")]
     All(u64),
+    /// The rest is for our own user.
+    #[error(
+        "others than amemd's own user have {0} connections; the rest of limits.connections is for that user"
+    )]
+    Others(u64),
     /// The rest is for the Unix socket.
     #[error(
         "there are {0} connections by TCP; the rest of limits.connections is for the Unix socket"
@@ -117,6 +98,11 @@ pub(crate) enum Full {
     /// The party has too many.
     #[error("it has {0} connections, the limit (limits.connections_per_user)")]
     Party(u64),
+    /// The address has too many of those by TCP.
+    #[error(
+        "it has {0} connections, as many of those that limits.connections leaves for TCP as one address may have"
+    )]
+    Address(u64),
     /// The party comes too often.
     #[error(
         "it makes more than {0} connections a second, the limit (limits.connections_per_second)"
@@ -135,13 +121,14 @@ impl Crowd {
     }
 
     /// Takes a place, if need be that of a connection of which no call was let in.
-    pub(crate) fn enter(&self, party: Party, limits: &Limits) -> Result<Place, Full> {
+    pub(crate) fn enter(&self, party: Party, live: &Live) -> Result<Place, Full> {
+        let limits = &live.limits;
         let most = limits.connections_per_second;
         let rate = self.2.take(&party, most, Instant::now());
         rate.map_err(|_| Full::Rate(most))?;
         let mut counts = self.counts();
         while let Err(full) = counts.check(&party, limits) {
-            let stranger = counts.stranger(&party, full).ok_or(full)?;
+            let stranger = counts.stranger(&party, full, live).ok_or(full)?;
             counts.leave(stranger);
         }
         let (give_up, given_up) = oneshot::channel();
@@ -152,6 +139,7 @@ impl Crowd {
             given_up: Some(given_up),
         };
         counts.tcp += u64::from(is_tcp(&party));
+        counts.others += u64::from(!is_ours(&party));
         *counts.parties.entry(party.clone()).or_default() += 1;
         counts.next += 1;
         let taken = Taken {
@@ -163,40 +151,117 @@ impl Crowd {
         self.1.connections().set(counts.taken.len() as u64);
         Ok(place)
     }
+
+    /// Frees the places of connections whose callers are let in no more, so long after the change, for as long as it is
+    /// polled. Until then they make way for others, and may make a call that is let in.
+    pub(crate) async fn watch(&self, control: &Control, after: Duration) {
+        let mut changes = control.changes();
+        loop {
+            // The control has the sender.
+            changes.changed().await.ok();
+            let outsiders = self.outsiders(&control.live());
+            if !outsiders.is_empty() {
+                let (crowd, control) = (self.clone(), control.clone());
+                tokio::spawn(async move {
+                    sleep(after).await;
+                    crowd.turn_out(&outsiders, &control.live());
+                });
+            }
+        }
+    }
+
+    /// Connections whose callers were let in, and are not by what is in force now.
+    fn outsiders(&self, live: &Live) -> Vec<u64> {
+        let counts = self.counts();
+        let each = counts.taken.iter();
+        each.filter(|(_, taken)| taken.fate.was_let_in() && !taken.fate.is_known(live))
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    /// Frees their places, unless their callers are let in again.
+    fn turn_out(&self, outsiders: &[u64], live: &Live) {
+        let mut counts = self.counts();
+        for number in outsiders {
+            let taken = counts.taken.get(number);
+            if taken.is_some_and(|taken| taken.fate.gives_up(live)) {
+                counts.leave(*number);
+            }
+        }
+        self.1.connections().set(counts.taken.len() as u64);
+    }
 }
 
 fn is_tcp(party: &Party) -> bool {
     matches!(party, Party::Address(_))
 }
 
+fn is_ours(party: &Party) -> bool {
+    matches!(party, Party::User(uid) if is_own(*uid))
+}
+
 impl Counts {
-    /// An error if there is no place for a party.
+    /// An error if there is no place for a party. What only its own can make way for comes first, and what anybody's
+    /// can last: who gets no place costs nobody else one.
     fn check(&self, party: &Party, limits: &Limits) -> Result<(), Full> {
-        if self.taken.len() as u64 >= limits.connections {
-            return Err(Full::All(limits.connections));
-        }
-        let tcp_most = limits.connections - limits.connections / UNIX_PLACES_ONE_IN;
-        if is_tcp(party) && self.tcp >= tcp_most {
-            return Err(Full::Tcp(tcp_most));
-        }
+        let most = limits.connections;
         let of_party = self.parties.get(party).copied().unwrap_or_default();
         if of_party >= limits.connections_per_user {
             return Err(Full::Party(limits.connections_per_user));
         }
+        let for_unix = most / UNIX_PLACES_ONE_IN;
+        if is_tcp(party) {
+            let tcp_most = most - for_unix;
+            let address_most = (tcp_most / ADDRESS_PLACES_ONE_IN).max(1);
+            if of_party >= address_most {
+                return Err(Full::Address(address_most));
+            }
+            if for_unix > 0 && self.tcp >= tcp_most {
+                return Err(Full::Tcp(tcp_most));
+            }
+        }
+        let for_us = most / OWN_PLACES_ONE_IN;
+        if for_us > 0 && !is_ours(party) && self.others >= most - for_us {
+            return Err(Full::Others(most - for_us));
+        }
+        if self.taken.len() as u64 >= most {
+            return Err(Full::All(most));
+        }
         Ok(())
     }
 
-    /// The oldest place, of those that are in a party's way, that a connection gives up as no call of it was let in.
-    fn stranger(&self, party: &Party, full: Full) -> Option<u64> {
+    /// A place, of those that are in a party's way, that a connection gives up as no call of it was let in.
+    fn stranger(&self, party: &Party, full: Full, live: &Live) -> Option<u64> {
+        loop {
+            let number = self.oldest_stranger(party, full, live)?;
+            // A call of it may have been let in in this very moment.
+            if self.taken.get(&number)?.fate.gives_up(live) {
+                return Some(number);
+            }
+        }
+    }
+
+    /// The oldest stranger of the party that has most of those in the way: many of one make way for one of another, and
+    /// not the other way round.
+    fn oldest_stranger(&self, party: &Party, full: Full, live: &Live) -> Option<u64> {
         let is_in_the_way = |taken: &Taken| match full {
             Full::All(_) => true,
+            Full::Others(_) => !is_ours(&taken.party),
             Full::Tcp(_) => is_tcp(&taken.party),
-            Full::Party(_) => taken.party == *party,
+            Full::Party(_) | Full::Address(_) => taken.party == *party,
             Full::Rate(_) => false,
         };
-        let mut taken = self.taken.iter();
-        let found = taken.find(|(_, taken)| is_in_the_way(taken) && taken.fate.gives_up());
-        found.map(|(number, _)| *number)
+        let mut strangers = HashMap::new();
+        for (number, taken) in &self.taken {
+            if is_in_the_way(taken) && !taken.fate.is_known(live) {
+                let (count, _) = strangers
+                    .entry(&taken.party)
+                    .or_insert((0, Reverse(*number)));
+                *count += 1;
+            }
+        }
+        let (_, Reverse(oldest)) = strangers.into_values().max()?;
+        Some(oldest)
     }
 
     /// Frees a place, unless it was given up before.
@@ -205,6 +270,7 @@ impl Counts {
             return;
         };
         self.tcp -= u64::from(is_tcp(&taken.party));
+        self.others -= u64::from(!is_ours(&taken.party));
         if let Some(of_party) = self.parties.get_mut(&taken.party) {
             *of_party -= 1;
             if *of_party == 0 {
@@ -223,104 +289,4 @@ impl Drop for Place {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A place of which a call was let in.
-    fn known(place: Result<Place, Full>) -> Result<Place, Full> {
-        let place = place?;
-        place.fate().let_in();
-        Ok(place)
-    }
-
-    #[test]
-    fn places_are_counted_in_all_and_for_each_and_come_free() {
-        let limits = Limits {
-            connections: 3,
-            connections_per_user: 2,
-            ..Limits::default()
-        };
-        let crowd = Crowd::default();
-        let enter = |uid| known(crowd.enter(Party::User(uid), &limits));
-        let first = enter(1).unwrap();
-        let _second = enter(1).unwrap();
-        assert_eq!(enter(1).unwrap_err(), Full::Party(2));
-        let _third = enter(2).unwrap();
-        assert_eq!(enter(2).unwrap_err(), Full::All(3));
-        drop(first);
-        let again = enter(1).unwrap();
-        drop(again);
-        let counts = crowd.0.lock().unwrap();
-        assert_eq!((counts.taken.len(), counts.parties.len()), (2, 2));
-    }
-
-    #[test]
-    fn who_connects_too_often_is_turned_away_and_others_are_not() {
-        let limits = Limits {
-            connections_per_second: 2,
-            ..Limits::default()
-        };
-        let crowd = Crowd::default();
-        let enter = |uid| crowd.enter(Party::User(uid), &limits).map(drop);
-        let turned_away = (0..100).filter(|_| enter(1) == Err(Full::Rate(2)));
-        assert!(turned_away.count() > 50);
-        enter(2).unwrap();
-    }
-
-    #[test]
-    fn strangers_by_tcp_leave_places_for_the_unix_socket() {
-        let limits = Limits {
-            connections: 8,
-            connections_per_user: 8,
-            ..Limits::default()
-        };
-        let crowd = Crowd::default();
-        let far = |last| Party::Address([10, 0, 0, last].into());
-        let mut held: Vec<_> = (0..6)
-            .map(|last| known(crowd.enter(far(last), &limits)).unwrap())
-            .collect();
-        assert_eq!(crowd.enter(far(9), &limits).unwrap_err(), Full::Tcp(6));
-        held.push(known(crowd.enter(Party::User(1), &limits)).unwrap());
-        held.push(known(crowd.enter(Party::User(1), &limits)).unwrap());
-        assert_eq!(
-            crowd.enter(Party::User(2), &limits).unwrap_err(),
-            Full::All(8)
-        );
-        drop(held);
-        crowd.enter(far(9), &limits).unwrap();
-    }
-
-    #[tokio::test]
-    async fn who_has_made_no_call_gives_up_its_place_the_oldest_first() {
-        let limits = Limits {
-            connections: 8,
-            connections_per_user: 4,
-            ..Limits::default()
-        };
-        let crowd = Crowd::default();
-        let enter = |last| crowd.enter(Party::Address([10, 0, 0, last].into()), &limits);
-        let first = known(enter(1)).unwrap();
-        let mut held: Vec<_> = (0..3).map(|_| enter(1).unwrap()).collect();
-        let oldest = held.remove(0);
-        let another = enter(2).unwrap();
-        // Of its own party, though another's is there as well.
-        held.push(enter(1).unwrap());
-        oldest.await;
-        // Of all by TCP.
-        held.push(enter(2).unwrap());
-        let next = held.remove(0);
-        held.push(enter(3).unwrap());
-        next.await;
-        for place in held.iter().chain([&first, &another]) {
-            place.fate().let_in();
-        }
-        assert_eq!(enter(3).unwrap_err(), Full::Tcp(6));
-        let counts = || {
-            let counts = crowd.counts();
-            (counts.taken.len(), counts.tcp, counts.parties.len())
-        };
-        assert_eq!(counts(), (6, 6, 3));
-        drop((first, another, held));
-        assert_eq!(counts(), (0, 0, 0));
-    }
-}
+mod tests;

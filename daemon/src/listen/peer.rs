@@ -1,10 +1,12 @@
 //! Who is at the other end of a connection.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use super::crowd::{Fate, Place};
+use super::crowd::Place;
+use super::fate::{Fate, Visitor};
+use crate::control::Live;
 use crate::door::Unsent;
 use crate::secrets::Authority;
 
@@ -49,9 +51,10 @@ impl Peer {
     }
 }
 
-/// The addresses that one party has: by IPv6 anybody has a network of 64 bits.
+/// The addresses that one party has: by IPv6 anybody has a network of 64 bits, and on this machine all of its own.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
+        address if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
             IpAddr::from([a, b, c, d, 0, 0, 0, 0])
@@ -65,7 +68,7 @@ fn network(address: IpAddr) -> IpAddr {
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
     pub(crate) peer: Peer,
-    fate: Arc<Fate>,
+    pub(crate) fate: Arc<Fate>,
     pub(crate) unsent: Arc<Unsent>,
 }
 
@@ -89,14 +92,14 @@ impl Guest {
         }
     }
 
-    /// A call of it was let in.
-    pub(crate) fn let_in(&self) {
-        self.fate.let_in();
+    /// A call of it was let in, by this.
+    pub(crate) fn let_in(&self, live: &Live, visitor: impl FnOnce() -> Box<dyn Visitor>) {
+        self.fate.let_in(live, visitor);
     }
 
-    /// True if that has happened.
-    pub(crate) fn is_known(&self) -> bool {
-        self.fate.is_known()
+    /// True if who made a call that was let in is let in by this.
+    pub(crate) fn is_known(&self, live: &Live) -> bool {
+        self.fate.is_known(live)
     }
 }
 
@@ -121,6 +124,10 @@ mod tests {
             ("::ffff:10.0.0.1", "10.0.0.1", true),
             ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false),
             ("10.0.0.1", "10.0.0.2", false),
+            ("127.0.0.1", "127.255.3.4", true),
+            ("127.0.0.1", "::ffff:127.0.0.2", true),
+            ("127.0.0.1", "::1", true),
+            ("127.0.0.1", "128.0.0.1", false),
         ] {
             let [one, other] = [one, other].map(|text| network(text.parse().unwrap()));
             assert_eq!(one == other, same, "{one} {other}");

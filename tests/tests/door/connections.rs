@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use amem_client::v1;
+use amem_client::v1::memory_service_client::MemoryServiceClient;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tonic::Code;
 
 use crate::process::{Place, ask, check_refused};
-use crate::tokens::{TCP, connect};
+use crate::tokens::{TCP, batch, connect, create, revoke, with};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -149,6 +151,47 @@ async fn connections_of_which_no_call_was_let_in_make_way_for_others() {
     daemon.says("limits.connections_per_user");
     for channel in held {
         ask(channel, &[("authorization", &bearer)]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_stay() {
+    let config = format!("{TCP}[limits]\nconnections_per_user = 2\n");
+    let daemon = Place::new(&config).start();
+    create(&daemon, "b").await;
+    let gone = daemon.token_of("gone", v1::Permission::Read).await;
+    let stays = daemon.token_of("stays", v1::Permission::Write).await;
+    let [by_gone, by_stays] = [&gone, &stays].map(|token| format!("Bearer {token}"));
+    let follows = connect(&daemon).await;
+    let subscribe = v1::SubscribeRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    let mut memory = MemoryServiceClient::new(follows);
+    let changes = memory.subscribe(with(&stays, subscribe)).await;
+    let mut changes = changes.unwrap().into_inner();
+    let idle = connect(&daemon).await;
+    ask(idle.clone(), &[("authorization", &by_gone)])
+        .await
+        .unwrap();
+    let mut more = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
+    assert!(until_closed(&mut more).await.is_empty());
+
+    revoke(&daemon, "gone").await;
+    let new = connect(&daemon).await;
+    ask(new.clone(), &[("authorization", &by_stays)])
+        .await
+        .unwrap();
+    // Those that are left are of who is let in, one of them without a call but that of before.
+    let mut more = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
+    assert!(until_closed(&mut more).await.is_empty());
+    let mut memory = MemoryServiceClient::new(new);
+    memory.ingest(with(&stays, batch("news"))).await.unwrap();
+    loop {
+        let message = timeout(Duration::from_secs(20), changes.message()).await;
+        if !message.unwrap().unwrap().unwrap().changes.is_empty() {
+            break;
+        }
     }
 }
 

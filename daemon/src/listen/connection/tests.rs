@@ -2,14 +2,17 @@
 
 use super::*;
 use crate::config::Limits;
+use crate::control::Live;
 use crate::listen::crowd::Crowd;
+use crate::listen::fate::Visitor;
 use tokio::io::AsyncWriteExt;
 
 /// A connection, and the client's end of it.
 fn connection(first_call_after: Duration) -> (Connection, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
-    let place = Crowd::default().enter(peer.party(), &Limits::default());
+    let live = Live::with(Limits::default());
+    let place = Crowd::default().enter(peer.party(), &live);
     let connection = Connection::new(Stream::Unix(ours), peer, place.unwrap(), first_call_after);
     (connection, theirs)
 }
@@ -45,6 +48,16 @@ async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
     assert_eq!(values, (blocks + 1) * 4000);
 }
 
+/// Who is let in by states before this one.
+#[derive(Debug)]
+struct Until(u64);
+
+impl Visitor for Until {
+    fn is_let_in(&self, live: &Live) -> bool {
+        live.change < self.0
+    }
+}
+
 #[tokio::test]
 async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() {
     let (mut stranger, _client) = connection(Duration::from_millis(20));
@@ -54,7 +67,10 @@ async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() 
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 
     let (mut known, mut client) = connection(Duration::from_millis(20));
-    known.connect_info().let_in();
+    let live = Live::with(Limits::default());
+    known
+        .connect_info()
+        .let_in(&live, || Box::new(Until(u64::MAX)));
     known.read_exact(&mut said).await.unwrap();
     sleep(Duration::from_millis(40)).await;
     client
@@ -62,4 +78,31 @@ async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() 
         .await
         .unwrap();
     assert_eq!(known.read(&mut said).await.unwrap(), 9);
+}
+
+#[tokio::test]
+async fn a_connection_whose_caller_is_let_in_no_more_is_closed_when_its_place_is_needed() {
+    let mut live = Live::with(Limits {
+        connections_per_user: 1,
+        ..Limits::default()
+    });
+    let (ours, _theirs) = UnixStream::pair().unwrap();
+    let peer = Peer::Unix { uid: 1, gid: 1 };
+    let (crowd, party) = (Crowd::default(), peer.party());
+    let place = crowd.enter(party.clone(), &live).unwrap();
+    let after = Duration::from_secs(60);
+    let mut connection = Connection::new(Stream::Unix(ours), peer, place, after);
+    connection
+        .connect_info()
+        .let_in(&live, || Box::new(Until(2)));
+    let mut said = vec![0; PREFACE.len()];
+    connection.read_exact(&mut said).await.unwrap();
+    let reading = tokio::spawn(async move { connection.read(&mut said).await });
+    tokio::task::yield_now().await;
+    crowd.enter(party.clone(), &live).unwrap_err();
+    live.change = 2;
+    let _place = crowd.enter(party, &live).unwrap();
+    let closed = tokio::time::timeout(Duration::from_secs(20), reading).await;
+    let error = closed.expect("it stays open").unwrap().unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 }
