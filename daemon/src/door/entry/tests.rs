@@ -7,9 +7,11 @@ use std::path::Path;
 
 use tokio::sync::watch;
 use tokio::task::yield_now;
+use tonic::codegen::http::header;
 use tonic_types::StatusExt;
 
 use super::*;
+use crate::access::Role;
 use crate::config::{Config, Flags};
 use crate::listen::Peer;
 
@@ -188,6 +190,45 @@ async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_
     assert_eq!(enter.load.under_way(), 1, "they still count as under way");
     answer.send(true).unwrap();
     assert_eq!(refused(&ours.await.unwrap().unwrap()), None);
+}
+
+#[tokio::test]
+async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
+    let control = control(folder.path(), tcp);
+    let mut service = Enter::new(control.clone()).layer(tower::service_fn(|_| async {
+        pending::<Result<Response<Body>, Infallible>>().await
+    }));
+    let guest = Guest::new(Peer::Tcp {
+        from: "127.0.0.1:2".parse().unwrap(),
+        to: "127.0.0.1:1".parse().unwrap(),
+        tls: false,
+        certificate: None,
+        authority: None,
+    });
+    let mut call = |name| {
+        let token = control.create_token(name, Role::Read, &[]).unwrap();
+        let mut request = request(VERIFY, 0, None);
+        *request.uri_mut() = format!("http://localhost:1{VERIFY}").parse().unwrap();
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.headers_mut().insert(header::AUTHORIZATION, bearer);
+        request.extensions_mut().insert(guest.clone());
+        tokio::spawn(service.call(request))
+    };
+    let (goes, stays) = (call("goes"), call("stays"));
+    for name in ["goes", "stays"] {
+        assert!(guest.is_known(&control.live()), "{name} is let in");
+        control.revoke_token(name).unwrap();
+        for _ in 0..10 {
+            yield_now().await;
+        }
+    }
+    assert!(!guest.is_known(&control.live()));
+    for call in [goes, stays] {
+        let answer = call.await.unwrap().unwrap();
+        assert_eq!(refused(&answer).unwrap().1, "TOKEN");
+    }
 }
 
 #[tokio::test]
