@@ -293,6 +293,15 @@ class Targets(unittest.TestCase):
         amemd.connect("h:1", token="secret", tls=amemd.Tls(authority=b"")).close()
         amemd.connect("h:1").close()
 
+    def test_what_is_secret_is_in_no_repr(self):
+        tls = amemd.Tls(authority=b"an authority", certificate=b"a certificate", key=b"a hidden key")
+        with amemd.connect("localhost:1", token="hidden-token") as made:
+            told = [repr(tls), str(tls), f"{tls}", *map(repr, (made, made._caller)), *map(repr, vars(made).values())]
+        for one in told:
+            self.assertNotIn("hidden", one)
+        self.assertIn("an authority", repr(tls))
+        self.assertEqual(tls.key, b"a hidden key")
+
 
 class Imports(unittest.TestCase):
     def test_the_reader_needs_the_standard_library_alone(self):

@@ -8,7 +8,7 @@ import os
 import re
 import socket
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
 
@@ -41,7 +41,8 @@ class Tls:
     name: Optional[str] = None
     #: Our own certificate and its key, where the daemon asks for them.
     certificate: Optional[bytes] = None
-    key: Optional[bytes] = None
+    #: In no `repr`, which logs and reports of failures take.
+    key: Optional[bytes] = field(default=None, repr=False)
 
 
 def _path(variables: Mapping[str, str], name: str) -> Optional[str]:
