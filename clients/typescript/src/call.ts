@@ -63,17 +63,24 @@ export class Attempts {
   }
 }
 
-/** Makes calls on a channel. */
+/** Makes calls on a channel. The token, and a channel that may hold it or a key, are shown by no log of an object. */
 export class Caller {
-  private readonly metadata = new grpc.Metadata();
+  readonly #client: grpc.Client;
+  readonly #metadata = new grpc.Metadata();
 
   constructor(
-    readonly client: grpc.Client,
+    client: grpc.Client,
     token: string | undefined,
     readonly timeout: number,
     readonly retryFor: number,
   ) {
-    if (token) this.metadata.set('authorization', `Bearer ${token}`);
+    this.#client = client;
+    if (token) this.#metadata.set('authorization', `Bearer ${token}`);
+  }
+
+  /** Ends the connection. Calls under way fail. */
+  close(): void {
+    this.#client.close();
   }
 
   /** Makes a call of one request and one response. */
@@ -94,12 +101,12 @@ export class Caller {
   private attempt(name: string, request: Message): Promise<Told> {
     const method = definition(name);
     return new Promise((resolve, reject) => {
-      this.client.makeUnaryRequest(
+      this.#client.makeUnaryRequest(
         method.path,
         method.requestSerialize,
         method.responseDeserialize,
         request,
-        this.metadata,
+        this.#metadata,
         { deadline: Date.now() + this.timeout },
         (error, answer) => (error ? reject(error) : resolve(answer)),
       );
@@ -109,12 +116,12 @@ export class Caller {
   /** Begins a call of one request and many responses, which has no end of its own. */
   stream(name: string, request: Message): grpc.ClientReadableStream<Told> {
     const method = definition(name);
-    return this.client.makeServerStreamRequest(
+    return this.#client.makeServerStreamRequest(
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      this.metadata,
+      this.#metadata,
     );
   }
 }

@@ -210,6 +210,6 @@ export class Client {
 
   /** Ends the connection. Calls under way fail. */
   close(): void {
-    this.caller.client.close();
+    this.caller.close();
   }
 }

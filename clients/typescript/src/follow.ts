@@ -13,8 +13,9 @@ import type { Message, Told } from './wire';
 
 /** The commits of a brain, one after the other. Iteration waits for the next; `close` ends it. */
 export class Commits implements AsyncIterableIterator<Commit> {
-  private stream: grpc.ClientReadableStream<Told> | undefined;
-  private messages: AsyncIterator<Told> | undefined;
+  /** A call under way holds the token, which no log of an object shows. */
+  #stream: grpc.ClientReadableStream<Told> | undefined;
+  #messages: AsyncIterator<Told> | undefined;
   /** Messages of a commit of which more is to come. */
   private parts: Told[] = [];
   private closed = false;
@@ -71,7 +72,7 @@ export class Commits implements AsyncIterableIterator<Commit> {
   /** Ends it. */
   close(): void {
     this.closed = true;
-    this.stream?.cancel();
+    this.#stream?.cancel();
   }
 
   /** The next message, of a new subscription if there is none; undefined once it is closed. */
@@ -79,11 +80,11 @@ export class Commits implements AsyncIterableIterator<Commit> {
     while (!this.closed) {
       let refusal: Refused;
       try {
-        if (!this.messages) {
-          this.stream = this.caller.stream('Subscribe', { ...this.request });
-          this.messages = this.stream[Symbol.asyncIterator]();
+        if (!this.#messages) {
+          this.#stream = this.caller.stream('Subscribe', { ...this.request });
+          this.#messages = this.#stream[Symbol.asyncIterator]();
         }
-        const message = await this.messages.next();
+        const message = await this.#messages.next();
         if (!message.done) {
           this.attempts.progress();
           return message.value;
@@ -92,7 +93,7 @@ export class Commits implements AsyncIterableIterator<Commit> {
       } catch (error) {
         refusal = told(error as grpc.ServiceError);
       }
-      this.messages = this.stream = undefined;
+      this.#messages = this.#stream = undefined;
       this.parts = [];
       if (this.closed) break;
       // What was not read in time comes again.

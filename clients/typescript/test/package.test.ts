@@ -7,9 +7,12 @@ import * as net from 'node:net';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
+
+import * as grpc from '@grpc/grpc-js';
 
 import * as amemd from '../src/index';
-import { isPassing } from '../src/call';
+import { Caller, isPassing } from '../src/call';
 import { timestamp } from '../src/convert';
 import { refused } from '../src/errors';
 import { parse, parseObject, stringify } from '../src/json';
@@ -205,6 +208,29 @@ test('a token of a file that others may read is refused', async () => {
     process.env = before;
     fs.rmSync(folder, { recursive: true });
   }
+});
+
+test('a token and a key are in nothing that shows a client or what follows', async (t) => {
+  // As if the library kept the key in its credentials.
+  t.mock.method(grpc.credentials, 'createSsl', (_: Buffer, key: Buffer) =>
+    Object.assign(grpc.credentials.createInsecure(), { key: key.toString() }),
+  );
+  const pem = (text: string): Buffer => Buffer.from(text);
+  const tls = { authority: pem('authority'), certificate: pem('certificate'), key: pem('hidden-key') };
+  const client = await amemd.connect({ target: 'unix:/nowhere', token: 'hidden-token', tls });
+  const channel = new grpc.Client('unix:/nowhere', grpc.credentials.createInsecure());
+  const caller = new Caller(channel, 'hidden-token', 1000, 0);
+  const commits = new amemd.Commits(caller, { brain: 'b' });
+  const begun = commits.begin();
+  for (const shown of [client, caller, commits]) {
+    const told = [inspect(shown, { depth: null, showHidden: false }), JSON.stringify(shown)].join();
+    for (const hidden of ['hidden', ...['hidden-token', 'hidden-key'].map((one) => Buffer.from(one).toString('base64'))])
+      assert.ok(!told.includes(hidden), told);
+  }
+  commits.close();
+  await begun;
+  client.close();
+  caller.close();
 });
 
 test('the reader loads nothing of gRPC', () => {
