@@ -59,7 +59,7 @@ mod words;
 
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};
-pub use convert::Asks;
+pub use convert::{Asks, Says};
 pub use error::{Error, Result};
 pub use folder::open_folder;
 pub use listen::{Lent, Listeners};

@@ -28,7 +28,7 @@ pub(crate) struct Told {
 
 /// Which events' changes a subscriber wants to see.
 #[derive(Debug)]
-pub(crate) struct Only {
+pub struct Only {
     types: BTreeSet<EventType>,
     sessions: BTreeSet<SessionId>,
     scope: Sight,

@@ -3,8 +3,10 @@
 
 mod commit;
 mod mutation;
+mod says;
 
 pub(crate) use amem_proto::answer::{moment, space, timestamp};
 pub(crate) use commit::{Only, Telling, Told, standing};
 pub use mutation::Asks;
 pub(crate) use mutation::{commit, request};
+pub use says::Says;

@@ -6,10 +6,26 @@ use tonic::{Request, Response, Status};
 
 use super::{Service, caller, merge, page_size, parts, status, tokens};
 use crate::brains::blocking;
+use crate::convert::Says;
 use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::{Refusal, Result};
 use crate::schedules::KINDS;
+
+impl Says for &v1::ListJobsRequest {
+    type What = u64;
+
+    /// A token is the number of the last job of its page.
+    fn said(self) -> Result<u64> {
+        match self.page_token.as_str() {
+            "" => Ok(u64::MAX),
+            token => token.parse().map_err(|_| {
+                let why = format!("{token:?} is none: take one of an answer");
+                Refusal::invalid("page_token", why)
+            }),
+        }
+    }
+}
 
 #[tonic::async_trait]
 impl AdminService for Service {
@@ -105,16 +121,7 @@ impl AdminService for Service {
         request: Request<v1::ListJobsRequest>,
     ) -> Result<Response<v1::ListJobsResponse>, Status> {
         let (caller, request) = parts(request)?;
-        // A token is the number of the last job of its page.
-        let below = match request.page_token.as_str() {
-            "" => u64::MAX,
-            token => token.parse().map_err(|_| {
-                Refusal::invalid(
-                    "page_token",
-                    format!("{token:?} is none: take one of an answer"),
-                )
-            })?,
-        };
+        let below = request.said()?;
         let size = page_size(request.page_size);
         let jobs = self.0.brains.jobs();
         let (page, more) = jobs.page(below, request.running, size, |brain| caller.sees(brain));

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::tokens::permission;
 use super::{Service, merge, page_size, parts, status, transfer};
-use crate::convert::{moment, space};
+use crate::convert::{Says, moment, space};
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;
 
@@ -28,7 +28,7 @@ impl BrainService for Service {
         request: Request<v1::CreateBrainRequest>,
     ) -> Result<Response<v1::CreateBrainResponse>, Status> {
         let request = request.into_inner();
-        let options = options(&request)?;
+        let options = request.said()?;
         let brain = self.0.brains.create(&request.brain, options).await?;
         let view = brain.view();
         Ok(Response::new(v1::CreateBrainResponse {
@@ -130,13 +130,7 @@ impl BrainService for Service {
         request: Request<v1::RemoveBrainRequest>,
     ) -> Result<Response<v1::RemoveBrainResponse>, Status> {
         let (caller, request) = parts(request)?;
-        let instance = Uuid::try_parse(&request.instance).map_err(|e| {
-            let why = format!(
-                "{:?} is no UUID ({e}): say which is meant",
-                request.instance
-            );
-            Refusal::invalid("instance", why)
-        })?;
+        let instance = request.said()?;
         let removed = self
             .0
             .brains
@@ -179,12 +173,7 @@ impl BrainService for Service {
         request: Request<v1::ExportBrainRequest>,
     ) -> Result<Response<Self::ExportBrainStream>, Status> {
         let (caller, request) = parts(request)?;
-        let form = ExportForm::try_from(request.form).map_err(|_| {
-            Refusal::invalid(
-                "form",
-                format!("{} is none: say NATIVE or COMPATIBLE", request.form),
-            )
-        })?;
+        let form = request.said()?;
         let brain = self.0.brains.get(&caller, &request.brain).await?;
         Ok(Response::new(transfer::export(
             &self.0, &caller, brain, form,
@@ -251,20 +240,46 @@ fn findings(report: verify::Report) -> Vec<v1::Finding> {
     findings.chain(tail).collect()
 }
 
-fn options(request: &v1::CreateBrainRequest) -> Result<Create> {
-    let mut options = Create {
-        settings: Settings::parse(&request.settings_json)?,
-        ..Create::default()
-    };
-    if let Some(vectors) = &request.vectors {
-        options.dimension = vectors.dimension;
-        options.space = match &vectors.kind {
-            None => Uuid::nil(),
-            Some(Kind::Space(text)) => space(text)?.unwrap_or_default(),
-            Some(Kind::Model(model)) => vector_space(model, vectors.dimension),
+impl Says for &v1::CreateBrainRequest {
+    type What = Create;
+
+    fn said(self) -> Result<Create> {
+        let mut options = Create {
+            settings: Settings::parse(&self.settings_json)?,
+            ..Create::default()
         };
+        if let Some(vectors) = &self.vectors {
+            options.dimension = vectors.dimension;
+            options.space = match &vectors.kind {
+                None => Uuid::nil(),
+                Some(Kind::Space(text)) => space(text)?.unwrap_or_default(),
+                Some(Kind::Model(model)) => vector_space(model, vectors.dimension),
+            };
+        }
+        Ok(options)
     }
-    Ok(options)
+}
+
+impl Says for &v1::RemoveBrainRequest {
+    type What = Uuid;
+
+    fn said(self) -> Result<Uuid> {
+        Uuid::try_parse(&self.instance).map_err(|e| {
+            let why = format!("{:?} is no UUID ({e}): say which is meant", self.instance);
+            Refusal::invalid("instance", why)
+        })
+    }
+}
+
+impl Says for &v1::ExportBrainRequest {
+    type What = ExportForm;
+
+    fn said(self) -> Result<ExportForm> {
+        ExportForm::try_from(self.form).map_err(|_| {
+            let why = format!("{} is none: say NATIVE or COMPATIBLE", self.form);
+            Refusal::invalid("form", why)
+        })
+    }
 }
 
 pub(super) fn info(name: &str, view: &View) -> v1::BrainInfo {

@@ -14,7 +14,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::merge::{Looked, refuse_kept};
 use super::{Service, parts, stream, subscribe};
 use crate::access::Caller;
-use crate::convert::{Asks, commit};
+use crate::convert::{Asks, Says, commit};
 use crate::holders::Holder;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
 use crate::open_brain::OpenBrain;
@@ -59,7 +59,7 @@ impl Service {
     /// Erases, and waits for those who have the content elsewhere than in the brain's file.
     async fn erase_whole(&self, request: Request<v1::EraseRequest>) -> Result<v1::EraseResponse> {
         let (caller, message) = parts(request)?;
-        let (name, within) = (message.brain.clone(), readers_wait(message.reader_wait)?);
+        let (name, within) = (message.brain.clone(), message.said()?);
         let done = self.write_as(&caller, message).await?;
         // Who sends the old file elsewhere ends at its next part.
         drop(done.brain.sending.write().await);
@@ -90,20 +90,24 @@ impl Service {
     }
 }
 
-/// How long readers of earlier files are waited for.
-fn readers_wait(asked: Option<prost_types::Duration>) -> Result<Duration> {
-    let Some(asked) = asked else {
-        return Ok(READERS_WAIT);
-    };
-    let within = Duration::try_from(asked);
-    let within = within.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
-    if within > READERS_WAIT_MAX {
-        let why = format!(
-            "{within:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
-        );
-        return Err(Refusal::invalid("reader_wait", why));
+impl Says for &v1::EraseRequest {
+    type What = Duration;
+
+    /// How long readers of earlier files are waited for.
+    fn said(self) -> Result<Duration> {
+        let Some(asked) = self.reader_wait else {
+            return Ok(READERS_WAIT);
+        };
+        let within = Duration::try_from(asked);
+        let within = within.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
+        if within > READERS_WAIT_MAX {
+            let why = format!(
+                "{within:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
+            );
+            return Err(Refusal::invalid("reader_wait", why));
+        }
+        Ok(within)
     }
-    Ok(within)
 }
 
 fn holder(holder: Holder) -> v1::FileHolder {

@@ -19,7 +19,7 @@ use super::Daemon;
 use super::memory::ingested;
 use super::sending::{Gone, Outgoing};
 use crate::access::Caller;
-use crate::convert::Asks;
+use crate::convert::{Asks, Says};
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
@@ -104,14 +104,21 @@ async fn send_all(
 }
 
 async fn one(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Sent {
-    let batch = message
-        .batch
-        .ok_or_else(|| Refusal::invalid("batch", "a message of the stream has none"))?;
+    let batch = message.said()?;
     let bytes = batch.encoded_len();
     let (name, request) = batch.into_request(&caller.principal)?;
     let brain = daemon.brains.get(caller, &name).await?;
     let answered = brain.write_when_free(request, bytes).await?;
     Ok((brain, answered))
+}
+
+impl Says for v1::IngestStreamRequest {
+    type What = v1::IngestRequest;
+
+    fn said(self) -> Result<v1::IngestRequest> {
+        let none = || Refusal::invalid("batch", "a message of the stream has none");
+        self.batch.ok_or_else(none)
+    }
 }
 
 /// Answers batches in order, as long as the answers are read.

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::sending::Outgoing;
 use super::{Daemon, status};
 use crate::access::Caller;
-use crate::convert::{Only, Telling, Told, standing};
+use crate::convert::{Only, Says, Telling, Told, standing};
 use crate::figures::Follower;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
 use crate::open_brain::{JobTold, OpenBrain};
@@ -35,7 +35,8 @@ pub(super) async fn follow(
 ) -> Result<ReceiverStream<Result<v1::SubscribeResponse, Status>>> {
     let brain = daemon.brains.get(caller, &request.brain).await?;
     let view = brain.view();
-    check_instance(&request, view.instance())?;
+    let (instance, only) = request.said()?;
+    check_instance(instance, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
     // What is not held is refused now, and not after a first message.
     view.commit_after(from)?;
@@ -47,7 +48,7 @@ pub(super) async fn follow(
         from,
         follower,
         told: Arc::new(Told {
-            only: Only::of(&request)?,
+            only,
             vectors: request.include_vectors,
             forgotten: request.include_forgotten,
         }),
@@ -75,28 +76,38 @@ pub(super) async fn follow(
 }
 
 /// An LSN is of an instance: a brain that was made anew under the same name has other commits.
-fn check_instance(request: &v1::SubscribeRequest, found: Uuid) -> Result<()> {
-    let asked = request.instance.as_str();
-    if asked.is_empty() {
-        return match request.after_lsn {
-            None | Some(0) => Ok(()),
-            Some(lsn) => {
+fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
+    match asked {
+        Some(asked) if asked != found => Err(amem_core::Error::ForeignInstance {
+            expected: found,
+            found: asked,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+impl Says for &v1::SubscribeRequest {
+    /// The instance that its LSN is of, and what is told.
+    type What = (Option<Uuid>, Only);
+
+    fn said(self) -> Result<Self::What> {
+        let asked = self.instance.as_str();
+        let instance = match (asked, self.after_lsn) {
+            ("", None | Some(0)) => None,
+            ("", Some(lsn)) => {
                 let why =
                     format!("say of which instance LSN {lsn} is: the answer that named it says so");
-                Err(Refusal::invalid("instance", why))
+                return Err(Refusal::invalid("instance", why));
+            }
+            _ => {
+                Some(Uuid::try_parse(asked).map_err(|e| {
+                    Refusal::invalid("instance", format!("{asked:?} is no UUID: {e}"))
+                })?)
             }
         };
+        Ok((instance, Only::of(self)?))
     }
-    let asked = Uuid::try_parse(asked)
-        .map_err(|e| Refusal::invalid("instance", format!("{asked:?} is no UUID: {e}")))?;
-    if asked == found {
-        return Ok(());
-    }
-    Err(amem_core::Error::ForeignInstance {
-        expected: found,
-        found: asked,
-    }
-    .into())
 }
 
 struct Following {

@@ -9,6 +9,7 @@ use super::{page_size, status};
 use crate::access::Role;
 use crate::brains::{blocking, to_its_end};
 use crate::control::{Control, Live, tokens};
+use crate::convert::Says;
 use crate::refusal::{Refusal, Result};
 use crate::tokens::Token;
 
@@ -17,7 +18,7 @@ pub(super) async fn create(
     control: &Control,
     request: v1::CreateTokenRequest,
 ) -> Result<v1::CreateTokenResponse> {
-    let role = role(request.permission())?;
+    let role = request.said()?;
     let (control, name, brains) = (control.clone(), request.name, request.brains);
     // What nobody was told is of no use, but what is in the file is in force.
     let made = to_its_end(async move {
@@ -70,16 +71,20 @@ fn told(token: &Token) -> v1::Token {
     }
 }
 
-fn role(permission: v1::Permission) -> Result<Role> {
-    match permission {
-        v1::Permission::Read => Ok(Role::Read),
-        v1::Permission::Write => Ok(Role::Write),
-        v1::Permission::Admin => Ok(Role::Admin),
-        v1::Permission::Unspecified => Err(Refusal::new(
-            Code::InvalidArgument,
-            "INVALID",
-            "permission: say READ, WRITE or ADMIN",
-        )),
+impl Says for &v1::CreateTokenRequest {
+    type What = Role;
+
+    fn said(self) -> Result<Role> {
+        match self.permission() {
+            v1::Permission::Read => Ok(Role::Read),
+            v1::Permission::Write => Ok(Role::Write),
+            v1::Permission::Admin => Ok(Role::Admin),
+            v1::Permission::Unspecified => Err(Refusal::new(
+                Code::InvalidArgument,
+                "INVALID",
+                "permission: say READ, WRITE or ADMIN",
+            )),
+        }
     }
 }
 

@@ -15,12 +15,12 @@ use crate::damaged::open;
 use crate::disk::SimDisk;
 
 /// Requests that one input may ask for.
-const ASKED_MAX: usize = 8;
+pub(super) const ASKED_MAX: usize = 8;
 /// The front of each: which message, and its bytes.
 const FRONT: usize = 3;
 
 /// Messages, each behind its number and its length.
-struct Messages<'a>(&'a [u8]);
+pub(super) struct Messages<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Messages<'a> {
     type Item = (usize, &'a [u8]);
@@ -33,7 +33,7 @@ impl<'a> Iterator for Messages<'a> {
     }
 }
 
-fn framed(number: usize, message: &impl Message) -> Vec<u8> {
+pub(super) fn framed(number: usize, message: &impl Message) -> Vec<u8> {
     let bytes = message.encode_to_vec();
     let mut out = vec![number as u8];
     out.extend_from_slice(&(bytes.len() as u16).to_le_bytes());
@@ -67,12 +67,18 @@ static DISK: LazyLock<SimDisk> = LazyLock::new(|| {
     disk
 });
 
-/// Requests that change a brain, one after the other; then the file says what the store says.
-pub(super) fn changes(data: &[u8]) {
+/// That brain, open, on a disk of its own.
+pub(super) fn brain() -> (SimDisk, Folder, Store) {
     let disk = DISK.cloned();
     let folder = Folder::open(Arc::new(disk.clone()) as Arc<dyn Disk>, "a test");
-    let store = folder.and_then(|folder| Store::open(&folder, "b"));
-    let mut store = store.unwrap_or_else(|e| panic!("the brain does not open: {e}"));
+    let opened = folder.and_then(|folder| Ok((Store::open(&folder, "b")?, folder)));
+    let (store, folder) = opened.unwrap_or_else(|e| panic!("the brain does not open: {e}"));
+    (disk, folder, store)
+}
+
+/// Requests that change a brain, one after the other; then the file says what the store says.
+pub(super) fn changes(data: &[u8]) {
+    let (disk, _folder, mut store) = brain();
     let mut done = 0;
     for (number, message) in Messages(data).take(ASKED_MAX) {
         let Some(request) = request(number, message) else {
@@ -81,9 +87,13 @@ pub(super) fn changes(data: &[u8]) {
         done += usize::from(store.execute(request).is_ok());
         assert_eq!(store.poisoned(), None);
     }
-    if done == 0 {
-        return;
+    if done > 0 {
+        settled(&disk, store);
     }
+}
+
+/// What was written to that brain is in its file, now and after a checkpoint.
+pub(super) fn settled(disk: &SimDisk, mut store: Store) {
     let file = disk.contents("b.amem").unwrap_or_default();
     let shown = open(&file).unwrap_or_else(|e| panic!("what was written is not read: {e}"));
     assert_eq!(shown.moment(), store.view().moment());

@@ -11,9 +11,11 @@ mod cursors;
 mod files;
 mod mend;
 mod mutate;
+mod requests;
 mod texts;
 
 pub use mutate::mutate;
+pub use requests::requests_read;
 
 /// One kind of bytes.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +29,7 @@ pub struct Target {
 }
 
 /// Every kind.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     target("base", files::base, files::bases),
     target("sections", files::sections, files::section_edits),
     target("journal", files::journal, files::payloads),
@@ -36,6 +38,7 @@ pub const TARGETS: [Target; 14] = [
     target("foreign", files::foreign, files::foreign_files),
     target("changes", asked::changes, asked::change_messages),
     target("questions", asked::questions, asked::question_messages),
+    target("requests", requests::requests, requests::request_messages),
     target("cursors", cursors::cursors, cursors::cursor_edits),
     target("filters", texts::filters, texts::filter_seeds),
     target("settings", texts::settings, texts::settings_seeds),
