@@ -7,16 +7,25 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use amem_tests::fuzz::{TARGETS, Target, mutate};
+use amem_client::v1;
+use amem_tests::fuzz::{TARGETS, Target, mutate, requests_read};
 use amem_tests::random::Random;
+use prost::Message;
+use prost_types::FileDescriptorSet;
+use rustix::time::{ClockId, clock_gettime};
 
 /// Inputs made for each target at most: as many on every machine that is not too slow for them.
 const MADE_MAX: u64 = 400;
+/// How long one input may keep a thread busy: each takes milliseconds. As `fuzz/run` has it.
+const INPUT_TAKES_MAX: Duration = Duration::from_secs(10);
+/// Memory of all targets at once, at most. As `fuzz/run` has it for one.
+const MEMORY_BYTES_MAX: u64 = 2 << 30;
 
 /// What the corpus keeps of a target.
 fn kept(target: &Target) -> Vec<Vec<u8>> {
@@ -31,23 +40,42 @@ fn kept(target: &Target) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
+/// How long this thread was busy, whatever else goes on on the machine.
+fn busy() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap()
+}
+
+/// The most memory that this process has had, in bytes.
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kilobytes = line.unwrap().trim().trim_end_matches(" kB");
+    kilobytes.parse::<u64>().unwrap() << 10
+}
+
 /// Runs a target; how often, or the input that it fails on.
 fn run(target: &Target, until: Duration, most: u64) -> Result<u64, String> {
     let (begun, mut count) = (Instant::now(), 0);
     let mut inputs = kept(target);
-    inputs.extend((target.seeds)());
+    let seeds = (target.seeds)();
+    let least = seeds.len() as u64;
+    inputs.extend(seeds);
     inputs.push(Vec::new());
     let mut try_one = |input: &[u8]| {
-        count += 1;
+        let before = busy();
         let ran = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
-        ran.map_err(|_| {
-            format!(
-                "{}: {} bytes: {}",
-                target.name,
-                input.len(),
-                input.escape_ascii()
-            )
-        })
+        let took = busy() - before;
+        count += 1;
+        if ran.is_ok() && took <= INPUT_TAKES_MAX {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: {took:?} for {} bytes: {}",
+            target.name,
+            input.len(),
+            input.escape_ascii()
+        ))
     };
     inputs.iter().try_for_each(|input| try_one(input))?;
     let random = &mut Random::new(7);
@@ -58,11 +86,15 @@ fn run(target: &Target, until: Duration, most: u64) -> Result<u64, String> {
         let at = random.below(inputs.len() as u64) as usize;
         try_one(&mutate(&inputs[at], random))?;
     }
-    Ok(count)
+    match least {
+        0 => Err(format!("{}: it has no seeds", target.name)),
+        _ if count < least => Err(format!("{}: {count} of {least} seeds", target.name)),
+        _ => Ok(count),
+    }
 }
 
 #[test]
-fn no_bytes_make_a_target_panic() {
+fn no_bytes_make_a_target_panic_hang_or_take_much_memory() {
     let asked = env::var("AMEM_FUZZ_SECS").ok().map(|n| n.parse().unwrap());
     let (seconds, most) = asked.map_or((1, MADE_MAX), |seconds| (seconds, u64::MAX));
     let failed = thread::scope(|scope| {
@@ -80,6 +112,22 @@ fn no_bytes_make_a_target_panic() {
         halves.map(|half| half.join().unwrap()).concat()
     });
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+    let memory = memory();
+    assert!(memory <= MEMORY_BYTES_MAX, "{memory} bytes of memory");
+}
+
+#[test]
+fn every_request_of_every_call_is_read_by_a_target() {
+    let protos = FileDescriptorSet::decode(v1::DESCRIPTORS).unwrap();
+    let services = protos.file.iter().flat_map(|file| &file.service);
+    let calls = services.flat_map(|service| &service.method);
+    let asked: BTreeSet<_> = calls
+        .map(|call| call.input_type().rsplit('.').next().unwrap())
+        .collect();
+    assert!(asked.len() > 50, "{asked:?}");
+    assert_eq!(requests_read().collect::<BTreeSet<_>>(), asked);
+    // Each once: a number names a message.
+    assert_eq!(requests_read().count(), asked.len());
 }
 
 #[test]
