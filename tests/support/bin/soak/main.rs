@@ -4,8 +4,9 @@
 //! Writers with ledgers and request ids, sessions, summaries, corrections, erases, decay, queries, subscriptions,
 //! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read anew; and
 //! in the first half `kill -9` again and again. The second half belongs to one process, so that its memory and
-//! descriptors can be told, and writers take their time, so that it is not the brains' growth that is told. In the end
-//! every brain is verified and held against what was answered; exit code 1 if anything is wrong.
+//! descriptors can be told, and writers take their time, so that it is not the brains' growth that is told; of a run
+//! of an hour or more, the slope of its memory is judged as well. In the end every brain is verified and held against
+//! what was answered; exit code 1 if anything is wrong.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +33,13 @@ use crate::world::{Failure, LEDGERS, World, Writers};
 
 /// A soak in which all of these happen.
 const LONG: Duration = Duration::from_secs(60);
-const MUST_HAPPEN: [&str; 4] = ["commits followed", "files adopted", "merges", "views"];
+const MUST_HAPPEN: [&str; 5] = [
+    "commits followed",
+    "erases",
+    "files adopted",
+    "merges",
+    "views",
+];
 
 /// How long a writer waits after each request in the first half, at least.
 const FAST: Duration = Duration::from_millis(20);
