@@ -200,6 +200,48 @@ fn every_command_on_the_page_of_proofs_runs_a_test_with_settings_that_it_reads()
     assert!(commands >= 15, "only {commands} commands were found");
 }
 
+/// The words of a command, without the figures of its variables and of `--for`.
+fn without_figures(command: &str) -> String {
+    let words = command.split_whitespace().map(|word| {
+        let variable = word.split_once('=').filter(|_| word.starts_with("AMEM_"));
+        variable.map_or(word, |(name, _)| name)
+    });
+    let words: Vec<_> = words.collect();
+    let until = words.iter().position(|word| *word == "--for");
+    words[..until.unwrap_or(words.len())].join(" ")
+}
+
+#[test]
+fn every_long_form_on_the_page_of_proofs_is_run_by_the_long_script() {
+    let (page, script) = (file("docs/RELIABILITY.md").text, file(".ci/long").text);
+    let run: HashSet<_> = script
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("run "))
+        .map(without_figures)
+        .collect();
+    let (mut out, mut long) = (Vec::new(), 0);
+    for quoted in quoted(&page) {
+        let is_run = |command: &&str| command.starts_with("AMEM_") || command.contains("--for ");
+        let commands = quoted.split(" && ").filter(is_run);
+        for command in commands.filter(|one| one.contains("cargo test ") || one.contains("target/"))
+        {
+            long += 1;
+            if !run.contains(&without_figures(command)) {
+                out.push(format!(".ci/long does not run {command}"));
+            }
+        }
+        // Some are told by their variable alone. A part is no more than the whole.
+        let variables = quoted.split_whitespace().filter(|w| w.starts_with("AMEM_"));
+        for name in variables.filter_map(|word| word.split('=').next()) {
+            if name != "AMEM_CRASH_PART" && !script.contains(&format!("{name}=")) {
+                out.push(format!(".ci/long does not set {name}"));
+            }
+        }
+    }
+    none(out);
+    assert!(long >= 14, "only {long} long forms were found");
+}
+
 #[test]
 fn every_decision_has_its_number_and_is_listed() {
     let architecture = file("docs/ARCHITECTURE.md");
