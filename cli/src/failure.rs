@@ -96,6 +96,13 @@ impl Failure {
                 message,
                 "make room, or write to another disk; nothing was changed",
             ),
+            io::ErrorKind::FileTooLarge => Self::new(
+                Exit::Io,
+                "file_too_large",
+                message,
+                "raise the limit for the size of files (`ulimit -f`), or write to a file system that takes larger ones; \
+                 nothing was changed",
+            ),
             io::ErrorKind::ReadOnlyFilesystem => Self::new(
                 Exit::Io,
                 "read_only",

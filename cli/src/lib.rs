@@ -24,6 +24,7 @@ mod entries;
 mod event;
 mod exit;
 mod failure;
+mod file_sizes;
 mod help;
 mod id;
 mod input;
@@ -96,6 +97,11 @@ const EXAMPLES: &str = "Examples:
 pub fn main() -> ExitCode {
     if let Err(why) = dumps::never() {
         eprintln!("amemctl: note: a core dump of this process would have what it reads: {why}");
+    }
+    if let Err(why) = file_sizes::fail_beyond() {
+        eprintln!(
+            "amemctl: note: a file that grows beyond `ulimit -f` would end this process: {why}"
+        );
     }
     let parsed = help::command().try_get_matches();
     let arguments = parsed.and_then(|matches| {

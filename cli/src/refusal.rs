@@ -128,7 +128,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "DISK_FULL",
         "disk_full",
         Exit::Io,
-        "make room on the disk of the brains; nothing was changed",
+        "make room on the disk of the brains, or raise the limit that is named; nothing was changed",
     ),
     (
         "MESSAGE_SIZE",

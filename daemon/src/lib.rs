@@ -31,6 +31,7 @@ mod digest;
 mod door;
 mod dumps;
 mod figures;
+mod file_sizes;
 mod file_system;
 mod folder;
 mod health;

@@ -16,7 +16,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
 use crate::traces::{self, Exporter};
-use crate::{check, descriptors, dumps, log};
+use crate::{check, descriptors, dumps, file_sizes, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
@@ -80,6 +80,7 @@ async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Re
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
+    file_sizes::fail_beyond().map_err(Error::Signals)?;
     if let Some((_, path)) = &lent.unix {
         config.socket = path.clone();
     }

@@ -75,6 +75,10 @@ impl From<Core> for Refusal {
     }
 }
 
+/// What is to be done where a file may not grow.
+const LARGER_FILES: &str = "a limit for the size of files is reached, of amemd (`ulimit -f`, LimitFSIZE= in its unit) or of \
+     the file system: raise it, and start amemd again";
+
 impl From<Store> for Refusal {
     fn from(error: Store) -> Self {
         let (code, reason) = match error {
@@ -82,6 +86,10 @@ impl From<Store> for Refusal {
             Store::Disk { ref source, .. } => match source.kind() {
                 ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                     (Code::ResourceExhausted, "DISK_FULL")
+                }
+                ErrorKind::FileTooLarge => {
+                    let message = format!("{error}: {LARGER_FILES}");
+                    return Self::new(Code::ResourceExhausted, "DISK_FULL", message);
                 }
                 _ => (Code::Unavailable, "DISK"),
             },

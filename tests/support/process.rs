@@ -1,4 +1,5 @@
-//! Running processes: that one is ready, and what the system says of its memory and its descriptors.
+//! Running processes: that one is ready, what the system says of its memory and its descriptors, and what one is
+//! denied.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -23,6 +24,26 @@ pub fn resident(pid: u32) -> io::Result<u64> {
 /// If there is no such process, or it is another user's.
 pub fn descriptors(pid: u32) -> io::Result<usize> {
     Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.count())
+}
+
+/// The same program, started where it may make no file larger than so many blocks (512 bytes, or 1024 where the shell
+/// counts so). Of the environment it has what was set or removed; whether it has the rest, and where its output goes,
+/// is to be said again.
+pub fn with_small_files(command: &Command, blocks: u32) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c");
+    shell.arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\""));
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell
 }
 
 /// Starts a program that listens to its input and says `ready` once it has begun; then it may say more.

@@ -8,6 +8,7 @@ use amem_core::brain::Brain;
 use amem_core::event::Edge;
 use amem_core::mapping::Map;
 use amem_core::{EdgeType, NodeId};
+use amem_tests::process::with_small_files;
 use amem_tests::shared::reference_brain;
 
 use crate::brains;
@@ -75,6 +76,27 @@ fn a_flipped_bit_costs_nothing() {
         tool.text("get new.amem 1 --history")
             .contains("confidence was 1")
     );
+}
+
+#[test]
+fn where_files_may_not_grow_a_new_one_is_refused_and_nothing_of_it_is_left() {
+    let tool = Tool::with("b.amem", &brains::story());
+    tool.text("export b.amem --vectors --forgotten -o all.jsonl");
+    for line in [
+        ["repair", "b.amem", "new.amem"],
+        ["import", "all.jsonl", "new.amem"],
+    ] {
+        let mut command = tool.command();
+        command.args(line);
+        // A killed program has no exit code.
+        let output = with_small_files(&command, 1).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(6), "{line:?}: {told}");
+        for word in ["File too large", "ulimit -f", "remedy: "] {
+            assert!(told.contains(word), "{line:?}: {told}");
+        }
+        assert_eq!(tool.names(), ["all.jsonl", "b.amem"], "{line:?}");
+    }
 }
 
 #[test]

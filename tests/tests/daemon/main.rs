@@ -25,6 +25,7 @@ mod refused;
 mod rejected;
 mod schedules;
 mod sessions;
+mod sizes;
 mod subscribe;
 mod transfer;
 mod watch;

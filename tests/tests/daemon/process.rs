@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use amem_client::{Client, v1};
 pub(crate) use amem_tests::daemon::create_bare;
+use amem_tests::process::with_small_files;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -29,6 +30,12 @@ pub(crate) fn command(folder: &Path, socket: &Path) -> Command {
     command
 }
 
+/// A path for one, in a folder that goes with its daemon.
+fn new_socket() -> PathBuf {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    std::env::temp_dir().join(format!("amem-{}/s", &id[..12]))
+}
+
 impl Daemon {
     /// Starts a daemon on a folder and waits until it is ready. Its socket lies in the folder of temporary files:
     /// the path of one is short.
@@ -38,9 +45,22 @@ impl Daemon {
 
     /// The same with further flags.
     pub(crate) fn start_with(folder: &Path, flags: &[&str]) -> Self {
-        let id = uuid::Uuid::new_v4().simple().to_string();
-        let socket = std::env::temp_dir().join(format!("amem-{}/s", &id[..12]));
-        let mut child = command(folder, &socket).args(flags).spawn().unwrap();
+        let socket = new_socket();
+        let mut command = command(folder, &socket);
+        command.args(flags);
+        Self::start_by(command, socket)
+    }
+
+    /// The same where no file may be larger than so many blocks (`with_small_files`).
+    pub(crate) fn start_with_small_files(folder: &Path, blocks: u32) -> Self {
+        let socket = new_socket();
+        let mut command = with_small_files(&command(folder, &socket), blocks);
+        command.env_clear().stderr(Stdio::piped());
+        Self::start_by(command, socket)
+    }
+
+    fn start_by(mut command: Command, socket: PathBuf) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let told: Vec<String> = log
             .by_ref()
