@@ -157,7 +157,7 @@ pub const PREFACE_DEADLINE: Duration = Duration::from_secs(5);
 pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(5);
 /// How often a silent peer is looked at, unless it is set.
 pub const KEEPALIVE: Duration = Duration::from_secs(60);
-/// How long a silent peer may take to answer that look.
+/// How long a silent peer may take to answer that look, if it is looked at no more often than so.
 pub const KEEPALIVE_ANSWER: Duration = Duration::from_secs(20);
 /// Calls of one caller within a second, unless the settings say.
 pub const CALLS_PER_SECOND: u64 = 50_000;

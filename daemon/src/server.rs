@@ -25,8 +25,7 @@ use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::latency::Latencies;
 use crate::limits::{
-    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, KEEPALIVE_ANSWER,
-    MESSAGE_BYTES_MAX, SAVE,
+    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
 };
 use crate::listen::{Listeners, accept};
 use crate::methods;
@@ -104,7 +103,7 @@ pub async fn run(
         .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .http2_keepalive_interval(Some(limits.keepalive()))
-        .http2_keepalive_timeout(Some(KEEPALIVE_ANSWER))
+        .http2_keepalive_timeout(Some(limits.keepalive_answer()))
         .add_service(health.service())
         .add_service(reflection().build_v1().map_err(Error::Reflection)?)
         .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)

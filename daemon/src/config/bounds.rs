@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::limits::{
     BRAIN_IDLE_CLOSE, CALLS_PER_SECOND, CONNECTION_STREAMS_MAX, CONNECTIONS_MAX,
     CONNECTIONS_PER_SECOND, CONNECTIONS_PER_USER_MAX, DEADLINE, DEADLINE_MAX, HANDSHAKE_DEADLINE,
-    KEEPALIVE, PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX, REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
+    KEEPALIVE, KEEPALIVE_ANSWER, PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX,
+    REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
 };
 
 macro_rules! limits {
@@ -109,6 +110,11 @@ impl Limits {
     /// How often a silent peer is looked at.
     pub fn keepalive(&self) -> Duration {
         Duration::from_secs(self.keepalive_secs)
+    }
+
+    /// How long a silent peer may take to answer: no longer than it is left alone.
+    pub fn keepalive_answer(&self) -> Duration {
+        KEEPALIVE_ANSWER.min(self.keepalive())
     }
 
     /// After which time a brain that nobody asks for is closed.

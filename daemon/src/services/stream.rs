@@ -83,14 +83,7 @@ async fn send_all(
             return Ok(());
         };
         let batch = tokio::select! {
-            batch = timeout(STREAM_AFTER, batches.message()) => match batch {
-                Ok(batch) => batch?,
-                Err(_) => {
-                    let seconds = STREAM_AFTER.as_secs();
-                    let message = format!("no batch came for {seconds} s: open a new stream");
-                    return Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message).into());
-                }
-            },
+            batch = in_time(batches.message()) => batch?,
             _ = stop.wait_for(|stop| *stop) => {
                 let message = "the daemon is stopping: send what was not answered again";
                 return Err(Refusal::new(Code::Unavailable, "CLOSING", message).into());
@@ -100,6 +93,18 @@ async fn send_all(
             return Ok(());
         };
         place.send(one(&daemon, &caller, batch).await);
+    }
+}
+
+/// What comes next of a stream, if it comes in time.
+async fn in_time<T>(next: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    match timeout(STREAM_AFTER, next).await {
+        Ok(next) => next,
+        Err(_) => {
+            let seconds = STREAM_AFTER.as_secs();
+            let message = format!("no batch came for {seconds} s: open a new stream");
+            Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message).into())
+        }
     }
 }
 
@@ -147,4 +152,27 @@ async fn answer_all(
         batch_index += 1;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::{Instant, sleep};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_batch_that_does_not_come_ends_its_stream_and_one_that_comes_late_does_not() {
+        let after = |time| async move {
+            sleep(time).await;
+            Ok(7)
+        };
+        let second = Duration::from_secs(1);
+        assert_eq!(in_time(after(STREAM_AFTER - second)).await.unwrap(), 7);
+        let begun = Instant::now();
+        let status = in_time(after(STREAM_AFTER + second)).await.unwrap_err();
+        assert_eq!(begun.elapsed().as_secs(), STREAM_AFTER.as_secs());
+        assert_eq!(status.code(), Code::DeadlineExceeded);
+        let message = status.message();
+        assert!(message.contains("600 s: open a new stream"), "{message}");
+    }
 }

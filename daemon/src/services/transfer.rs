@@ -132,7 +132,14 @@ async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
 async fn next_part<P: Parts>(
     parts: &mut Streaming<P>,
 ) -> Result<Option<Result<P::Options, Vec<u8>>>, Status> {
-    match timeout(PART_AFTER, parts.message()).await {
+    part_of(parts.message()).await
+}
+
+/// What a message has, if it comes in time.
+async fn part_of<P: Parts>(
+    next: impl Future<Output = Result<Option<P>, Status>>,
+) -> Result<Option<Result<P::Options, Vec<u8>>>, Status> {
+    match timeout(PART_AFTER, next).await {
         Ok(Ok(None)) => Ok(None),
         Ok(Ok(Some(message))) => match message.part() {
             Some(part) => Ok(Some(part)),
@@ -298,5 +305,30 @@ impl<'a> Sender<'a> {
         self.offset += bytes;
         let sent = self.to.send(part).await;
         sent.map_err(|gone| gone.refusal("SLOW_READER", "export again"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::time::{Instant, sleep};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_part_of_a_file_that_does_not_come_ends_its_call_and_one_that_comes_late_does_not() {
+        let after = |time| async move {
+            sleep(time).await;
+            let part = Some(Part::Data(vec![7]));
+            Ok(Some(v1::ImportBrainRequest { part }))
+        };
+        let second = Duration::from_secs(1);
+        let came = part_of(after(PART_AFTER - second)).await.unwrap();
+        assert_eq!(came.unwrap().unwrap_err(), [7]);
+        let begun = Instant::now();
+        let status = part_of(after(PART_AFTER + second)).await.err().unwrap();
+        assert_eq!(begun.elapsed().as_secs(), PART_AFTER.as_secs());
+        assert_eq!(status.code(), Code::DeadlineExceeded);
+        let message = status.message();
+        assert!(message.contains("60 s: send the file again"), "{message}");
     }
 }

@@ -15,6 +15,7 @@ mod hooked;
 mod image;
 mod log;
 mod sim;
+mod thin;
 
 pub use chance::Chance;
 pub use content::Content;
@@ -25,3 +26,4 @@ pub use hooked::{About, Hooked};
 pub use image::{Entry, Image, folder_of};
 pub use log::{Answered, Log, Op};
 pub use sim::SimDisk;
+pub use thin::{LONG, Thin};

@@ -15,6 +15,48 @@ use crate::tokens::{TCP, batch, connect, create, revoke, with};
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+    [&[a, b, c, kind, flags, 0, 0, 0, stream][..], payload].concat()
+}
+
+/// The headers of a call of `GetStatus`.
+fn call() -> Vec<u8> {
+    let path = b"/amem.v1.AdminService/GetStatus";
+    [
+        &[0x83, 0x86, 0x04, path.len() as u8][..],
+        path,
+        &[0x01, 9],
+        b"localhost",
+        &[0x0f, 0x10, 16],
+        b"application/grpc",
+        &[0x00, 2],
+        b"te",
+        &[8],
+        b"trailers",
+    ]
+    .concat()
+}
+
+/// Reads to the next frame of a kind; gives its stream, and what it has.
+async fn next(kind: u8, from: &mut UnixStream) -> (u8, Vec<u8>) {
+    let reading = async {
+        loop {
+            let mut head = [0; 9];
+            from.read_exact(&mut head).await.unwrap();
+            let bytes = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+            let mut payload = vec![0; bytes];
+            from.read_exact(&mut payload).await.unwrap();
+            if head[3] == kind {
+                return (head[8], payload);
+            }
+        }
+    };
+    let read = timeout(Duration::from_secs(20), reading).await;
+    read.expect("it never comes")
+}
+
 /// Reads until the other end closes.
 async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
     let mut said = Vec::new();
@@ -68,10 +110,7 @@ async fn a_connection_that_says_nothing_is_closed_and_one_that_speaks_stays() {
 async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other() {
     let daemon = Place::new("").start();
     let client = daemon.client().await;
-    let header_frame = |kind: u8, flags: u8, payload: &[u8]| {
-        let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
-        [&[a, b, c, kind, flags, 0, 0, 0, 1][..], payload].concat()
-    };
+    let header_frame = |kind, flags, payload: &[u8]| frame(kind, flags, 1, payload);
     let mut endless = header_frame(1, 0, &[0x10; 16_000]);
     for _ in 0..6 {
         endless.extend(header_frame(9, 0, &[0x10; 16_000]));
@@ -89,6 +128,70 @@ async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other(
         until_closed(&mut stream).await;
         ask(client.channel(), &[]).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn headers_above_their_limit_are_refused_and_the_next_call_is_served() {
+    let daemon = Place::new(TCP).start();
+    let bearer = format!("Bearer {}", daemon.token().await);
+    for bytes in [14 << 10, 17 << 10] {
+        let large = "x".repeat(bytes);
+        let large = ("x-large", large.as_str());
+        let by_socket = daemon.client().await.channel();
+        let by_tcp = connect(&daemon).await;
+        let authorised = ("authorization", bearer.as_str());
+        let answers = [
+            ask(by_socket, &[large]).await,
+            ask(by_tcp, &[authorised, large]).await,
+        ];
+        for answer in answers {
+            let is_served = answer.is_ok();
+            assert_eq!(is_served, bytes < 16 << 10, "{bytes}: {answer:?}");
+        }
+        ask(daemon.client().await.channel(), &[]).await.unwrap();
+        ask(connect(&daemon).await, &[authorised]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn streams_above_the_limit_of_their_connection_are_refused_and_the_others_go_on() {
+    let daemon = Place::new("[limits]\nstreams_per_connection = 2\n").start();
+    let mut caller = UnixStream::connect(daemon.place.socket()).await.unwrap();
+    caller.write_all(PREFACE).await.unwrap();
+    caller.write_all(SETTINGS).await.unwrap();
+    // Calls of which the message does not come.
+    for stream in [1, 3, 5] {
+        let begun = frame(1, 4, stream, &call());
+        caller.write_all(&begun).await.unwrap();
+    }
+    let (stream, why) = next(3, &mut caller).await;
+    assert_eq!((stream, &why[..]), (5, &[0, 0, 0, 7][..]), "REFUSED_STREAM");
+    // One that ends makes room for another: both are answered, with an end of their own.
+    for stream in [1, 7] {
+        if stream == 7 {
+            caller.write_all(&frame(1, 4, 7, &call())).await.unwrap();
+        }
+        caller
+            .write_all(&frame(0, 1, stream, &[0; 5]))
+            .await
+            .unwrap();
+        // The head of the answer, and its trailers.
+        for part in ["head", "trailers"] {
+            assert_eq!(next(1, &mut caller).await.0, stream, "{part}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_answers_no_ping_is_cut_off() {
+    let daemon = Place::new("[limits]\nkeepalive_secs = 1\n").start();
+    let mut silent = UnixStream::connect(daemon.place.socket()).await.unwrap();
+    silent.write_all(PREFACE).await.unwrap();
+    silent.write_all(SETTINGS).await.unwrap();
+    let (stream, asked) = next(6, &mut silent).await;
+    assert_eq!((stream, asked.len()), (0, 8), "a ping");
+    // Sooner than one who calls nothing is sent away for that.
+    until_closed(&mut silent).await;
 }
 
 #[tokio::test]
@@ -198,24 +301,6 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
 #[tokio::test]
 async fn an_answer_that_is_not_read_keeps_its_call_under_way() {
     let daemon = Place::new("[limits]\nrequests_in_flight = 1\n").start();
-    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
-        let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
-        [&[a, b, c, kind, flags, 0, 0, 0, stream][..], payload].concat()
-    };
-    let path = b"/amem.v1.AdminService/GetStatus";
-    let block = [
-        &[0x83, 0x86, 0x04, path.len() as u8][..],
-        path,
-        &[0x01, 9],
-        b"localhost",
-        &[0x0f, 0x10, 16],
-        b"application/grpc",
-        &[0x00, 2],
-        b"te",
-        &[8],
-        b"trailers",
-    ]
-    .concat();
     let mut reader = UnixStream::connect(daemon.place.socket()).await.unwrap();
     reader.write_all(PREFACE).await.unwrap();
     // Its windows are closed: nothing of the answer but its head can be sent.
@@ -223,18 +308,10 @@ async fn an_answer_that_is_not_read_keeps_its_call_under_way() {
         .write_all(&frame(4, 0, 0, &[0, 4, 0, 0, 0, 0]))
         .await
         .unwrap();
-    reader.write_all(&frame(1, 4, 1, &block)).await.unwrap();
+    reader.write_all(&frame(1, 4, 1, &call())).await.unwrap();
     reader.write_all(&frame(0, 1, 1, &[0; 5])).await.unwrap();
     // Until the head of the answer is here.
-    loop {
-        let mut head = [0; 9];
-        reader.read_exact(&mut head).await.unwrap();
-        let bytes = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-        reader.read_exact(&mut vec![0; bytes]).await.unwrap();
-        if head[3] == 1 {
-            break;
-        }
-    }
+    next(1, &mut reader).await;
     let socket = daemon.place.socket();
     let client = amem_client::Client::connect_unix(&socket).await.unwrap();
     let answer = ask(client.channel(), &[]).await;

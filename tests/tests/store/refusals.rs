@@ -5,10 +5,14 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use amem_core::foreign::{CompatOptions, Layout, write_compatible};
 use amem_core::{EdgeType, EventType, NodeId, SessionId};
 use amem_store::disk::os::OsDisk;
+use amem_store::incoming::FOREIGN_BYTES_MAX;
 use amem_store::mutation::{Correct, NewEdge, NewEvent};
-use amem_store::{Create, Error, Folder, Mutation, Store, create};
+use amem_store::{Create, Error, Folder, Incoming, Mutation, Store, create};
+use amem_tests::disk::{LONG, Thin};
+use amem_tests::random;
 use uuid::Uuid;
 
 use crate::{correction, dump, fact, ingest, open, run};
@@ -248,4 +252,55 @@ fn a_file_that_cannot_be_opened_stays_protected() {
     let before = mode(&other);
     folder.disk().open("other").unwrap_err();
     assert_eq!(mode(&other), before);
+}
+
+#[test]
+fn a_file_of_another_layout_that_is_too_large_is_refused_before_it_is_read_into_memory() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let disk = Thin::new(Arc::new(OsDisk::new(place.path()).unwrap()));
+    let folder = Folder::open(Arc::new(disk), "a test").unwrap();
+    let mut start = Vec::new();
+    write_compatible(&random::graph(3), CompatOptions::default(), &mut start).unwrap();
+    // A section behind the others, of a kind that nobody knows, as large as is wanted.
+    let received = |name: Option<&str>, parts: u64| {
+        let section = parts * LONG as u64;
+        let head = [&start[..], &[0xee], &section.to_le_bytes()].concat();
+        let bytes = head.len() as u64 + section;
+        let mut file = match name {
+            Some(name) => Incoming::begin(&folder, name, bytes),
+            None => Incoming::to_be_read(&folder, bytes),
+        }
+        .unwrap();
+        file.push(&head).unwrap();
+        let zeros = vec![0; LONG];
+        for _ in 0..parts {
+            file.push(&zeros).unwrap();
+        }
+        file
+    };
+    let imported = received(Some("small"), 1).finish(false).unwrap();
+    assert_eq!(imported.layout, Layout::Reference);
+    received(None, 1).into_view().unwrap();
+
+    let parts = FOREIGN_BYTES_MAX / LONG as u64;
+    let large = |name| received(name, parts);
+    let refused = [
+        large(Some("large")).finish(false).unwrap_err(),
+        large(None).into_view().unwrap_err(),
+    ];
+    for refused in refused {
+        let limit = matches!(
+            refused,
+            Error::Core(amem_core::Error::Limit {
+                max: FOREIGN_BYTES_MAX,
+                ..
+            })
+        );
+        let told = refused.to_string();
+        assert!(limit && told.contains("another layout"), "{told}");
+    }
+    // Nothing of them is left.
+    assert_eq!(folder.names().unwrap(), ["small"]);
+    let left = fs::read_dir(place.path().join(".amemd/tmp")).unwrap();
+    assert_eq!(left.count(), 0);
 }

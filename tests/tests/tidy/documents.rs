@@ -126,7 +126,13 @@ fn every_test_that_a_decision_names_exists() {
 #[test]
 fn every_test_and_setting_that_the_page_on_security_names_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
-    let limits = ["daemon/src/limits.rs", "store/src/incoming.rs"].map(file);
+    let limits = [
+        "daemon/src/limits.rs",
+        "store/src/incoming.rs",
+        "core/src/limits.rs",
+        "core/src/foreign/text.rs",
+    ];
+    let limits = limits.map(file);
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
     let (mut out, mut tests) = (Vec::new(), 0);
     for name in quoted(&page.text) {
