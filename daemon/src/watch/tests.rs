@@ -1,5 +1,7 @@
-//! A watch in which a turn has a defect.
+//! A watch in which a turn has a defect, or of which news were lost.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use amem_store::Folder;
@@ -10,10 +12,11 @@ use crate::figures::Figures;
 use crate::health::Health;
 use crate::jobs::Jobs;
 
-#[tokio::test]
-async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A watch of a folder that will not be looked through for long.
+fn watch_of(path: &Path, events: Option<Events>) -> Watch {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let ours = Folder::open(disk, "a test").unwrap();
     let health = Health::new();
@@ -24,33 +27,85 @@ async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
         Jobs::default(),
         Figures::new(),
     );
-    std::fs::write(path.join("new.amem"), "a part of a brain").unwrap();
-    let watch = Watch {
-        brains: brains.clone(),
-        // Nothing but a look through the folder finds the file, and there would be none for long.
-        events: None,
+    Watch {
+        brains,
+        events,
         arrivals: Arrivals::default(),
         work: JoinSet::new(),
         rescan_at: Instant::now() + Duration::from_secs(3600),
+    }
+}
+
+/// Takes turns until a file waits to become a brain `new`, or was found to be none.
+async fn until_found(watch: Watch, turn: impl for<'w> FnMut(&'w mut Watch) -> Turn<'w>) {
+    let brains = watch.brains.clone();
+    let found = async {
+        while brains.figures().files_waiting().get() == 0 && brains.problem("new").is_none() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     };
+    tokio::select! {
+        () = turns(watch, turn) => {}
+        () = found => return,
+        () = tokio::time::sleep(PATIENCE) => {}
+    }
+    panic!("it was not found");
+}
+
+#[tokio::test]
+async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing but a look through the folder finds the file.
+    let watch = watch_of(folder.path(), None);
+    fs::write(folder.path().join("new.amem"), "a part of a brain").unwrap();
     let mut count = 0;
-    let watching = turns(watch, |watch| {
+    until_found(watch, |watch| {
         count += 1;
         match count {
             1 => Box::pin(async { panic!("on purpose") }),
             _ => Box::pin(watch.turn()),
         }
-    });
-    let found = async {
-        while brains.figures().files_waiting().get() == 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let patience = tokio::time::sleep(Duration::from_secs(30));
-    tokio::select! {
-        () = watching => {}
-        () = found => return,
-        () = patience => {}
+    })
+    .await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_came_while_more_happened_than_could_be_told_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = Events::of(folder.path()).unwrap();
+    let watch = watch_of(folder.path(), Some(events));
+    let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+    let most: usize = most.trim().parse().unwrap();
+    // One after the other, as the same news twice in a row are told once; neither is a brain's.
+    for name in ["one", "other"].into_iter().cycle().take(most + 1) {
+        fs::write(folder.path().join(name), "").unwrap();
     }
-    panic!("it was not found");
+    // Of this nothing is told, but that there was more.
+    fs::write(folder.path().join("new.amem"), "a part of a brain").unwrap();
+    until_found(watch, |watch| Box::pin(watch.turn())).await;
+}
+
+#[tokio::test]
+async fn the_folder_is_looked_through_again_after_a_while_more_often_if_nothing_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watch = watch_of(folder.path(), None);
+    for name in ["one", "two"] {
+        let path = folder.path().join(name).with_extension("amem");
+        fs::write(path, "a part of a brain").unwrap();
+        // The time is over.
+        let begun = Instant::now();
+        watch.rescan_at = begun;
+        watch.turn().await;
+        assert!(watch.arrivals.names().contains(&name.to_owned()), "{name}");
+        let next = watch.rescan_at - RESCAN_UNWATCHED_EVERY;
+        assert!((begun..=Instant::now()).contains(&next), "{name}");
+    }
+    watch.events = Events::of(folder.path()).ok();
+    if watch.events.is_some() {
+        let begun = Instant::now();
+        watch.rescan().await;
+        let next = watch.rescan_at - RESCAN_EVERY;
+        assert!((begun..=Instant::now()).contains(&next));
+    }
 }
