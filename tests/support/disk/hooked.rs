@@ -1,5 +1,5 @@
-//! A disk with something in between: a test's own code runs before each write and each sync of a file, and before a
-//! file loses its name.
+//! A disk with something in between: a test's own code runs before a file is opened, before each write and each sync of
+//! one, and before one loses its name.
 
 use std::fmt;
 use std::io;
@@ -12,6 +12,8 @@ use super::forward;
 /// What is about to happen to a file, or to whatever has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
+    /// `Disk::open`
+    Open,
     /// `File::write_at`
     Write,
     /// `File::sync`, `File::sync_part`
@@ -54,6 +56,7 @@ impl Disk for Hooked {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        (self.hook)(About::Open);
         Ok(self.file(self.inner.open(name)?))
     }
 

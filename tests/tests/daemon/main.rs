@@ -19,6 +19,7 @@ mod kept;
 mod live;
 mod many;
 mod merge;
+mod panics;
 mod process;
 mod readers_gone;
 mod refused;
