@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::config::{Config, Setting};
 use crate::error::Result;
-use crate::folder::{check_folder, check_socket_folder};
+use crate::folder::{check_folder, check_owners, check_socket_folder};
 use crate::secrets::Secrets;
 use crate::socket::check_path;
 use crate::traces::{self, Exporter};
@@ -33,6 +33,9 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<S
     // The default folder is made at the start.
     if !config.default_folder || config.folder.exists() {
         warnings.extend(check_folder(config)?);
+        // Whoever checks may be another user than the one that amemd is to run as.
+        let owners = check_owners(&config.folder);
+        warnings.extend(owners.err().map(|why| why.to_string()));
     }
     traces::check(config, exporter)?;
     check_path(&config.socket)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use amem_core::reader::boot_id;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
+use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
 
 use crate::access::{is_in_group, is_own_group};
 use crate::config::{Config, READERS};
@@ -29,6 +31,7 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
     for warning in check_folder(config)? {
         tracing::warn!("{warning}");
     }
+    check_owners(&config.folder)?;
     let disk =
         OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
     let (pid, socket) = (std::process::id(), config.socket.display());
@@ -70,6 +73,45 @@ pub(crate) fn check_folder(config: &Config) -> Result<Vec<String>> {
     }
     warnings.extend(unreachable_for(config));
     Ok(warnings)
+}
+
+/// Refuses a folder that another user has in hand, or one of our own in it: who owns a folder can take away what is in
+/// it and put something else there, whatever the modes of the files say.
+pub(crate) fn check_owners(folder: &Path) -> Result<()> {
+    let meta = fs::metadata(folder).map_err(|e| Error::io("open the folder", folder, e))?;
+    if !is_ours(&meta) {
+        return Err(Error::Folder {
+            path: folder.into(),
+            why: "belongs to another user, who could put something else in the place of any brain: run amemd as that \
+                  user, give the folder to the one that amemd runs as (chown -R), or use another",
+        });
+    }
+    // The outermost first: behind one that is a link nothing is looked at.
+    [OWN, TMP, RECOVERED, CONFLICTS]
+        .iter()
+        .try_for_each(|own| check_own(&folder.join(own)))
+}
+
+/// Refuses a folder of our own that is not as we made it.
+fn check_own(path: &Path) -> Result<()> {
+    let meta = match fs::symlink_metadata(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        meta => meta.map_err(|e| Error::io("look at", path, e))?,
+    };
+    let why = if !meta.is_dir() {
+        "is a link or a file, where amemd makes a folder of its own: move it away, and what was in the folder back"
+    } else if !is_ours(&meta) {
+        "belongs to another user, who could put something else in the place of what amemd keeps there: give it to the \
+         user that amemd runs as (chown -R)"
+    } else if meta.permissions().mode() & 0o002 != 0 || can_be_written_by_a_group(&meta) {
+        "can be written by others, where amemd keeps files of its own: take that right away (chmod go-w)"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Folder {
+        path: path.into(),
+        why,
+    })
 }
 
 /// Only who is in a group can give files to it.
@@ -184,5 +226,52 @@ mod tests {
                 assert!(refused.contains("another user"), "{refused}");
             }
         }
+    }
+
+    #[test]
+    fn a_folder_that_another_user_has_in_hand_is_refused_and_so_is_one_of_our_own_in_it() {
+        let chown = |path: &Path, user| std::os::unix::fs::chown(path, Some(user), None);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let refused = |what: &Path, words: &str| {
+            let told = check_owners(path).unwrap_err().to_string();
+            let begins = told.starts_with(&format!("{} ", what.display()));
+            assert!(begins && told.contains(words), "{words}: {told}");
+        };
+        check_owners(path).unwrap();
+        let disk = Arc::new(OsDisk::new(path).unwrap());
+        drop(Folder::open(disk, "a test").unwrap());
+        check_owners(path).unwrap();
+        let us = fs::metadata(path).unwrap().uid();
+        // Only root can give a folder away.
+        let is_root = chown(path, 65_531).is_ok();
+        if is_root {
+            refused(path, "run amemd as that user");
+            chown(path, us).unwrap();
+        }
+        for own in [
+            ".amemd",
+            ".amemd/tmp",
+            ".amemd/recovered",
+            ".amemd/conflicts",
+        ] {
+            let (own, aside) = (path.join(own), path.join("aside"));
+            let set = |mode| fs::set_permissions(&own, fs::Permissions::from_mode(mode)).unwrap();
+            set(0o702);
+            refused(&own, "chmod go-w");
+            set(0o755);
+            check_owners(path).unwrap();
+            fs::rename(&own, &aside).unwrap();
+            std::os::unix::fs::symlink(&aside, &own).unwrap();
+            refused(&own, "is a link");
+            fs::remove_file(&own).unwrap();
+            fs::rename(&aside, &own).unwrap();
+            if is_root {
+                chown(&own, 65_531).unwrap();
+                refused(&own, "chown -R");
+                chown(&own, us).unwrap();
+            }
+        }
+        check_owners(path).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! Starting: settings shown and refused, sockets that are taken or stale, what the service manager is told.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -125,6 +125,31 @@ async fn a_socket_that_a_dead_daemon_left_is_taken_over() {
     let daemon = place.start();
     let client = daemon.client().await;
     ask(client.channel(), &[]).await.unwrap();
+}
+
+#[test]
+fn a_folder_of_brains_that_belongs_to_another_user_is_refused_before_anything_is_made() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        skipped("only root can give folders away, and be other users");
+        return;
+    }
+    let (owner, place) = (65_531, Place::new(""));
+    let brains = place.path("brains");
+    chown(&brains, Some(owner), Some(owner)).unwrap();
+    let (code, told) = place.refused(&[]);
+    assert_eq!(code, Some(1), "{told}");
+    for words in [brains.to_str().unwrap(), "another user", "chown"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(!brains.join(".amemd").exists() && !place.socket().exists());
+    // To check, one need not be that user.
+    let output = place.command().arg("--check-config").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(
+        told.contains("warning") && told.contains("another user"),
+        "{told}"
+    );
 }
 
 /// Says the first words of HTTP/2 as another user; prints how many bytes it is answered.
