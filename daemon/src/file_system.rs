@@ -86,6 +86,15 @@ fn judge(folder: &Path, kind: Kind, allow_elsewhere: bool) -> Result<Option<Stri
 mod tests {
     use super::*;
 
+    /// File systems on disks of this machine. What is made in a container's overlayfs lies on that of its upper layer.
+    const DISKS: [(u32, &str); 5] = [
+        (0xEF53, "ext4"),
+        (0x5846_5342, "XFS"),
+        (0x9123_683E, "btrfs"),
+        (0x794C_7630, "overlayfs"),
+        (0x2011_BAB0, "exFAT"),
+    ];
+
     #[test]
     fn a_folder_elsewhere_is_refused_unless_allowed_and_one_in_memory_is_warned_of() {
         let folder = Path::new("/brains");
@@ -104,7 +113,13 @@ mod tests {
             let warning = judge(folder, kind_of(magic), false).unwrap();
             assert!(warning.is_some_and(|words| words.contains(name)));
         }
-        assert_eq!(judge(folder, kind_of(0xEF53), false).unwrap(), None);
+        for (magic, name) in DISKS {
+            assert_eq!(
+                judge(folder, kind_of(magic), false).unwrap(),
+                None,
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -152,6 +152,30 @@ fn a_folder_of_brains_that_belongs_to_another_user_is_refused_before_anything_is
     );
 }
 
+#[test]
+fn a_folder_in_memory_is_warned_of_at_the_start() {
+    let memory = "/dev/shm";
+    let tmpfs = 0x0102_1994;
+    let found = rustix::fs::statfs(memory).map(|found| found.f_type as u32);
+    if found != Ok(tmpfs) {
+        skipped("there is no file system in memory at /dev/shm");
+        return;
+    }
+    let folder = tempfile::tempdir_in(memory).unwrap();
+    let place = Place::new("");
+    let mut command = place.command();
+    command.arg("--folder").arg(folder.path());
+    let (_, told) = Daemon::start(place, command).end_and_tell();
+    let path = folder.path().to_str().unwrap();
+    let words = [
+        "WARN",
+        path,
+        "in memory: nothing in it survives a power cut",
+    ];
+    let is_warning = |line: &str| words.iter().all(|words| line.contains(words));
+    assert!(told.lines().any(is_warning), "{told}");
+}
+
 /// Says the first words of HTTP/2 as another user; prints how many bytes it is answered.
 const STRANGER: &str = r#"
 import socket, sys
