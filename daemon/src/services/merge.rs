@@ -335,28 +335,55 @@ pub(super) async fn refuse_kept(
             let settled = kept.stamp.filter(is_settled);
             let seen = settled.map(|stamp| (kept.file.clone(), stamp));
             let is_known = seen.as_ref().is_some_and(|seen| before.contains(seen));
-            if !is_known && erased.may_be_in(&folder, &kept)? {
-                return Ok((looked, Some(kept)));
+            let hinders = match is_known {
+                true => Ok(false),
+                false => erased.may_be_in(&folder, &kept),
+            };
+            match hinders {
+                Ok(false) => looked.extend(seen),
+                Ok(true) => return Ok((looked, Some((kept, None)))),
+                Err(why) => return Ok((looked, Some((kept, Some(why))))),
             }
-            looked.extend(seen);
         }
         Ok((looked, None))
     });
     let (looked, found) = found.await?;
-    let Some(Kept { file, brain, .. }) = found else {
-        return Ok(looked);
-    };
-    if !caller.sees(&brain) {
-        let message = "a file that was kept aside has the text as well, and is not for this caller to see: have an \
-                       administrator of all brains end it first";
-        let refusal = Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message);
-        return Err(refusal);
+    match found {
+        None => Ok(looked),
+        Some((kept, why)) => Err(hindrance(caller, &kept, why)),
     }
+}
+
+/// A kept file stands in the way of an erase. `why`: nothing could be said of what it has. Who may not know of its
+/// brain is told neither that nor its name.
+fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
+    if !caller.sees(&kept.brain) {
+        let message = "a file that was kept aside has the text as well, or can't be looked through, and is not for this \
+                       caller to see: have an administrator of all brains end it first";
+        return Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message);
+    }
+    let what = match &why {
+        None => "has the text as well".to_owned(),
+        Some(why) => format!("can't be looked through ({})", why.message),
+    };
     let message = format!(
-        "{file}, which was kept aside, has the text as well: end it first (`amemctl conflicts` lists such files; \
-         --keep-ours takes one away, --merge brings what it has into the brain and takes it away)"
+        "{}, which was kept aside, {what}: end it first (`amemctl conflicts` lists such files; --keep-ours takes one \
+         away, --merge brings what it has into the brain and takes it away)",
+        kept.file
     );
-    Err(Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message))
+    match why {
+        // It may be another time.
+        Some(mut why) if matches!(why.code, Code::Unavailable | Code::ResourceExhausted) => {
+            why.0.message = message;
+            why
+        }
+        _ => Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message),
+    }
+}
+
+/// True if a file that was listed is kept no more.
+fn is_gone(folder: &Folder, kept: &Kept) -> bool {
+    matches!(kept::find(folder, &kept.file), Err(Store::NotKept { .. }))
 }
 
 /// Events that are being erased, or were.
@@ -381,35 +408,87 @@ impl<'v> Erased<'v> {
         }
     }
 
-    /// True if a kept file has one of them whole, or may, as it can't be read.
+    /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
+    /// read, so that nothing is known of it.
     fn may_be_in(&self, folder: &Folder, kept: &Kept) -> Result<bool> {
-        let read = || kept::read(folder, &kept.file);
-        let has = match kept.told {
-            Some((of, _)) if of == self.view.identity().lineage || kept.brain == self.brain => {
-                read().and_then(|(other, _)| merge::whole_in(self.view, &other, &self.ids))
-            }
-            // Of another brain, which this one may have been merged with: damage there is no matter of ours.
-            Some(_) if !self.whole.is_empty() => {
-                let has =
-                    read().and_then(|(other, _)| merge::whole_in(self.view, &other, &self.whole));
-                return match has.map_err(Refusal::from) {
-                    Ok(found) => Ok(!found.is_empty()),
-                    Err(why) if why.code == Code::DataLoss => {
-                        let (file, why) = (&kept.file, &why.message);
-                        tracing::warn!(file, why, "not looked through for an erase");
-                        Ok(false)
-                    }
-                    Err(why) => Err(why),
-                };
-            }
+        let read = || Ok(kept::read(folder, &kept.file)?.0);
+        let whole_in = |ids: &[NodeId]| {
+            let found = merge::whole_in(self.view, &read()?, ids)?;
+            Ok(!found.is_empty())
+        };
+        let lineage = self.view.identity().lineage;
+        let is_ours = kept.brain == self.brain || kept.told.is_some_and(|(of, _)| of == lineage);
+        let has: Result<bool, Store> = match kept.told {
+            Some(_) if is_ours => whole_in(&self.ids),
+            // Of another brain, which this one may have been merged with.
+            Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
             // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
-            None if kept.brain == self.brain && !self.whole.is_empty() => {
-                let has = read()
-                    .and_then(|(other, _)| merge::has_text_of(self.view, &other, &self.whole));
-                return Ok(!matches!(has, Ok(false)));
+            None if is_ours && !self.whole.is_empty() => {
+                read().and_then(|other| merge::has_text_of(self.view, &other, &self.whole))
             }
             _ => return Ok(false),
         };
-        Ok(!has.is_ok_and(|found| found.is_empty()))
+        match has {
+            Ok(has) => Ok(has),
+            Err(_) if is_gone(folder, kept) => Ok(false),
+            Err(_) if is_ours => Ok(true),
+            Err(why) => match Refusal::from(why) {
+                // Damage there is no matter of ours.
+                why if why.code == Code::DataLoss => {
+                    let (file, why) = (&kept.file, &why.message);
+                    tracing::warn!(file, why, "not looked through for an erase");
+                    Ok(false)
+                }
+                why => Err(why),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_core::EventType;
+    use amem_store::disk::os::OsDisk;
+    use amem_store::mutation::{Ingest, NewEvent};
+    use amem_store::{Create, create};
+    use std::fs;
+
+    #[test]
+    fn a_kept_file_that_is_gone_meanwhile_hinders_no_erase() {
+        let place = tempfile::tempdir().unwrap();
+        let disk = Arc::new(OsDisk::new(place.path()).unwrap());
+        let folder = Folder::open(disk, "a test").unwrap();
+        let open = |name: &str| {
+            create(&folder, name, &Create::default()).unwrap();
+            let mut store = amem_store::Store::open(&folder, name).unwrap();
+            let events = vec![NewEvent::new(EventType::FACT, "the same")];
+            let ingest = Mutation::Ingest(Ingest {
+                events,
+                ..Ingest::default()
+            });
+            store.commit(&[Request::new(ingest)]).remove(0).unwrap();
+            store
+        };
+        let (ours, _other) = (open("b"), open("other"));
+        let view = ours.view();
+        let erased = Erased::of(&view, "b", vec![NodeId(0)]);
+        // Of this brain, of another, and one that nothing is known of.
+        let noise = place.path().join("noise");
+        fs::write(&noise, "no brain").unwrap();
+        for (of, file, hinders) in [
+            ("b", "b.amem", true),
+            ("other", "other.amem", false),
+            ("b", "noise", true),
+        ] {
+            let path = place.path().join(format!(".amemd/conflicts/{of}-1.amem"));
+            fs::copy(place.path().join(file), &path).unwrap();
+            let kept = kept::list(&folder).unwrap().remove(0);
+            assert_eq!(kept.brain, of);
+            assert_eq!(erased.may_be_in(&folder, &kept).unwrap(), hinders, "{file}");
+            fs::remove_file(&path).unwrap();
+            let gone = erased.may_be_in(&folder, &kept);
+            assert!(!gone.unwrap(), "{file} is gone");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Every call there is, as who has a role for one brain: nothing that it is told has the name of another.
 
+use std::fs;
 use std::time::Duration;
 
 use amem_client::v1;
@@ -226,4 +227,39 @@ async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_
     };
     client.admin().resolve_kept_file(request).await.unwrap();
     memory.erase(with(&token, erase())).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_erasure_that_a_file_of_another_brain_may_hinder_is_refused_without_its_name() {
+    // With so long a journal it would take more memory than a file that is looked through may.
+    const JOURNAL_BYTES: u64 = 257 << 20;
+    let (daemon, token) = daemon().await;
+    let (copy, veiled) = (
+        daemon.place.path("copy"),
+        daemon.place.path(&format!("brains/{VEILED}.amem")),
+    );
+    // What is between its frames and its end is a hole.
+    let bytes = fs::read(&veiled).unwrap();
+    fs::write(&copy, &bytes).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(&copy).unwrap();
+    file.set_len(bytes.len() as u64 + JOURNAL_BYTES).unwrap();
+    drop(file);
+    fs::rename(&copy, &veiled).unwrap();
+    daemon.says("it is kept as a conflict");
+
+    let mut memory = MemoryServiceClient::new(channel(&daemon).await);
+    let erase = || v1::EraseRequest {
+        brain: MINE.into(),
+        event_ids: vec![0],
+        ..Default::default()
+    };
+    let refused = memory.erase(with(&token, erase())).await.unwrap_err();
+    assert!(!format!("{refused:?}").contains(VEILED), "{refused:?}");
+    let words = ["administrator of all brains"];
+    check_refused::<()>(Err(refused), Code::FailedPrecondition, "KEPT_FILE", &words);
+    // Who may know is told which, and why.
+    let client = daemon.client().await;
+    let refused = client.memory().erase(erase()).await;
+    let words = ["conflicts/veiled-", "can't be looked through", "memory"];
+    check_refused(refused, Code::FailedPrecondition, "KEPT_FILE", &words);
 }
