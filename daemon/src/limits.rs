@@ -6,9 +6,9 @@ use std::time::Duration;
 pub const MESSAGE_BYTES_MAX: usize = amem_proto::limits::ANSWER_BYTES_MAX;
 /// Bytes of one batch of `IngestStream`.
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
-/// Bytes of memory that a message may take once it is decoded: an empty part of one has two bytes on the wire, and some
-/// hundred in memory.
-pub const DECODED_BYTES_MAX: u64 = 128 << 20;
+/// How many times the bytes of the largest message of its call one may take in memory once it is decoded: an empty part
+/// of one has two bytes on the wire, and some hundred in memory.
+pub const DECODED_TIMES_MAX: u64 = 16;
 /// Of a message's bytes in memory one in so many counts as under way, if that is more than it has on the wire.
 pub const DECODED_ONE_IN: u64 = 4;
 /// Batches of one stream that wait for their answers.

@@ -108,7 +108,7 @@ pub(crate) fn needs(path: &str) -> Option<Needs> {
             role: row.2,
             over: row.3,
             pace: row.4,
-            is_repeatable: row.0 == MEMORY && row.2 == Role::Write,
+            is_repeatable: row.0 == MEMORY && row.2 == Role::Write || row.1 == "MergeBrain",
             changes_access: matches!(row.1, "Reload" | "RevokeToken"),
             message_bytes_max: match (row.0, row.1) {
                 // A batch with what is around it.

@@ -64,6 +64,7 @@ impl Enter {
         let most = live.limits.calls_per_second;
         let rate = self.rates.take(&*caller.principal, most, Instant::now());
         rate.map_err(|wait| too_often(&caller.principal, most, wait))?;
+        guest.fate.let_in(&live, || Box::new(shown.clone()));
         let needs = needs(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
@@ -76,7 +77,6 @@ impl Enter {
         let (call, held) = self
             .load
             .enter(&parts.headers, &caller, needs, &live.limits)?;
-        guest.let_in(&live, || Box::new(shown.clone()));
         let (unsent, fate) = (guest.unsent.clone(), guest.fate.clone());
         let is_stream = needs.pace == Pace::Stream;
         let control = self.control.clone();
@@ -96,26 +96,17 @@ impl Enter {
         Ok((Request::from_parts(parts, body), entered))
     }
 
-    /// Who makes a call. One of which nobody knows that counts for its party: on a connection of which none was let in
-    /// before anything is looked at, and so does the first one that is.
+    /// Who makes a call. One of which nobody knows that counts for its party.
     fn judge(&self, guest: &Guest, parts: &Parts, live: &Live) -> Result<(Shown, Caller)> {
-        let most = live.limits.calls_per_second;
-        let count = || {
-            let party = guest.peer.party();
-            let rate = self.strangers.take(&party, most, Instant::now());
-            rate.map_err(|wait| too_often(&party.to_string(), most, wait))
-        };
-        let is_known = guest.is_known(live);
-        if !is_known {
-            count()?;
-        }
         let shown = Shown::by(&guest.peer, &parts.uri, &parts.headers);
         let judged = shown.and_then(|shown| {
             let caller = shown.caller(live)?;
             Ok((shown, caller))
         });
-        if is_known && judged.is_err() {
-            count()?;
+        if judged.is_err() {
+            let (party, most) = (guest.peer.party(), live.limits.calls_per_second);
+            let rate = self.strangers.take(&party, most, Instant::now());
+            rate.map_err(|wait| too_often(&party.to_string(), most, wait))?;
         }
         judged
     }

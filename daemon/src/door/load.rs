@@ -18,7 +18,7 @@ use tonic::{Code, Status};
 use super::messages::{HEAD_BYTES, Messages};
 use crate::access::{Caller, Needs, Pace};
 use crate::config::Limits;
-use crate::limits::{DECODED_BYTES_MAX, DECODED_ONE_IN, REQUEST_AFTER};
+use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX, REQUEST_AFTER};
 use crate::refusal::{Refusal, Result};
 use crate::shares::{Full, Share, Shares};
 
@@ -103,7 +103,8 @@ fn announced(headers: &HeaderMap) -> u64 {
 impl Held {
     /// Holds so many bytes from now on, but no more than a message can count for.
     fn hold(&self, bytes: u64) -> Result<()> {
-        let wanted = bytes.min(DECODED_BYTES_MAX / DECODED_ONE_IN);
+        let most = BATCH_BYTES_MAX as u64 * DECODED_TIMES_MAX / DECODED_ONE_IN;
+        let wanted = bytes.min(most);
         self.0.change(wanted).map_err(|why| busy_with_bytes(&why))
     }
 }
@@ -162,6 +163,8 @@ impl Metered {
         let here = self.messages.take(data)?;
         self.seen = self.seen.saturating_add(data.len() as u64);
         let bytes = match self.next_after {
+            // What has come whole is counted by the queues.
+            None if here == 0 => return Ok(0),
             None => here,
             Some(_) => self.seen,
         };

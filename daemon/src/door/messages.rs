@@ -3,7 +3,7 @@
 use tonic::Code;
 
 use super::shapes::{Input, Malformed, Walk};
-use crate::limits::{BATCH_BYTES_MAX, DECODED_BYTES_MAX};
+use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// Bytes in front of a message.
@@ -92,8 +92,9 @@ impl Messages {
             let message = "what was sent is no message of this call, as amem.v1 describes it";
             Refusal::new(Code::InvalidArgument, "INVALID", message)
         })?;
-        match walk.decoded() > DECODED_BYTES_MAX {
-            true => Err(too_much()),
+        let most = self.most as u64 * DECODED_TIMES_MAX;
+        match walk.decoded() > most {
+            true => Err(too_much(most)),
             false => Ok(()),
         }
     }
@@ -107,10 +108,9 @@ fn too_large(bytes: u64, most: usize) -> Refusal {
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
 
-fn too_much() -> Refusal {
+fn too_much(most: u64) -> Refusal {
     let message = format!(
-        "a message would take more than {DECODED_BYTES_MAX} bytes of memory, the limit: it has too many parts; send \
-         fewer at a time"
+        "a message would take more than {most} bytes of memory, the limit: it has too many parts; send fewer at a time"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
@@ -170,7 +170,7 @@ mod tests {
                 refused = Some(refusal);
                 break;
             }
-            assert!(messages.decoded() <= DECODED_BYTES_MAX);
+            assert!(messages.decoded() <= most as u64 * DECODED_TIMES_MAX);
         }
         let refusal = refused.unwrap();
         assert_eq!(

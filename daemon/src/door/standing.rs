@@ -1,8 +1,8 @@
 //! Calls that go on: whoever makes them is judged again whenever what is in force changes.
 //!
 //! Promises: once a change is in force that takes something from a caller, no request of it is executed that was not
-//! here before, and a call of it that has no answer yet ends without one: what waits is not begun any more, and of what
-//! was begun the caller is told that it may still be done. Nothing more is taken from its streams and nothing more is
+//! here before, and a call of it that has no answer yet ends without one: a question or a write that waits is not begun any
+//! more, and where something may be done all the same, as work is that goes on without its caller, that is told. Nothing more is taken from its streams and nothing more is
 //! given to them: they end, and so they do if the change gives it something; a new call is judged anew. Whose calls go
 //! on is known to its connection as before.
 
@@ -36,6 +36,15 @@ pub(super) struct Standing {
     fate: Arc<Fate>,
 }
 
+/// What ends a call.
+#[derive(Debug, Clone, Copy)]
+enum EndsAt {
+    /// Its caller was given something, or loses something.
+    Change,
+    /// Its caller loses something.
+    Loss,
+}
+
 impl Standing {
     pub(super) fn new(
         control: Control,
@@ -55,12 +64,12 @@ impl Standing {
         }
     }
 
-    fn check(&self, live: &Live) -> Result<()> {
+    fn check(&self, live: &Live, ends_at: EndsAt) -> Result<()> {
         let caller = self.shown.caller(live)?;
         let (before, now) = (&self.caller, &caller);
-        let goes_on = match self.needs.pace {
-            Pace::Stream => now == before,
-            Pace::Call | Pace::Long => {
+        let goes_on = match ends_at {
+            EndsAt::Change => now == before,
+            EndsAt::Loss => {
                 now.principal == before.principal && before.rights.are_within(&now.rights)
             }
         };
@@ -75,12 +84,12 @@ impl Standing {
     }
 
     /// Ready with the reason once the call has to end.
-    async fn ended(&mut self) -> Refusal {
+    async fn ended(&mut self, ends_at: EndsAt) -> Refusal {
         let mut changes = self.control.changes();
         loop {
             let live = self.control.live();
             if !Arc::ptr_eq(&live, &self.live) {
-                if let Err(refusal) = self.check(&live) {
+                if let Err(refusal) = self.check(&live, ends_at) {
                     tracing::info!(
                         principal = self.caller.principal,
                         reason = &*refusal.reason,
@@ -102,7 +111,7 @@ impl Standing {
             return Ok(answer.await);
         }
         let answered = {
-            let (mut answer, mut ended) = (pin!(answer), pin!(self.ended()));
+            let (mut answer, mut ended) = (pin!(answer), pin!(self.ended(EndsAt::Loss)));
             let mut is_new = true;
             poll_fn(|cx| {
                 // It was let in just now; later the change comes first, whatever else came.
@@ -151,9 +160,13 @@ impl Standing {
         if inner.is_end_stream() {
             return inner;
         }
+        let ends_at = match self.needs.pace {
+            Pace::Stream => EndsAt::Change,
+            Pace::Call | Pace::Long => EndsAt::Loss,
+        };
         Body::new(Guarded {
             inner,
-            ended: Some(Box::pin(async move { self.ended().await })),
+            ended: Some(Box::pin(async move { self.ended(ends_at).await })),
             end,
         })
     }

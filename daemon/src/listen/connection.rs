@@ -108,8 +108,8 @@ impl Connection {
             return Ok(());
         }
         let party = self.guest.peer.party();
-        tracing::debug!(%party, "closed a connection of which no call was let in in time");
-        let why = "no call was let in in time";
+        let why = "no call was let in in time, or who called is let in no more";
+        tracing::debug!(%party, why, "closed a connection");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 }

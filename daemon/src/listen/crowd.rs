@@ -170,21 +170,22 @@ impl Crowd {
         }
     }
 
-    /// Connections whose callers were let in, and are not by what is in force now.
-    fn outsiders(&self, live: &Live) -> Vec<u64> {
+    /// Connections whose callers were let in, and are not by what is in force now, with the state by which they were
+    /// last.
+    fn outsiders(&self, live: &Live) -> Vec<(u64, u64)> {
         let counts = self.counts();
         let each = counts.taken.iter();
         each.filter(|(_, taken)| taken.fate.was_let_in() && !taken.fate.is_known(live))
-            .map(|(number, _)| *number)
+            .map(|(number, taken)| (*number, taken.fate.known_at()))
             .collect()
     }
 
-    /// Frees their places, unless their callers are let in again.
-    fn turn_out(&self, outsiders: &[u64], live: &Live) {
+    /// Frees their places, unless their callers were let in since: whoever is not any more after that has its own time.
+    fn turn_out(&self, outsiders: &[(u64, u64)], live: &Live) {
         let mut counts = self.counts();
-        for number in outsiders {
-            let taken = counts.taken.get(number);
-            if taken.is_some_and(|taken| taken.fate.gives_up(live)) {
+        for (number, known_at) in outsiders {
+            let taken = counts.taken.get(number).map(|taken| &taken.fate);
+            if taken.is_some_and(|fate| fate.known_at() == *known_at && fate.gives_up(live)) {
                 counts.leave(*number);
             }
         }
@@ -242,25 +243,26 @@ impl Counts {
     }
 
     /// The oldest stranger of the party that has most of those in the way: many of one make way for one of another, and
-    /// not the other way round.
+    /// not the other way round. Those of which a call was let in once have some time to make another, and come last.
     fn oldest_stranger(&self, party: &Party, full: Full, live: &Live) -> Option<u64> {
         let is_in_the_way = |taken: &Taken| match full {
             Full::All(_) => true,
             Full::Others(_) => !is_ours(&taken.party),
             Full::Tcp(_) => is_tcp(&taken.party),
             Full::Party(_) | Full::Address(_) => taken.party == *party,
+            // No place that is given up helps.
             Full::Rate(_) => false,
         };
         let mut strangers = HashMap::new();
         for (number, taken) in &self.taken {
             if is_in_the_way(taken) && !taken.fate.is_known(live) {
-                let (count, _) = strangers
-                    .entry(&taken.party)
-                    .or_insert((0, Reverse(*number)));
+                let is_new = !taken.fate.was_let_in();
+                let of_party = strangers.entry((is_new, &taken.party));
+                let (_, count, _) = of_party.or_insert((is_new, 0, Reverse(*number)));
                 *count += 1;
             }
         }
-        let (_, Reverse(oldest)) = strangers.into_values().max()?;
+        let (.., Reverse(oldest)) = strangers.into_values().max()?;
         Some(oldest)
     }
 

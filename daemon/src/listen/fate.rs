@@ -38,7 +38,8 @@ impl Fate {
         self.by.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_at(&self) -> u64 {
+    /// The latest state of what is in force by which it was known.
+    pub(super) fn known_at(&self) -> u64 {
         self.known_at.load(Ordering::Relaxed)
     }
 

@@ -5,8 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use super::crowd::Place;
-use super::fate::{Fate, Visitor};
-use crate::control::Live;
+use super::fate::Fate;
 use crate::door::Unsent;
 use crate::secrets::Authority;
 
@@ -63,7 +62,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A peer, whether a call of it was ever let in, and what its connection has not sent yet. Every request carries it
+/// A peer, what becomes of its connection, and what that has not sent yet. Every request carries it
 /// among its extensions.
 #[derive(Debug, Clone)]
 pub(crate) struct Guest {
@@ -90,16 +89,6 @@ impl Guest {
             fate: Arc::default(),
             unsent: Arc::default(),
         }
-    }
-
-    /// A call of it was let in, by this.
-    pub(crate) fn let_in(&self, live: &Live, visitor: impl FnOnce() -> Box<dyn Visitor>) {
-        self.fate.let_in(live, visitor);
-    }
-
-    /// True if who made a call that was let in is let in by this.
-    pub(crate) fn is_known(&self, live: &Live) -> bool {
-        self.fate.is_known(live)
     }
 }
 

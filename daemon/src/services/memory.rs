@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_core::SessionId;
 use amem_core::summary::{SUMMARY_BYTES, summary};
+use amem_core::{Lsn, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
+use uuid::Uuid;
 
 use super::merge::{Looked, refuse_kept};
 use super::{Service, parts, stream, subscribe};
@@ -50,7 +51,11 @@ impl Service {
         };
         let refuse = |looked| refuse_kept(&self.0, caller, &brain, view.clone(), &ids, looked);
         let looked = refuse(Looked::new()).await?;
+        let id = request.request_id;
         let written = brain.write(request, bytes).await?;
+        if let (Some(id), true) = (id, written.answer.replayed) {
+            check_erased(&brain, &ids, id, written.answer.lsn)?;
+        }
         // A copy may have taken the brain's name since, and have what was erased.
         drop(refuse(looked).await?);
         Ok(Done { brain, written })
@@ -169,7 +174,19 @@ pub(super) fn ingested(brain: &OpenBrain, written: &Written) -> v1::IngestRespon
 /// Calls that are answered by a commit and little else.
 macro_rules! calls {
     ($($call:ident($request:ident) -> $response:ident { $($field:ident: $value:expr),* $(,)? } from $done:ident;)*) => {
-        #[tonic::async_trait]
+        /// A request from before an erase is known by its id alone: an erase under the id of another one would be told that it
+/// is done.
+fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result<()> {
+    let view = brain.view();
+    for event in ids {
+        if !view.node(*event)?.is_erased() {
+            return Err(amem_store::Error::RequestReused { id, lsn }.into());
+        }
+    }
+    Ok(())
+}
+
+#[tonic::async_trait]
         impl MemoryService for Service {
             type IngestStreamStream = ReceiverStream<Result<v1::IngestStreamResponse, Status>>;
 

@@ -15,7 +15,7 @@ use amem_core::fold::{How, Inline, Options, fold_with};
 use amem_core::journal::op::Op;
 use amem_core::mapping::Map;
 use amem_store::disk::Disk;
-use amem_tests::disk::{Hooked, SimDisk};
+use amem_tests::disk::{About, Hooked, SimDisk};
 use tonic::Code;
 use uuid::Uuid;
 use v1::resolve_kept_file_request::Action;
@@ -328,7 +328,10 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
         };
         let hook = {
             let (put, left) = (put.clone(), left.clone());
-            move |_| {
+            move |about| {
+                if about == About::Open {
+                    return;
+                }
                 let before = left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1));
                 if before == Ok(1) {
                     put();

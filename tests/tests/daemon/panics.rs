@@ -46,6 +46,11 @@ async fn a_defect_while_a_brain_is_opened_to_be_read_fails_that_call_and_no_othe
     };
     let served = Served::start(Arc::new(Hooked::new(disk, hook))).await;
     let client = served.client().await;
+    client
+        .admin()
+        .get_status(v1::GetStatusRequest {})
+        .await
+        .unwrap();
     armed.store(true, Ordering::SeqCst);
     let refused = |answer| {
         let words = &["a defect stopped this call"];

@@ -218,13 +218,13 @@ async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_s
     };
     let (goes, stays) = (call("goes"), call("stays"));
     for name in ["goes", "stays"] {
-        assert!(guest.is_known(&control.live()), "{name} is let in");
+        assert!(guest.fate.is_known(&control.live()), "{name} is let in");
         control.revoke_token(name).unwrap();
         for _ in 0..10 {
             yield_now().await;
         }
     }
-    assert!(!guest.is_known(&control.live()));
+    assert!(!guest.fate.is_known(&control.live()));
     for call in [goes, stays] {
         let answer = call.await.unwrap().unwrap();
         assert_eq!(refused(&answer).unwrap().1, "TOKEN");
@@ -265,10 +265,10 @@ async fn calls_that_are_refused_count_as_others_do() {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
     let mut service = Enter::new(control.clone()).layer(service);
-    for (path, uid, is_known, reason, whose) in [
-        ("/no/Such", our_uid(), true, "UNKNOWN_CALL", "uid:"),
-        (REMOVE, reader, true, "ROLE", "uid:"),
-        (ASK, nobody, false, "PRINCIPAL", "user "),
+    for (path, uid, reason, whose) in [
+        ("/no/Such", our_uid(), "UNKNOWN_CALL", "uid:"),
+        (REMOVE, reader, "ROLE", "uid:"),
+        (ASK, nobody, "PRINCIPAL", "user "),
     ] {
         let guest = Guest::new(Peer::Unix { uid, gid: 0 });
         let call = || {
@@ -276,11 +276,6 @@ async fn calls_that_are_refused_count_as_others_do() {
             request.extensions_mut().insert(guest.clone());
             request
         };
-        if is_known {
-            let (parts, _) = call().into_parts();
-            let shown = Shown::by(&guest.peer, &parts.uri, &parts.headers).unwrap();
-            guest.let_in(&control.live(), || Box::new(shown));
-        }
         let mut too_many = 0;
         for number in 0..50 {
             let answer = service.call(call()).await.unwrap();

@@ -70,6 +70,7 @@ async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() 
     let live = Live::with(Limits::default());
     known
         .connect_info()
+        .fate
         .let_in(&live, || Box::new(Until(u64::MAX)));
     known.read_exact(&mut said).await.unwrap();
     sleep(Duration::from_millis(40)).await;
@@ -94,6 +95,7 @@ async fn a_connection_whose_caller_is_let_in_no_more_is_closed_when_its_place_is
     let mut connection = Connection::new(Stream::Unix(ours), peer, place, after);
     connection
         .connect_info()
+        .fate
         .let_in(&live, || Box::new(Until(2)));
     let mut said = vec![0; PREFACE.len()];
     connection.read_exact(&mut said).await.unwrap();

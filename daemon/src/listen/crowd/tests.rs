@@ -228,13 +228,17 @@ fn who_is_let_in_no_more_is_turned_out_unless_it_comes_again() {
     let_in(&stays, &before, u64::MAX);
     let after = next(&before);
     let outsiders = crowd.outsiders(&after);
-    assert_eq!(outsiders, [goes.number, again.number]);
-    let_in(&again, &after, u64::MAX);
-    crowd.turn_out(&outsiders, &after);
+    assert_eq!(outsiders, [(goes.number, 1), (again.number, 1)]);
+    let_in(&again, &after, 3);
+    // It goes once more, and has a time of its own from then on.
+    let last = next(&after);
+    crowd.turn_out(&outsiders, &last);
     let gone = [&mut goes, &mut again, &mut stays, &mut new].map(is_given_up);
     assert_eq!(gone, [true, false, false, false]);
     assert_eq!(crowd.counts().taken.len(), 3);
-    assert!(crowd.outsiders(&after).is_empty());
+    assert_eq!(crowd.outsiders(&last), [(again.number, 2)]);
+    crowd.turn_out(&[(again.number, 2)], &last);
+    assert!(is_given_up(&mut again));
 }
 
 #[tokio::test]
