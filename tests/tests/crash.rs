@@ -10,7 +10,7 @@
 
 use std::time::Instant;
 
-use amem_tests::crash::{Plan, Recovery, Report, Scenario, prove, prove_on};
+use amem_tests::crash::{Breach, Plan, Recovery, Report, Scenario, prove, prove_on};
 use amem_tests::scenarios::{
     Arrival, Flaw, Removal, Script, Trial, Written, all, erasing, in_steps, replaced,
 };
@@ -161,16 +161,21 @@ fn every_broken_protocol_is_caught() {
         let shown = showing(flaw).into_iter().find_map(|script| {
             let plan = Plan {
                 budget: 20_000,
-                stop_at_first: true,
+                stop_at: flaw.breaches(),
                 ..Plan::default()
             };
             let report = prove(&Trial::new(script, flaw), &plan);
             judged += report.states;
-            report.first.into_iter().next()
+            if report.caught.is_none() {
+                println!("{flaw:?}: {report}");
+            }
+            report.caught
         });
-        let shown = shown.unwrap_or_else(|| panic!("{flaw:?} is not caught in {judged} states"));
+        let breaches = flaw.breaches();
+        let shown = shown
+            .unwrap_or_else(|| panic!("{flaw:?} is not caught as {breaches:?} in {judged} states"));
         println!(
-            "{flaw:?}, after {judged} states, {:.1} s: {shown}",
+            "{flaw:?}, {breaches:?} after {judged} states, {:.1} s: {shown}",
             since.elapsed().as_secs_f32()
         );
         caught += 1;
@@ -185,11 +190,11 @@ fn every_broken_protocol_is_caught() {
 /// Proves that a scenario with a flaw is seen to fail.
 fn expect_caught(name: &str, flaw: Flaw, scenario: &impl Scenario) {
     let plan = Plan {
-        stop_at_first: true,
+        stop_at: &Breach::CLEAR,
         ..Plan::default()
     };
     let report = prove(scenario, &plan);
-    assert!(report.violations > 0, "{name}, {flaw:?}: {report}");
+    assert!(report.caught.is_some(), "{name}, {flaw:?}: {report}");
 }
 
 #[test]

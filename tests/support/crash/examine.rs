@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex};
 use super::prove::held;
 use super::scenario::{Scenario, Trace};
 use super::states::{CrashState, crash_states};
+use super::violation::{Breach, Violation};
 use crate::disk::{Answered, Chance, Log, SimDisk};
 
 /// Runs a scenario on a disk.
-pub(super) fn run(scenario: &impl Scenario, disk: &Arc<SimDisk>) -> Result<(), String> {
+pub(super) fn run(scenario: &impl Scenario, disk: &Arc<SimDisk>) -> Result<(), Violation> {
     let trace = Trace::new(disk);
     catch_unwind(AssertUnwindSafe(|| scenario.run(disk.clone(), &trace)))
-        .map_err(|panic| format!("the run panicked: {}", words(&*panic)))
+        .map_err(|panic| panicked("run", &*panic))
 }
 
 /// Opens a disk after a crash; what was done to it since, ending with what has been shown.
@@ -22,23 +23,23 @@ pub(super) fn check(
     scenario: &impl Scenario,
     disk: Arc<SimDisk>,
     answered: Answered,
-) -> Result<Log, String> {
+) -> Result<Log, Violation> {
     let trace = Trace::new(&disk);
     let found = catch_unwind(AssertUnwindSafe(|| {
         scenario.check(disk.clone(), answered, &trace)
     }))
-    .map_err(|panic| format!("the check panicked: {}", words(&*panic)))??;
+    .map_err(|panic| panicked("check", &*panic))??;
     if found < answered.must {
-        return Err(format!(
+        return Err(Breach::Lost.of(format!(
             "transactions lost: {} were answered, {found} are there",
             answered.must
-        ));
+        )));
     }
     if found > answered.may {
-        return Err(format!(
+        return Err(Breach::Unasked.of(format!(
             "transactions from nowhere: {} were handed over, {found} are there",
             answered.may
-        ));
+        )));
     }
     trace.acknowledge(found);
     Ok(disk.log())
@@ -62,7 +63,7 @@ pub(super) struct Finding {
     /// opened again.
     pub(super) alike: usize,
     /// What is wrong: where, and what.
-    pub(super) violations: Vec<String>,
+    pub(super) violations: Vec<Violation>,
 }
 
 /// What was examined in one proof.
@@ -123,7 +124,10 @@ impl<S: Scenario> Examiner<'_, S> {
         }
         let log = match check(self.scenario, state.open(), state.answered) {
             Ok(log) => log,
-            Err(what) => return finding.violations.push(format!("{trail}: {what}")),
+            Err(mut violation) => {
+                violation.what.insert_str(0, &format!("{trail}: "));
+                return finding.violations.push(violation);
+            }
         };
         let Some(recovery) = crashed else {
             return;
@@ -137,9 +141,9 @@ impl<S: Scenario> Examiner<'_, S> {
     }
 }
 
-fn words(panic: &(dyn Any + Send)) -> String {
+fn panicked(who: &str, panic: &(dyn Any + Send)) -> Violation {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("(no words)")
-        .to_owned()
+    let words = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    let words = words.unwrap_or("(no words)");
+    Breach::Panicked.of(format!("the {who} panicked: {words}"))
 }

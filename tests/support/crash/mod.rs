@@ -33,6 +33,7 @@ mod tests;
 mod tiers;
 #[cfg(test)]
 mod toy;
+mod violation;
 
 pub use choice::{AtomId, Choice, Half, Kept};
 pub use examine::Recovery;
@@ -41,3 +42,4 @@ pub use prove::{Plan, Report, prove, prove_on, replay};
 pub use scenario::{Scenario, Trace};
 pub use states::{CrashState, CrashStates, crash_states};
 pub use sweep::{Sweep, sweep};
+pub use violation::{Breach, Violation};

@@ -10,6 +10,7 @@ use super::choice::Choice;
 use super::examine::{self, Examined, Finding, Recovery};
 use super::scenario::Scenario;
 use super::states::{CrashState, crash_states};
+use super::violation::Breach;
 use crate::disk::{Chance, SimDisk};
 
 /// States that a thread takes at a time.
@@ -30,8 +31,8 @@ pub struct Plan {
     pub recoveries: Vec<Recovery>,
     /// Threads that check.
     pub threads: usize,
-    /// Whether the first violation ends the proof: enough to show that a broken protocol is caught.
-    pub stop_at_first: bool,
+    /// A violation of one of these kinds ends the proof: enough to show that a broken protocol is caught.
+    pub stop_at: &'static [Breach],
 }
 
 impl Default for Plan {
@@ -51,7 +52,7 @@ impl Default for Plan {
                 },
             ],
             threads: thread::available_parallelism().map_or(2, Into::into),
-            stop_at_first: false,
+            stop_at: &[],
         }
     }
 }
@@ -75,15 +76,24 @@ pub struct Report {
     pub violations: usize,
     /// The first few: seed, where, what.
     pub first: Vec<String>,
+    /// The one that ended the proof (see `Plan::stop_at`).
+    pub caught: Option<String>,
 }
 
 impl Report {
+    fn catch(&mut self, finding: &Finding, wanted: &[Breach]) {
+        let mut violations = finding.violations.iter();
+        if let Some(found) = violations.find(|found| wanted.contains(&found.breach)) {
+            self.caught.get_or_insert_with(|| found.what.clone());
+        }
+    }
+
     pub(super) fn note(&mut self, finding: Finding, seed: u64) {
         self.states += 1 + finding.recoveries.iter().sum::<usize>();
         self.deeper += finding.recoveries.iter().skip(1).sum::<usize>();
         self.alike += finding.alike;
-        for line in finding.violations {
-            self.violate(seed, &line);
+        for violation in finding.violations {
+            self.violate(seed, &violation.what);
         }
     }
 
@@ -124,8 +134,8 @@ pub fn prove(scenario: &impl Scenario, plan: &Plan) -> Report {
 pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report {
     let disk = Arc::new(disk);
     let mut report = Report::default();
-    if let Err(what) = examine::run(scenario, &disk) {
-        report.violate(plan.seed, &what);
+    if let Err(violation) = examine::run(scenario, &disk) {
+        report.violate(plan.seed, &violation.what);
     }
     let log = disk.log();
     report.operations = log.ops.len();
@@ -153,9 +163,9 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
                         let finding = judge(scenario, plan, number, &state, &examined);
                         let mut report = held(&report);
                         report.distinct += 1;
+                        report.catch(&finding, plan.stop_at);
                         report.note(finding, plan.seed);
-                        let failed = plan.stop_at_first && report.violations > 0;
-                        if failed || report.states >= plan.states_max {
+                        if report.caught.is_some() || report.states >= plan.states_max {
                             stop.store(true, Ordering::Relaxed);
                         }
                     }
@@ -195,12 +205,13 @@ fn judge(
 /// the report's seed, with the report's fault armed (`SimDisk::fail`) if it was a sweep's.
 pub fn replay(scenario: &impl Scenario, disk: SimDisk, description: &str) -> Result<(), String> {
     let disk = Arc::new(disk);
-    examine::run(scenario, &disk)?;
+    examine::run(scenario, &disk).map_err(|violation| violation.what)?;
     let mut log = disk.log();
     for crash in description.split(" then ") {
         let choice: Choice = crash.parse()?;
         let state = CrashState::of(&Arc::new(log), choice);
-        log = examine::check(scenario, state.open(), state.answered)?;
+        let checked = examine::check(scenario, state.open(), state.answered);
+        log = checked.map_err(|violation| violation.what)?;
     }
     Ok(())
 }

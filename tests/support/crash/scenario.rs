@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::violation::Violation;
 use crate::disk::{Answered, SimDisk};
 
 /// Something a store does, and how to tell whether it kept its word.
@@ -24,7 +25,12 @@ pub trait Scenario: Sync {
     ///
     /// It may go on working on the disk, telling `trace`; the proof crashes what it does in turn. What it
     /// returned has been shown to somebody: a later crash must not take it away.
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String>;
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation>;
 }
 
 /// Notes in a disk's log what was promised when.

@@ -56,8 +56,8 @@ impl Default for Sweep {
 pub fn sweep(scenario: &impl Scenario, sweep: &Sweep) -> Report {
     let sound = Arc::new(scenario.disk(sweep.seed));
     let mut report = Report::default();
-    if let Err(what) = examine::run(scenario, &sound) {
-        report.violate(sweep.seed, &what);
+    if let Err(violation) = examine::run(scenario, &sound) {
+        report.violate(sweep.seed, &violation.what);
     }
     let faults = faults(sweep, sound.operations(sweep.among));
     report.operations = faults.len();
@@ -101,8 +101,8 @@ fn faults(sweep: &Sweep, operations: u64) -> Vec<Fault> {
 fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex<Report>) {
     let disk = Arc::new(scenario.disk(sweep.seed));
     disk.fail(fault);
-    if let Err(what) = examine::run(scenario, &disk) {
-        held(report).violate(sweep.seed, &format!("{fault:?}: {what}"));
+    if let Err(violation) = examine::run(scenario, &disk) {
+        held(report).violate(sweep.seed, &format!("{fault:?}: {violation}"));
     }
     disk.heal();
     let Some(struck) = disk.struck_at() else {
@@ -124,8 +124,8 @@ fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex
             &[]
         };
         let mut finding = examine::state(scenario, &state, crashed, seed, &examined);
-        for line in &mut finding.violations {
-            line.insert_str(0, &format!("{fault:?}, "));
+        for violation in &mut finding.violations {
+            violation.what.insert_str(0, &format!("{fault:?}, "));
         }
         let mut report = held(report);
         report.distinct += 1;

@@ -1,12 +1,17 @@
 //! The proof finds nothing wrong with a right protocol, and what is wrong with every wrong one.
 
-use super::toy::{Flaw, Toy};
+use super::toy::{Flaw, Guard, Toy};
 use super::*;
 use crate::disk::{Among, EIO, Effect, Fault, SimDisk};
 
 fn toy(flaw: Flaw) -> Toy {
     Toy {
         flaw,
+        guard: match flaw {
+            Flaw::TailNotZeroed => Guard::Zeros,
+            Flaw::Unchained => Guard::Chain,
+            _ => Guard::Copy,
+        },
         transactions: 10,
         group: 2,
         checkpoint_every: 2,
@@ -22,6 +27,19 @@ fn a_right_protocol_keeps_its_word_in_every_state() {
     let disk = SimDisk::new(1).without_exchange();
     let report = prove_on(&toy(Flaw::None), &plan, disk);
     assert_eq!(report.violations, 0, "{report}");
+}
+
+#[test]
+fn zeros_alone_or_a_chain_alone_keep_an_old_tail_from_coming_back() {
+    for guard in [Guard::Zeros, Guard::Chain] {
+        let toy = Toy {
+            guard,
+            ..toy(Flaw::None)
+        };
+        let report = prove(&toy, &Plan::default());
+        assert_eq!(report.violations, 0, "{guard:?}: {report}");
+        assert!(report.distinct >= 2000, "{guard:?}: {report}");
+    }
 }
 
 #[test]
@@ -46,31 +64,42 @@ fn a_right_protocol_gives_no_false_answer_when_operations_fail() {
 
 #[test]
 fn every_wrong_protocol_is_caught_by_crashes() {
-    let flaws = [
-        Flaw::CommitNotSynced,
-        Flaw::AnswerBeforeSync,
-        Flaw::FolderNotSyncedAfterPublish,
-        Flaw::OtherFolderSynced,
-        Flaw::FolderNotSyncedAfterExchange,
-        Flaw::ExchangeBeforeSync,
-        Flaw::RemoveThenPublish,
-        Flaw::BaseInPlace,
-        Flaw::YoungerFramesForgotten,
-        Flaw::NoChecksum,
-        Flaw::TailNotZeroed,
-        Flaw::HalfTransaction,
-        Flaw::CellBelieved,
-        Flaw::RecoveryNotSynced,
-        Flaw::RecoveryFolderNotSynced,
+    let rows: [(&'static [Breach], &[Flaw]); 4] = [
+        (
+            &[Breach::Lost],
+            &[
+                Flaw::CommitNotSynced,
+                Flaw::AnswerBeforeSync,
+                Flaw::FolderNotSyncedAfterPublish,
+                Flaw::OtherFolderSynced,
+                Flaw::FolderNotSyncedAfterExchange,
+                Flaw::ExchangeBeforeSync,
+                Flaw::RemoveThenPublish,
+                Flaw::YoungerFramesForgotten,
+                Flaw::CellBelieved,
+                Flaw::RecoveryNotSynced,
+                Flaw::RecoveryFolderNotSynced,
+            ],
+        ),
+        (&[Breach::Unopened], &[Flaw::BaseInPlace, Flaw::NoChecksum]),
+        (&[Breach::Unasked], &[Flaw::TailNotZeroed, Flaw::Unchained]),
+        (&[Breach::Other], &[Flaw::HalfTransaction]),
     ];
-    let plan = Plan {
-        stop_at_first: true,
-        ..Plan::default()
-    };
-    for flaw in flaws {
-        let report = prove(&toy(flaw), &plan);
-        assert!(report.violations > 0, "{flaw:?} not caught: {report}");
+    let mut caught = 0;
+    for (stop_at, flaws) in rows {
+        let plan = Plan {
+            stop_at,
+            ..Plan::default()
+        };
+        for flaw in flaws {
+            let report = prove(&toy(*flaw), &plan);
+            let shown = report.caught.as_ref();
+            let shown = shown.unwrap_or_else(|| panic!("{flaw:?} is not caught: {report}"));
+            println!("{flaw:?}: {shown}");
+            caught += 1;
+        }
     }
+    println!("{caught} broken toys caught");
 }
 
 #[test]

@@ -10,12 +10,13 @@ use amem_store::disk::{Disk, File};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::scenario::{Scenario, Trace};
+use super::violation::{Breach, Violation};
 use crate::disk::{Answered, SimDisk};
 
 const NAME: &str = "toy";
 const TMP: &str = "tmp";
 const FRAMES_BYTES: u64 = 16 * 1024;
-const FRAME_HEADER: usize = 32;
+const FRAME_HEADER: usize = 40;
 
 /// What is done wrongly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +43,10 @@ pub(super) enum Flaw {
     YoungerFramesForgotten,
     /// Frames have no checksum.
     NoChecksum,
-    /// Checksums aren't chained, and recovery leaves the old tail.
+    /// Recovery leaves the old tail where it should zero it.
     TailNotZeroed,
+    /// Checksums aren't chained where they should be.
+    Unchained,
     /// The first half of a transaction counts.
     HalfTransaction,
     /// Recovery believes the live cell.
@@ -64,9 +67,22 @@ pub(super) enum Flaw {
     FolderErrorIgnored,
 }
 
+/// What keeps an old tail, frames that came through a crash behind one that did not, from going on behind new frames.
+/// A retry may have the bytes of the first try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Recovery copies what is whole into a new file.
+    Copy,
+    /// Recovery zeroes the tail, and nothing else does it: checksums aren't chained.
+    Zeros,
+    /// The tail stays, and does not continue the chain: each frame says which process wrote it.
+    Chain,
+}
+
 /// So many transactions, synced in groups, with a checkpoint after every few groups.
 pub(super) struct Toy {
     pub(super) flaw: Flaw,
+    pub(super) guard: Guard,
     pub(super) transactions: u64,
     pub(super) group: u64,
     pub(super) checkpoint_every: u64,
@@ -76,6 +92,9 @@ struct Store {
     disk: Arc<dyn Disk>,
     file: Arc<dyn File>,
     flaw: Flaw,
+    guard: Guard,
+    /// Which process this is, if frames say so.
+    process: u64,
     generation: u64,
     /// Where the next frame goes.
     end: u64,
@@ -110,30 +129,31 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     word.map_or(0, |word| word.map_or(0, u64::from_le_bytes))
 }
 
-/// A frame: length, transaction, `more`, checksum, then its value over and over, 600 bytes and more.
-fn frame(flaw: Flaw, chain: u64, n: u64, more: bool) -> (Vec<u8>, u64) {
+/// Whether a checksum goes on from the one before.
+fn is_chained(flaw: Flaw, guard: Guard) -> bool {
+    guard != Guard::Zeros && flaw != Flaw::Unchained
+}
+
+/// A frame: length, transaction, `more`, checksum, process, then its value over and over, 600 bytes and more. It
+/// continues `chain`, if there is one.
+fn frame(chain: Option<u64>, process: u64, n: u64, more: bool) -> (Vec<u8>, u64) {
     let len = FRAME_HEADER + 600 + 8 * (n % 3) as usize;
     let mut bytes = Vec::with_capacity(len);
-    for field in [len as u64, n, u64::from(more), 0] {
+    for field in [len as u64, n, u64::from(more), 0, process] {
         bytes.extend(field.to_le_bytes());
     }
     while bytes.len() < len {
         bytes.extend(value(n).to_le_bytes());
     }
-    let sum = checksum(flaw, chain, &bytes);
+    let sum = checksum(chain, &bytes);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
     (bytes, sum)
 }
 
-fn checksum(flaw: Flaw, chain: u64, frame: &[u8]) -> u64 {
-    let chain = if flaw == Flaw::TailNotZeroed {
-        1
-    } else {
-        chain
-    };
+fn checksum(chain: Option<u64>, frame: &[u8]) -> u64 {
     let mut zeroed = frame.to_vec();
     zeroed[24..32].fill(0);
-    xxh3_64_with_seed(&zeroed, chain)
+    xxh3_64_with_seed(&zeroed, chain.unwrap_or_default())
 }
 
 fn header(generation: u64, epoch: u64, count: u64, base: &[u8]) -> Vec<u8> {
@@ -147,7 +167,7 @@ fn header(generation: u64, epoch: u64, count: u64, base: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a file up to its first bad frame; `Err` if its base is damaged.
-fn read(flaw: Flaw, file: &dyn File) -> Result<Contents, String> {
+fn read(flaw: Flaw, guard: Guard, file: &dyn File) -> Result<Contents, String> {
     let text = |e: io::Error| e.to_string();
     let len = file.len().map_err(text)?;
     let map = file.map(len).map_err(text)?;
@@ -178,7 +198,8 @@ fn read(flaw: Flaw, file: &dyn File) -> Result<Contents, String> {
         };
         let stop = flaw == Flaw::CellBelieved && at >= committed;
         let sum = word(frame, 24);
-        let valid = flaw == Flaw::NoChecksum || sum == checksum_of(flaw, chain, frame);
+        let before = is_chained(flaw, guard).then_some(chain);
+        let valid = flaw == Flaw::NoChecksum || sum == checksum_of(before, frame);
         if frame.len() <= FRAME_HEADER || word(frame, 8) != count + 1 || !valid || stop {
             break;
         }
@@ -204,39 +225,40 @@ fn read(flaw: Flaw, file: &dyn File) -> Result<Contents, String> {
     Ok(contents)
 }
 
-fn checksum_of(flaw: Flaw, chain: u64, frame: &[u8]) -> u64 {
+fn checksum_of(chain: Option<u64>, frame: &[u8]) -> u64 {
     match frame.len() {
         0..FRAME_HEADER => 0,
-        _ => checksum(flaw, chain, frame),
+        _ => checksum(chain, frame),
     }
 }
 
 impl Store {
-    /// Opens the store, or makes one. It is copied into a new file: the old one may be in the cache only.
-    fn open(disk: Arc<dyn Disk>, flaw: Flaw) -> Result<Self, String> {
+    /// Opens the store, or makes one. Unless another guard is asked for it is copied into a new file: the old one may
+    /// be in the cache only.
+    fn open(disk: Arc<dyn Disk>, flaw: Flaw, guard: Guard) -> Result<Self, String> {
         let text = |e: io::Error| e.to_string();
         disk.create_folder(TMP).map_err(text)?;
         for name in disk.list(TMP).map_err(text)? {
             disk.remove(&format!("{TMP}/{name}")).map_err(text)?;
         }
         let old = match disk.open(NAME) {
-            Ok(file) => Some((read(flaw, &*file)?, file)),
+            Ok(file) => Some((read(flaw, guard, &*file)?, file)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
             Err(e) => return Err(text(e)),
         };
-        let (mut store, exists) = match old {
-            Some((contents, file)) => (Self::of(disk, file, flaw, &contents), true),
+        let exists = old.is_some();
+        let (contents, file) = match old {
+            Some(old) => old,
             None => {
                 let file = disk.create(&format!("{TMP}/first")).map_err(text)?;
-                let contents = Contents::default();
-                (Self::of(disk, file, flaw, &contents), false)
+                (Contents::default(), file)
             }
         };
+        let mut store = Self::of(disk, file, (flaw, guard), &contents);
         let in_place = [
             Flaw::RecoveryNotSynced,
             Flaw::RecoveryFolderNotSynced,
             Flaw::RecoveryInPlace,
-            Flaw::TailNotZeroed,
         ];
         if !exists {
             store
@@ -249,8 +271,8 @@ impl Store {
                 Flaw::OtherFolderSynced => store.sync_folder(TMP).map_err(text)?,
                 _ => store.sync_folder("").map_err(text)?,
             }
-        } else if in_place.contains(&flaw) {
-            if flaw != Flaw::TailNotZeroed {
+        } else if guard != Guard::Copy || in_place.contains(&flaw) {
+            if guard != Guard::Chain && flaw != Flaw::TailNotZeroed {
                 let len = store.file.len().map_err(text)?;
                 let zeros = vec![0; len.saturating_sub(store.end) as usize];
                 store.file.write_at(store.end, &zeros).map_err(text)?;
@@ -267,11 +289,22 @@ impl Store {
         Ok(store)
     }
 
-    fn of(disk: Arc<dyn Disk>, file: Arc<dyn File>, flaw: Flaw, contents: &Contents) -> Self {
+    fn of(
+        disk: Arc<dyn Disk>,
+        file: Arc<dyn File>,
+        (flaw, guard): (Flaw, Guard),
+        contents: &Contents,
+    ) -> Self {
+        let process = match guard {
+            Guard::Chain => word(&disk.random(), 0),
+            Guard::Copy | Guard::Zeros => 0,
+        };
         Self {
             disk,
             file,
             flaw,
+            guard,
+            process,
             generation: contents.generation,
             end: contents.end,
             chain: contents.chain,
@@ -294,7 +327,8 @@ impl Store {
 
     fn append(&mut self, n: u64) -> io::Result<()> {
         for more in [true, false] {
-            let (bytes, sum) = frame(self.flaw, self.chain, n, more);
+            let chain = is_chained(self.flaw, self.guard).then_some(self.chain);
+            let (bytes, sum) = frame(chain, self.process, n, more);
             match self.file.write_at(self.end, &bytes) {
                 Err(e) if self.flaw != Flaw::WriteErrorIgnored => return Err(e),
                 _ => {}
@@ -397,7 +431,7 @@ impl Store {
 impl Toy {
     fn work(&self, disk: &Arc<SimDisk>, trace: &Trace) -> Result<(), String> {
         let text = |e: io::Error| e.to_string();
-        let mut store = Store::open(disk.clone(), self.flaw)?;
+        let mut store = Store::open(disk.clone(), self.flaw, self.guard)?;
         while store.count < self.transactions {
             let last = store.count + self.group;
             store.commit(last, trace).map_err(text)?;
@@ -418,11 +452,18 @@ impl Scenario for Toy {
         }
     }
 
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation> {
         let text = |e: io::Error| e.to_string();
-        let mut store = Store::open(disk.clone(), self.flaw)?;
+        let open = || Store::open(disk.clone(), self.flaw, self.guard);
+        let open = || open().map_err(|why| Breach::Unopened.of(why));
+        let mut store = open()?;
         if store.half {
-            return Err(format!("half of transaction {} is there", store.count + 1));
+            return Err(format!("half of transaction {} is there", store.count + 1).into());
         }
         let found = store.count;
         if found < answered.must || found > answered.may {
@@ -431,12 +472,15 @@ impl Scenario for Toy {
         trace.acknowledge(found);
         store.commit(found + 1, trace).map_err(text)?;
         drop(store);
-        let again = Store::open(disk, self.flaw)?;
-        if again.count != found + 1 {
-            return Err(format!(
-                "{found} transactions and one more are {} when opened again",
-                again.count
-            ));
+        let again = open()?.count;
+        if again != found + 1 {
+            let breach = match again > found {
+                true => Breach::Unasked,
+                false => Breach::Lost,
+            };
+            return Err(breach.of(format!(
+                "{found} transactions and one more are {again} when opened again"
+            )));
         }
         Ok(found)
     }

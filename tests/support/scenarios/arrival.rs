@@ -23,7 +23,7 @@ use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
 use super::trial::{ATTEMPTS, PUT, note};
 use super::with_our_folders;
-use crate::crash::{Scenario, Trace};
+use crate::crash::{Scenario, Trace, Violation};
 use crate::disk::{Answered, SimDisk};
 
 const NAME: &str = "b";
@@ -320,7 +320,12 @@ impl Scenario for Arrival {
         }
     }
 
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
         let (process, folder) = self.begin(&disk).map_err(words)?;
         let standing = adoption::standing(&folder, NAME);
@@ -328,13 +333,15 @@ impl Scenario for Arrival {
         let before = disk.contents(FILE);
         match self.arrive(&folder, trace) {
             Ok(original) => drop(original),
-            Err(e) if file == 1 => return Err(format!("the file does not become a brain: {e}")),
+            Err(e) if file == 1 => {
+                return Err(format!("the file does not become a brain: {e}").into());
+            }
             Err(_) => {
                 // Half a file, or none: nobody's any more, and untouched.
                 let same = disk.contents(FILE) == before;
                 return same
                     .then_some(0)
-                    .ok_or_else(|| "what was no brain was touched".into());
+                    .ok_or_else(|| Violation::from("what was no brain was touched"));
             }
         }
         process.enter(Phase::Opening);
@@ -343,7 +350,7 @@ impl Scenario for Arrival {
             Ok(shown) => shown,
             // A copy that was cut off is a brain up to there, and the file was never whole.
             Err(_) if answered.must == 0 && self.way != Way::Received => return Ok(0),
-            Err(e) => return Err(e),
+            Err(e) => return Err(e.into()),
         };
         let found = match standing {
             Ok(Standing::Ours) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
@@ -361,7 +368,7 @@ impl Scenario for Arrival {
         trace.submit(self.commit());
         let answer = store.execute(fact()).map_err(words)?;
         if answer.replayed != (shown == self.commit()) {
-            return Err(format!("answered {answer:?} at {shown}"));
+            return Err(format!("answered {answer:?} at {shown}").into());
         }
         trace.acknowledge(self.commit());
         self.check_kept(&disk, answered)?;
@@ -376,7 +383,7 @@ impl Scenario for Arrival {
         let store = Store::open(&folder, NAME).map_err(words)?;
         match self.judge(&store.view())? {
             shown if shown == self.commit() => {}
-            other => return Err(format!("opened again, it shows {other}")),
+            other => return Err(format!("opened again, it shows {other}").into()),
         }
         Self::check_late(&disk)?;
         let file = disk.open(FILE).map_err(|e| e.to_string())?;

@@ -2,8 +2,10 @@
 //!
 //! What only the store could do wrong has no flaw here: checksums that are not chained or left out, half
 //! transactions that count, a live page that recovery believes. The proof's own toy store has those
-//! (`crash/toy.rs`). A tail that is not zeroed, space that is not synced before it is used, and random numbers
-//! that repeat lose nothing by themselves: the chain of checksums stands in for each.
+//! (`crash/toy.rs`). Space that is not synced before it is used and random numbers that repeat lose nothing by
+//! themselves: the chain of checksums stands in for each.
+
+use crate::crash::Breach;
 
 /// What is done wrongly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +44,7 @@ pub enum Flaw {
     ExchangeInTwoSteps,
     /// The old file is overwritten before the new one takes its place.
     OldFileOverwritten,
-    /// What recovery makes is not synced.
+    /// The file that recovery makes is not synced.
     RecoveryNotSynced,
     /// The folder is not synced by recovery.
     RecoveryFolderNotSynced,
@@ -52,6 +54,13 @@ pub enum Flaw {
     RemovalNotSynced,
     /// A brain whose name is taken is saved, and the folder where it is saved is not synced.
     SavedFolderNotSynced,
+    /// Recovery leaves the old tail. With a chain of checksums that shows where a request is done again with the bytes
+    /// of the first try, its time included: then what had come behind it goes on.
+    TailNotZeroed,
+    /// The old file does not say that there is a new one.
+    SupersededNotTold,
+    /// It does only once something was answered that is in the new one alone.
+    SupersededToldLate,
     /// Whether the brain's file is still the one that is written is not looked at.
     ReplacementNotSeen,
     /// A failed sync is taken for a good one.
@@ -71,7 +80,7 @@ pub enum Flaw {
 
 impl Flaw {
     /// Those that a crash shows.
-    pub const BY_CRASHES: [Self; 21] = [
+    pub const BY_CRASHES: [Self; 24] = [
         Self::FramesNotSynced,
         Self::EverySecondSyncSkipped,
         Self::AnsweredBeforeSync,
@@ -92,6 +101,9 @@ impl Flaw {
         Self::RecoveryFolderNotSynced,
         Self::OldFileNotRemoved,
         Self::RemovalNotSynced,
+        Self::TailNotZeroed,
+        Self::SupersededNotTold,
+        Self::SupersededToldLate,
         Self::ReplacementNotSeen,
     ];
     /// Those that show once an operation fails.
@@ -102,4 +114,21 @@ impl Flaw {
         Self::FolderErrorIgnored,
         Self::RebootBelieved,
     ];
+
+    /// In which way a crash shows it.
+    pub fn breaches(self) -> &'static [Breach] {
+        match self {
+            Self::CommittedBeforeSync
+            | Self::CreatedNotSynced
+            | Self::CreatedSyncedLate
+            | Self::NewFileNotSynced
+            | Self::NewFileSyncedLate
+            | Self::OldFileOverwritten
+            | Self::RecoveryNotSynced => &[Breach::Unopened],
+            Self::OldFileNotRemoved | Self::RemovalNotSynced => &[Breach::Unerased],
+            Self::TailNotZeroed => &[Breach::Unasked],
+            Self::SupersededNotTold | Self::SupersededToldLate => &[Breach::Untold],
+            _ => &[Breach::Lost],
+        }
+    }
 }

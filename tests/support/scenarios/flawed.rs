@@ -15,6 +15,8 @@ use crate::disk::forward;
 pub(super) struct Flawed {
     process: Arc<State>,
     file: Arc<dyn File>,
+    /// Whether it is a brain, or is to be one, and none of the folder's own files.
+    is_brain: bool,
     /// How often it was synced.
     syncs: Mutex<u64>,
     /// A sync that has been promised and not done.
@@ -26,10 +28,11 @@ pub(super) struct Flawed {
 }
 
 impl Flawed {
-    pub(super) fn new(process: Arc<State>, file: Arc<dyn File>) -> Self {
+    pub(super) fn new(process: Arc<State>, file: Arc<dyn File>, is_brain: bool) -> Self {
         Self {
             process,
             file,
+            is_brain,
             syncs: Mutex::default(),
             owed: Mutex::default(),
             kept_back: Mutex::default(),
@@ -67,7 +70,7 @@ impl Flawed {
             Flaw::CreatedNotSynced => self.is_new_in(Phase::Creating),
             Flaw::NewFileNotSynced => checkpointing,
             Flaw::CarriedNotSynced => checkpointing && syncs > 1,
-            Flaw::RecoveryNotSynced => self.process.phase() == Phase::Opening,
+            Flaw::RecoveryNotSynced => self.is_brain && self.process.phase() == Phase::Opening,
             _ => false,
         };
         if left_out {
@@ -105,6 +108,13 @@ impl Flawed {
 impl File for Flawed {
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.pay()?;
+        if self.at_work() {
+            self.process.tell_due()?;
+        }
+        let clears = self.process.phase() == Phase::Opening && bytes.iter().all(|&byte| byte == 0);
+        if self.process.flaw == Flaw::TailNotZeroed && clears && !self.process.is_new(self.id()) {
+            return Ok(());
+        }
         if self.process.flaw == Flaw::EndWrittenAfterSync && self.at_work() {
             let (now, later) = bytes.split_at(bytes.len() / 2);
             let after = position + now.len() as u64;
@@ -142,8 +152,15 @@ impl File for Flawed {
 
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         *held(&self.page) = Some(page);
-        if self.process.flaw == Flaw::RebootBelieved && offset == live::DOUBT {
-            return Ok(());
+        match (self.process.flaw, offset) {
+            (Flaw::RebootBelieved, live::DOUBT)
+            | (Flaw::SupersededNotTold, live::SUPERSEDED_BY) => return Ok(()),
+            (Flaw::SupersededToldLate, live::SUPERSEDED_BY) => {
+                self.process.tell_late(self.file.clone(), page, value);
+                return Ok(());
+            }
+            (_, live::COMMITTED) if self.at_work() => self.process.answers(),
+            _ => {}
         }
         self.file.store_cell(page, offset, value)
     }

@@ -15,6 +15,7 @@ mod flawed;
 mod oracle;
 mod picture;
 mod process;
+mod readers;
 mod removal;
 mod script;
 mod trial;

@@ -96,15 +96,21 @@ impl Oracle {
         &self.moments[transaction as usize - 1].answer
     }
 
+    /// The number of transactions up to an LSN, if it is that of one.
+    pub(super) fn count(&self, lsn: Lsn) -> Option<u64> {
+        let found = self.moments.iter().position(|moment| moment.lsn == lsn)?;
+        Some(found as u64 + 1)
+    }
+
     /// The number of transactions that a brain shows, if it shows exactly what so many leave.
     pub fn judge(&self, view: &View) -> Result<u64, String> {
         let (lsn, _) = view.moment();
-        let found = self.moments.iter().position(|moment| moment.lsn == lsn);
+        let found = self.count(lsn);
         let found = found.ok_or_else(|| format!("LSN {lsn} is within a transaction"))?;
-        let moment = &self.moments[found];
+        let moment = &self.moments[found as usize - 1];
         if now(view)? != moment.now {
             let difference = picture::difference(view, &moment.view);
-            return Err(format!("after {} transactions: {difference}", found + 1));
+            return Err(format!("after {found} transactions: {difference}"));
         }
         for (past, expected) in self.moments.iter().zip(&moment.earlier) {
             for as_of in [AsOf::Lsn(past.lsn), AsOf::Time(past.time)] {
@@ -116,14 +122,13 @@ impl Oracle {
                         (Ok(found), Ok(expected)) => picture::difference(&found, &expected),
                         (Err(e), _) | (_, Err(e)) => e.to_string(),
                     };
-                    let found = found + 1;
                     return Err(format!(
                         "after {found} transactions, as of {as_of:?}: {difference}"
                     ));
                 }
             }
         }
-        Ok(found as u64 + 1)
+        Ok(found)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_core::Micros;
+use amem_core::journal::live;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 use amem_store::folder::{RECOVERED, TMP};
 
@@ -44,8 +45,20 @@ pub(super) struct State {
     named: Mutex<HashSet<FileId>>,
     /// Files whose sync comes late.
     late: Mutex<Vec<Arc<dyn File>>>,
+    /// What readers of an old file are told late.
+    untold: Mutex<Option<Untold>>,
     /// The file that the store believes to write to.
     owned: Mutex<Option<FileId>>,
+}
+
+/// A `superseded_by` that is not stored yet.
+#[derive(Debug)]
+struct Untold {
+    file: Arc<dyn File>,
+    page: u64,
+    generation: u64,
+    /// Whether a commit of the new file is about to be answered.
+    is_due: bool,
 }
 
 /// How the names of files end that are still being made, beside those in `TMP`.
@@ -63,6 +76,7 @@ impl Process {
             boots: AtomicU64::new(0),
             named: Mutex::default(),
             late: Mutex::default(),
+            untold: Mutex::default(),
             owned: Mutex::default(),
         }))
     }
@@ -99,7 +113,10 @@ impl Process {
         }
         match self.0.flaw {
             Flaw::None => file,
-            _ => Arc::new(Flawed::new(self.0.clone(), file)),
+            _ => {
+                let is_brain = name.ends_with(".amem");
+                Arc::new(Flawed::new(self.0.clone(), file, is_brain))
+            }
         }
     }
 
@@ -128,6 +145,36 @@ impl State {
 
     pub(super) fn sync_late(&self, file: Arc<dyn File>) {
         held(&self.late).push(file);
+    }
+
+    /// Keeps a `superseded_by` back until the first commit of the new file has been answered.
+    pub(super) fn tell_late(&self, file: Arc<dyn File>, page: u64, generation: u64) {
+        *held(&self.untold) = Some(Untold {
+            file,
+            page,
+            generation,
+            is_due: false,
+        });
+    }
+
+    /// A commit has been published: next it is answered.
+    pub(super) fn answers(&self) {
+        if let Some(untold) = &mut *held(&self.untold) {
+            untold.is_due = true;
+        }
+    }
+
+    /// The process is busy with what comes after an answer.
+    pub(super) fn tell_due(&self) -> io::Result<()> {
+        match held(&self.untold).take_if(|untold| untold.is_due) {
+            Some(Untold {
+                file,
+                page,
+                generation,
+                ..
+            }) => file.store_cell(page, live::SUPERSEDED_BY, generation),
+            None => Ok(()),
+        }
     }
 
     fn catch_up(&self) -> io::Result<()> {

@@ -26,7 +26,7 @@ use super::process::{Phase, Process};
 use super::script::{id_of, time_of};
 use super::trial::ATTEMPTS;
 use super::with_our_folders;
-use crate::crash::{Scenario, Trace};
+use crate::crash::{Scenario, Trace, Violation};
 use crate::disk::{About, Answered, Hooked, SimDisk};
 
 const NAME: &str = "b";
@@ -227,14 +227,19 @@ impl Scenario for Removal {
         }
     }
 
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
         if self.searched && answered.must >= 2 {
             // Also in what the next start would clear.
             for text in [REMOVED, BROUGHT] {
                 let files = disk.files_with(text.as_bytes());
                 if !files.is_empty() {
-                    return Err(format!("the brain is removed, and {text:?} in {files:?}"));
+                    return Err(format!("the brain is removed, and {text:?} in {files:?}").into());
                 }
             }
         }
@@ -263,7 +268,7 @@ impl Scenario for Removal {
         let (_process, folder, _) = self.begin(&disk, || ()).map_err(words)?;
         match look(&disk, &folder).map_err(words)? {
             Found::Other(true) => {}
-            other => return Err(format!("it ends with {other:?}")),
+            other => return Err(format!("it ends with {other:?}").into()),
         }
         let file = disk.open(FILE).map_err(|e| e.to_string())?;
         picture::verify(&*file)?;

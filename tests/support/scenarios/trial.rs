@@ -12,9 +12,10 @@ use super::flaw::Flaw;
 use super::oracle::Oracle;
 use super::picture;
 use super::process::{Phase, Process};
+use super::readers;
 use super::script::{Ask, Script, Step, time_of};
 use super::with_our_folders;
-use crate::crash::{Scenario, Trace};
+use crate::crash::{Breach, Scenario, Trace, Violation};
 use crate::disk::{Answered, SimDisk};
 
 /// The name of every script's brain.
@@ -77,6 +78,12 @@ impl Trial {
         self.requests.get(transaction.checked_sub(2)? as usize)
     }
 
+    /// Whether somebody puts a file in the place of the brain's.
+    fn is_replaced(&self) -> bool {
+        let replaces = |step: &Step| matches!(step, Step::Replace);
+        self.script.steps.iter().any(replaces)
+    }
+
     /// Plays the script from where the brain is.
     fn work(&self, disk: &Arc<SimDisk>, trace: &Trace, first: bool) -> Result<(), Error> {
         let mut life = Life::begin(self, disk, trace)?;
@@ -86,7 +93,11 @@ impl Trial {
             match step {
                 Step::Replace if !first => {}
                 Step::Commit(asks) => life.commit(asks, &mut reached)?,
-                Step::Close | Step::Kill => life = life.restart(matches!(step, Step::Close))?,
+                Step::Close | Step::Kill => {
+                    let done = life.done;
+                    life = life.restart(matches!(step, Step::Close))?;
+                    assert_eq!(life.done, done, "transactions after a restart");
+                }
                 step => life.generation(step)?,
             }
             life.settle()?;
@@ -102,14 +113,25 @@ impl Trial {
         Ok(())
     }
 
+    /// Nobody who has a file of the brain mapped misses what was answered.
+    fn expect_told(&self, disk: &SimDisk, answered: u64) -> Result<(), Violation> {
+        // Nobody tells those whose brain's file somebody has replaced: they find out by its path.
+        if self.is_replaced() {
+            return Ok(());
+        }
+        let told = readers::expect_told(disk, FILE, answered, |lsn| self.oracle.count(lsn));
+        told.map_err(|why| Breach::Untold.of(why))
+    }
+
     /// Looks for what was erased.
-    fn refuse_secrets(&self, disk: &SimDisk, answered: u64) -> Result<(), String> {
+    fn refuse_secrets(&self, disk: &SimDisk, answered: u64) -> Result<(), Violation> {
         for secret in &self.script.secrets {
             if answered >= secret.erased_by {
                 let files = disk.files_with(&secret.bytes);
                 if !files.is_empty() {
                     let bytes = String::from_utf8_lossy(&secret.bytes);
-                    return Err(format!("{bytes:?} was erased, and is in {files:?}"));
+                    let what = format!("{bytes:?} was erased, and is in {files:?}");
+                    return Err(Breach::Unerased.of(what));
                 }
             }
         }
@@ -177,7 +199,7 @@ impl<'t> Life<'t> {
 
     /// Ends the process, in order or not, and starts another.
     fn restart(self, in_order: bool) -> Result<Self, Error> {
-        let (trial, disk, trace, done) = (self.trial, self.disk, self.trace, self.done);
+        let (trial, disk, trace) = (self.trial, self.disk, self.trace);
         if in_order {
             drop(self.checkpoint);
             self.store.close()?;
@@ -185,9 +207,7 @@ impl<'t> Life<'t> {
             self.process.kill();
             drop((self.checkpoint, self.store));
         }
-        let life = Self::begin(trial, disk, trace)?;
-        assert_eq!(life.done, done, "transactions after a restart");
-        Ok(life)
+        Self::begin(trial, disk, trace)
     }
 
     /// Commits a group, and holds every answer against the oracle. Groups of several never need the file to
@@ -390,8 +410,7 @@ pub(super) fn note(disk: &SimDisk, name: &str, bytes: &[u8]) -> std::io::Result<
 impl Scenario for Trial {
     fn disk(&self, seed: u64) -> SimDisk {
         let mut disk = SimDisk::new(seed);
-        let keeps = |step: &Step| matches!(step, Step::Replace);
-        if self.script.steps.iter().any(keeps) {
+        if self.is_replaced() {
             disk = with_our_folders(disk);
         }
         match self.script.exchanges {
@@ -411,11 +430,21 @@ impl Scenario for Trial {
         }
     }
 
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation> {
         self.refuse_secrets(&disk, answered.must)?;
+        // A power cut ends readers too.
+        let has_readers = disk.position() > 0;
+        if has_readers {
+            self.expect_told(&disk, answered.must)?;
+        }
         let mut life = match Life::begin(self, &disk, trace) {
             Ok(life) => life,
-            Err(e) => return Err(format!("it does not open: {e}")),
+            Err(e) => return Err(Breach::Unopened.of(format!("it does not open: {e}"))),
         };
         let found = if life.created { 0 } else { life.done };
         if found < answered.must || found > answered.may {
@@ -431,9 +460,23 @@ impl Scenario for Trial {
             life.execute(next, true)?;
             self.refuse_secrets(&disk, next)?;
         }
+        let done = life.done;
+        if has_readers {
+            self.expect_told(&disk, done)?;
+        }
         let life = life
             .restart(found % 2 == 0)
             .map_err(|e| format!("opened again: {e}"))?;
+        if life.done != done {
+            let breach = match life.done > done {
+                true => Breach::Unasked,
+                false => Breach::Lost,
+            };
+            let again = life.done;
+            return Err(breach.of(format!(
+                "{done} transactions are {again} when it is opened again"
+            )));
+        }
         life.verify()?;
         Ok(found)
     }

@@ -23,7 +23,7 @@ use super::picture;
 use super::process::{Phase, Process};
 use super::script::time_of;
 use super::trial::ATTEMPTS;
-use crate::crash::{Scenario, Trace};
+use crate::crash::{Scenario, Trace, Violation};
 use crate::disk::{Answered, SimDisk};
 
 /// How often a file of the daemon is written.
@@ -90,7 +90,8 @@ impl Written {
         match &self.what {
             What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
-                // What `amemctl repair` does, which has no disk of ours below it.
+                // The steps of `amemctl repair` (cli/src/new_file.rs), played: the command line may not know the store,
+                // and has no disk of ours below it. Where a file of an earlier try is in its way it says so, and stops.
                 let step = |source| amem_store::Error::Disk {
                     action: "make",
                     name: REPAIRED.into(),
@@ -154,7 +155,12 @@ impl Scenario for Written {
         }
     }
 
-    fn check(&self, disk: Arc<SimDisk>, answered: Answered, trace: &Trace) -> Result<u64, String> {
+    fn check(
+        &self,
+        disk: Arc<SimDisk>,
+        answered: Answered,
+        trace: &Trace,
+    ) -> Result<u64, Violation> {
         let found = self.found(&disk)?;
         if found < answered.must || found > answered.may {
             return Ok(found);
@@ -163,7 +169,7 @@ impl Scenario for Written {
         self.work(&disk, trace)?;
         match self.found(&disk)? {
             last if last == self.last() => Ok(answered.must),
-            last => Err(format!("the last version is {last}")),
+            last => Err(format!("the last version is {last}").into()),
         }
     }
 }
