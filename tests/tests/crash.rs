@@ -18,6 +18,17 @@ use amem_tests::scenarios::{
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
 const STATES: usize = 1_000_000;
 
+/// Of a hundred states of the default form so many are opened at least; the others are as one that was. In a part of
+/// it, or in the scripts of one name, so many alone.
+const OPENED_PERCENT: usize = 60;
+const OPENED_PERCENT_OF_PART: usize = 30;
+
+/// Of fewer states none may be that of a recovery from a crashed recovery.
+const DEEP_STATES_MIN: usize = 1_000;
+
+/// Of a hundred states so many at least are those of a recovery from a crashed recovery.
+const DEEPER_PERCENT: usize = 10;
+
 /// Parts of the budget for each way in which a file becomes a brain.
 const ARRIVAL_SHARE: usize = 2;
 
@@ -30,17 +41,22 @@ enum Play {
 }
 
 impl Play {
-    /// All that is asked for.
+    /// Everything.
     fn all() -> Vec<Self> {
         let scripts = all().into_iter().map(|s| Self::Script(Box::new(s)));
         let arrivals = Arrival::all().into_iter().chain(Arrival::late());
         let removals = Removal::all().into_iter().map(Self::Removal);
         let written = Written::all().into_iter().map(Self::Written);
-        let mut plays: Vec<_> = scripts
+        scripts
             .chain(arrivals.map(Self::Arrival))
             .chain(removals)
             .chain(written)
-            .collect();
+            .collect()
+    }
+
+    /// All that is asked for.
+    fn asked() -> Vec<Self> {
+        let mut plays = Self::all();
         if let Ok(name) = std::env::var("AMEM_CRASH_SCRIPT") {
             plays.retain(|play| play.name().contains(&name));
         }
@@ -123,7 +139,7 @@ fn judge(scenario: &impl Scenario, budget: usize, seed: u64) -> Report {
 fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
     let begun = Instant::now();
     let (part, of) = part();
-    let plays = Play::all();
+    let plays = Play::asked();
     let all: usize = plays.iter().map(Play::share).sum();
     let plays: Vec<_> = (1u64..)
         .zip(plays)
@@ -131,24 +147,56 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
         .collect();
     let mut shares: usize = plays.iter().map(|(_, play)| play.share()).sum();
     let asked = states() * shares / all.max(1);
-    let (mut left, mut total, mut alike, mut violations) = (asked, 0, 0, 0);
+    let opened_min = opened_min(asked, shares);
+    let mut left = asked;
+    let mut sum = Report::default();
     for (seed, play) in plays {
         let since = Instant::now();
         let (name, share) = (play.name().to_owned(), play.share());
         let report = play.judge(left * share / shares, seed);
         shares -= share;
         left = left.saturating_sub(report.states);
-        total += report.states;
-        alike += report.alike;
-        violations += report.violations;
         println!("{name}: {report}, {:.1} s", since.elapsed().as_secs_f32());
+        let is_deep = report.deeper > 0 || report.states < DEEP_STATES_MIN;
+        assert!(is_deep, "{name}: no crash of a crashed recovery");
+        sum.states += report.states;
+        sum.deeper += report.deeper;
+        sum.alike += report.alike;
+        sum.violations += report.violations;
     }
+    let Report {
+        states,
+        deeper,
+        alike,
+        violations,
+        ..
+    } = sum;
     println!(
-        "{total} states, {alike} of them as others, {violations} violations, {:.0} s",
+        "{states} states, {deeper} of them two deep, {alike} as others, {violations} violations, {:.0} s",
         begun.elapsed().as_secs_f32()
     );
     assert_eq!(violations, 0);
-    assert!(total >= asked * 9 / 10, "only {total} states of {asked}");
+    assert!(states >= asked * 9 / 10, "only {states} states of {asked}");
+    let opened = states - alike;
+    assert!(
+        opened >= opened_min,
+        "only {opened} states opened, not {opened_min}"
+    );
+    assert!(
+        deeper >= states * DEEPER_PERCENT / 100,
+        "only {deeper} states two deep"
+    );
+}
+
+/// How many states are opened at least where so many are asked for with so many parts of the budget. Of more than in
+/// the default form no more: the longer it goes on, the more of what recoveries leave has been there before.
+fn opened_min(asked: usize, shares: usize) -> usize {
+    let all: usize = Play::all().iter().map(Play::share).sum();
+    let percent = match shares == all {
+        true => OPENED_PERCENT,
+        false => OPENED_PERCENT_OF_PART,
+    };
+    asked.min(STATES * shares / all) * percent / 100
 }
 
 #[test]
