@@ -61,6 +61,7 @@ mod words;
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};
 pub use convert::{Asks, Says};
+pub use door::decoded_bytes;
 pub use error::{Error, Result};
 pub use folder::open_folder;
 pub use listen::{Lent, Listeners};

@@ -35,6 +35,19 @@ impl List {
     }
 }
 
+impl List {
+    /// A brain whose file is there; what was told of its mode is told still.
+    fn entry(&self, name: &str, which: Option<Which>, is_open: bool) -> Entry {
+        Entry {
+            which,
+            is_open,
+            held: None,
+            missing: None,
+            mode: self.entries.get(name).and_then(|before| before.mode),
+        }
+    }
+}
+
 /// Which brain it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Which {
@@ -58,14 +71,9 @@ struct Entry {
 impl Known {
     /// A brain is open: its writer holds its file.
     pub(super) fn opened(&self, name: &str, which: Which) {
-        let entry = Entry {
-            which: Some(which),
-            is_open: true,
-            held: None,
-            missing: None,
-            mode: None,
-        };
-        self.list().put(name, Some(entry));
+        let mut list = self.list();
+        let entry = list.entry(name, Some(which), true);
+        list.put(name, Some(entry));
     }
 
     /// A file became a brain, which nobody has opened yet.
@@ -75,13 +83,7 @@ impl Known {
         if list.entries.get(name).is_some_and(is_sure) {
             return;
         }
-        let entry = Entry {
-            which,
-            is_open: false,
-            held: None,
-            missing: None,
-            mode: None,
-        };
+        let entry = list.entry(name, which, false);
         list.put(name, Some(entry));
     }
 
@@ -92,12 +94,9 @@ impl Known {
             return;
         };
         let entry = Entry {
-            which,
-            is_open: false,
             // What nobody holds can't be saved: its name is as free as any.
             held: (list.held < held_max()).then_some(file),
-            missing: None,
-            mode: None,
+            ..list.entry(name, which, false)
         };
         list.put(name, Some(entry));
     }

@@ -130,6 +130,22 @@ impl Brains {
         }
     }
 
+    /// Tells of the modes of all files of brains.
+    pub(crate) async fn tell_modes(&self) {
+        let (path, names) = (self.0.path.clone(), self.0.known.names());
+        let modes = blocking(move || {
+            let mode = |name: &String| {
+                let path = path.join(format!("{name}{SUFFIX}"));
+                Some(path.symlink_metadata().ok()?.mode() & 0o7777)
+            };
+            let modes = names.into_iter().map(|name| (mode(&name), name));
+            modes.collect::<Vec<_>>()
+        });
+        for (mode, name) in modes.await.unwrap_or_default() {
+            self.tell_mode(&name, mode);
+        }
+    }
+
     /// The names under which files stand that are not known to be ours, those of brains that have none, and those of
     /// which something is told that may be gone.
     pub(crate) async fn strangers(&self) -> Result<Vec<String>> {

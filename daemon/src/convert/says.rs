@@ -1,11 +1,11 @@
-//! What a message says that asks for no mutation, in our own types.
+//! What a request asks for, checked, before any brain is looked at.
 //!
 //! Each service has what it needs beside it; a caller may be anybody, so what makes no sense is refused in words, and
 //! nothing is asked of a brain for that. Not here: mutations (`Asks`) and questions (`amem_proto::answer`).
 
 use crate::refusal::Result;
 
-/// A message that says something else than a number or a name that a brain, or a folder of them, has or has not.
+/// A request that can make no sense, whatever brain it is for.
 pub trait Says {
     /// That, in our own types.
     type What;

@@ -261,7 +261,7 @@ mod tests {
             .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
         let mut body = Metered::wrap(
-            Body::new(text(80)),
+            Body::new(body_of(vec![b'x'; 80])),
             held.clone(),
             false,
             Messages::of("/", 1 << 40),
@@ -274,7 +274,7 @@ mod tests {
             .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
         let mut refused = Metered::wrap(
-            Body::new(text(80)),
+            Body::new(body_of(vec![b'x'; 80])),
             other.clone(),
             false,
             Messages::of("/", 1 << 40),
@@ -355,8 +355,36 @@ mod tests {
         }
     }
 
-    /// A body of so many bytes.
-    fn text(bytes: usize) -> impl HttpBody<Data = Bytes, Error = Status> + Send + 'static {
+    #[tokio::test]
+    async fn a_batch_that_has_come_whole_holds_nothing_more_and_one_that_has_not_what_it_takes() {
+        use amem_proto::v1;
+        use prost::Message;
+        const STREAM: &str = "/amem.v1.MemoryService/IngestStream";
+        let events = vec![v1::NewEvent::default(); 10_000];
+        let batch = v1::IngestRequest {
+            events,
+            ..Default::default()
+        };
+        let bytes = v1::IngestStreamRequest { batch: Some(batch) }.encode_to_vec();
+        let head = [&[0][..], &(bytes.len() as u32).to_be_bytes()].concat();
+        let whole = [head, bytes].concat();
+        let load = Load::default();
+        let limits = limits(9, 1 << 30);
+        for (sent, holds) in [(whole.len() - 1, true), (whole.len(), false)] {
+            let entered = load.enter_as_admin(&HeaderMap::new(), &limits);
+            let (_call, held) = entered.unwrap();
+            let messages = Messages::of(STREAM, BATCH_BYTES_MAX);
+            let stream = Body::new(body_of(whole[..sent].to_vec()));
+            let mut stream = Metered::new(stream, held, messages, None);
+            let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx)).await;
+            assert!(next.unwrap().is_ok());
+            let least = (10_000 * size_of::<v1::NewEvent>()) as u64 / DECODED_ONE_IN;
+            assert_eq!(load.bytes.all() > least, holds, "{sent} of {}", whole.len());
+        }
+    }
+
+    /// A body of these bytes.
+    fn body_of(bytes: Vec<u8>) -> impl HttpBody<Data = Bytes, Error = Status> + Send + 'static {
         struct Text(Option<Bytes>);
         impl HttpBody for Text {
             type Data = Bytes;
@@ -368,6 +396,6 @@ mod tests {
                 Poll::Ready(self.0.take().map(|bytes| Ok(http_body::Frame::data(bytes))))
             }
         }
-        Text(Some(vec![b'x'; bytes].into()))
+        Text(Some(bytes.into()))
     }
 }

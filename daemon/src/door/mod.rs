@@ -20,4 +20,5 @@ mod unsent;
 
 pub(crate) use calls::NameCalls;
 pub(crate) use entry::Enter;
+pub use shapes::decoded_bytes;
 pub(crate) use unsent::Unsent;

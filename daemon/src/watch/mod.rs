@@ -169,6 +169,7 @@ impl Watch {
                 return;
             }
         };
+        self.brains.tell_modes().await;
         let now = Instant::now();
         for name in self.arrivals.names().iter().chain(&found) {
             self.arrivals.look_at(name, false, now);

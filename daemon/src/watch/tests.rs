@@ -69,6 +69,10 @@ async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
     .await;
 }
 
+/// So many events can be made in a test.
+#[cfg(target_os = "linux")]
+const NEWS_MAX: usize = 200_000;
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_came_while_more_happened_than_could_be_told_is_found() {
@@ -77,6 +81,10 @@ async fn what_came_while_more_happened_than_could_be_told_is_found() {
     let watch = watch_of(folder.path(), Some(events));
     let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let most: usize = most.trim().parse().unwrap();
+    if most > NEWS_MAX {
+        println!("SKIPPED: {most} events wait until one is lost (fs.inotify.max_queued_events)");
+        return;
+    }
     // One after the other, as the same news twice in a row are told once; neither is a brain's.
     for name in ["one", "other"].into_iter().cycle().take(most + 1) {
         fs::write(folder.path().join(name), "").unwrap();

@@ -4,6 +4,7 @@
 //! A refusal must be the caller's fault, in words, and never a defect's. Not here: what a mutation does (`changes`),
 //! and that an answer is the same again (`questions`).
 
+use std::any::type_name;
 use std::sync::Arc;
 
 use amem_client::{Question, v1};
@@ -11,7 +12,7 @@ use amem_store::disk::Disk;
 use amem_store::mutation::Mutation;
 use amem_store::{Create, Folder, Incoming, Other, Request, Store, create};
 use amemd::refusal::{Refusal, Result};
-use amemd::{Asks, Says};
+use amemd::{Asks, Says, decoded_bytes};
 use prost::Message;
 use tonic::{Code, Status};
 use v1::import_brain_request::Part as Imported;
@@ -95,10 +96,23 @@ pub(super) fn requests(data: &[u8]) {
     }
 }
 
-/// A message, if it is one; what it is encoded to is the same message.
+fn encoded_bytes(name: &str, encoded: &[u8]) -> u64 {
+    decoded_bytes(name, encoded).unwrap_or_else(|| panic!("{name} is turned away at the door"))
+}
+
+/// A message, if it is one; what it is encoded to is the same message, and the door finds its way through it.
 fn decoded<M: Message + Default>(bytes: &[u8]) -> Option<M> {
+    let name = type_name::<M>().rsplit("::").next().unwrap_or_default();
+    let walked = decoded_bytes(name, bytes);
     let message = M::decode(bytes).ok()?;
     let encoded = message.encode_to_vec();
+    let least = size_of::<M>() as u64;
+    for taken in [walked, Some(encoded_bytes(name, &encoded))]
+        .into_iter()
+        .flatten()
+    {
+        assert!(taken >= least, "{name}: {taken} bytes of {least}");
+    }
     let again = M::decode(&*encoded).unwrap_or_else(|e| panic!("what was encoded: {e}"));
     // As bytes: a number that is none does not equal itself.
     assert_eq!(again.encode_to_vec(), encoded);

@@ -22,7 +22,7 @@ use v1::resolve_kept_file_request::Action;
 
 use crate::faulty::{Served, reason};
 use crate::merge::{files, resolve};
-use crate::process::{Daemon, create_bare, files_with, folder, get};
+use crate::process::{Daemon, check_refused, create_bare, files_with, folder, get};
 
 const DIMENSION: u32 = 16;
 /// Events in one request.
@@ -398,4 +398,37 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
             break;
         }
     }
+}
+
+#[tokio::test]
+async fn an_erase_under_the_id_of_a_request_that_is_known_by_it_alone_is_refused() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    crate::process::ingest(&client, "b", &["first", "second"]).await;
+    let erase = |event, options| v1::EraseRequest {
+        brain: "b".into(),
+        event_ids: vec![event],
+        options,
+        ..Default::default()
+    };
+    let id = v1::WriteOptions {
+        request_id: Uuid::now_v7().to_string(),
+        ..Default::default()
+    };
+    let id = || Some(id.clone());
+    for _ in 0..2 {
+        client.memory().erase(erase(0, id())).await.unwrap();
+    }
+    let refused = client.memory().erase(erase(1, id())).await;
+    let words = &["with another body"];
+    check_refused(
+        "reused",
+        refused,
+        Code::AlreadyExists,
+        "REQUEST_REUSED",
+        words,
+    );
+    assert_eq!(get(&client, "b", &[1]).await[0].text, "second");
 }

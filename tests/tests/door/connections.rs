@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use amem_client::v1;
 use amem_client::v1::memory_service_client::MemoryServiceClient;
+use amem_tests::daemon::create_bare;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tonic::Code;
 
 use crate::process::{Place, ask, check_refused};
-use crate::tokens::{TCP, batch, connect, create, revoke, with};
+use crate::tokens::{TCP, batch, connect, with};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -261,17 +262,31 @@ async fn connections_of_which_no_call_was_let_in_make_way_for_others() {
 async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_stay() {
     let config = format!("{TCP}[limits]\nconnections_per_user = 2\n");
     let daemon = Place::new(&config).start();
-    create(&daemon, "b").await;
-    let gone = daemon.token_of("gone", v1::Permission::Read).await;
-    let stays = daemon.token_of("stays", v1::Permission::Write).await;
-    let [by_gone, by_stays] = [&gone, &stays].map(|token| format!("Bearer {token}"));
+    // On one connection: of ours, too, there may be two.
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let mut tokens = Vec::new();
+    for (name, permission) in [
+        ("gone", v1::Permission::Read),
+        ("stays", v1::Permission::Write),
+    ] {
+        let request = v1::CreateTokenRequest {
+            name: name.into(),
+            permission: permission.into(),
+            brains: Vec::new(),
+        };
+        let made = client.admin().create_token(request).await;
+        tokens.push(made.unwrap().into_inner().token);
+    }
+    let [gone, stays] = [&tokens[0], &tokens[1]];
+    let [by_gone, by_stays] = [gone, stays].map(|token| format!("Bearer {token}"));
     let follows = connect(&daemon).await;
     let subscribe = v1::SubscribeRequest {
         brain: "b".into(),
         ..Default::default()
     };
     let mut memory = MemoryServiceClient::new(follows);
-    let changes = memory.subscribe(with(&stays, subscribe)).await;
+    let changes = memory.subscribe(with(stays, subscribe)).await;
     let mut changes = changes.unwrap().into_inner();
     let idle = connect(&daemon).await;
     ask(idle.clone(), &[("authorization", &by_gone)])
@@ -280,7 +295,10 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
     let mut more = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
     assert!(until_closed(&mut more).await.is_empty());
 
-    revoke(&daemon, "gone").await;
+    let revoke = v1::RevokeTokenRequest {
+        name: "gone".into(),
+    };
+    client.admin().revoke_token(revoke).await.unwrap();
     let new = connect(&daemon).await;
     ask(new.clone(), &[("authorization", &by_stays)])
         .await
@@ -289,7 +307,7 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
     let mut more = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
     assert!(until_closed(&mut more).await.is_empty());
     let mut memory = MemoryServiceClient::new(new);
-    memory.ingest(with(&stays, batch("news"))).await.unwrap();
+    memory.ingest(with(stays, batch("news"))).await.unwrap();
     loop {
         let message = timeout(Duration::from_secs(20), changes.message()).await;
         if !message.unwrap().unwrap().unwrap().changes.is_empty() {

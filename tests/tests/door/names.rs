@@ -193,20 +193,31 @@ async fn who_hears_of_jobs_hears_of_those_of_the_brain_that_it_follows() {
     assert_eq!((job.brain.as_str(), job.kind()), (MINE, v1::JobKind::Decay));
 }
 
+fn erase_mine() -> v1::EraseRequest {
+    v1::EraseRequest {
+        brain: MINE.into(),
+        event_ids: vec![0],
+        ..Default::default()
+    }
+}
+
+/// An erase that a file hinders whose brain the caller may not see.
+async fn refused_without_name(
+    memory: &mut MemoryServiceClient<tonic::transport::Channel>,
+    token: &str,
+) {
+    let refused = memory.erase(with(token, erase_mine())).await.unwrap_err();
+    assert!(!format!("{refused:?}").contains(VEILED), "{refused:?}");
+    let words = ["administrator of all brains"];
+    check_refused::<()>(Err(refused), Code::FailedPrecondition, "KEPT_FILE", &words);
+}
+
 #[tokio::test]
 async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_name() {
     let (daemon, token) = daemon().await;
     disturb(&daemon);
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
-    let erase = || v1::EraseRequest {
-        brain: MINE.into(),
-        event_ids: vec![0],
-        ..Default::default()
-    };
-    let refused = memory.erase(with(&token, erase())).await.unwrap_err();
-    assert!(!format!("{refused:?}").contains(VEILED), "{refused:?}");
-    let words = ["administrator of all brains"];
-    check_refused::<()>(Err(refused), Code::FailedPrecondition, "KEPT_FILE", &words);
+    refused_without_name(&mut memory, &token).await;
     let client = daemon.client().await;
     let kept = client
         .admin()
@@ -214,7 +225,7 @@ async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_
         .await;
     let kept = kept.unwrap().into_inner().files.remove(0).file;
     // Who may know is told which.
-    let refused = client.memory().erase(erase()).await;
+    let refused = client.memory().erase(erase_mine()).await;
     check_refused(
         refused,
         Code::FailedPrecondition,
@@ -226,7 +237,7 @@ async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_
         action: Some(v1::resolve_kept_file_request::Action::Discard(true)),
     };
     client.admin().resolve_kept_file(request).await.unwrap();
-    memory.erase(with(&token, erase())).await.unwrap();
+    memory.erase(with(&token, erase_mine())).await.unwrap();
 }
 
 #[tokio::test]
@@ -248,18 +259,10 @@ async fn an_erasure_that_a_file_of_another_brain_may_hinder_is_refused_without_i
     daemon.says("it is kept as a conflict");
 
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
-    let erase = || v1::EraseRequest {
-        brain: MINE.into(),
-        event_ids: vec![0],
-        ..Default::default()
-    };
-    let refused = memory.erase(with(&token, erase())).await.unwrap_err();
-    assert!(!format!("{refused:?}").contains(VEILED), "{refused:?}");
-    let words = ["administrator of all brains"];
-    check_refused::<()>(Err(refused), Code::FailedPrecondition, "KEPT_FILE", &words);
+    refused_without_name(&mut memory, &token).await;
     // Who may know is told which, and why.
     let client = daemon.client().await;
-    let refused = client.memory().erase(erase()).await;
+    let refused = client.memory().erase(erase_mine()).await;
     let words = ["conflicts/veiled-", "can't be looked through", "memory"];
     check_refused(refused, Code::FailedPrecondition, "KEPT_FILE", &words);
 }

@@ -18,6 +18,7 @@ use crate::listen::Peer;
 const ASK: &str = "/amem.v1.AdminService/GetStatus";
 const INGEST: &str = "/amem.v1.MemoryService/Ingest";
 const VERIFY: &str = "/amem.v1.BrainService/VerifyBrain";
+const IMPORT: &str = "/amem.v1.BrainService/ImportBrain";
 const REMOVE: &str = "/amem.v1.BrainService/RemoveBrain";
 const CREATE_TOKEN: &str = "/amem.v1.AdminService/CreateToken";
 const RELOAD: &str = "/amem.v1.AdminService/Reload";
@@ -160,11 +161,8 @@ async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_
         }
     }));
     let mut call = |path, uid| tokio::spawn(service.call(request(path, uid, Some("1H"))));
-    let (ingest, verify, ours) = (
-        call(INGEST, uid),
-        call(VERIFY, uid),
-        call(INGEST, our_uid()),
-    );
+    let [ingest, verify, import] = [INGEST, VERIFY, IMPORT].map(|path| call(path, uid));
+    let ours = call(INGEST, our_uid());
     // What it is given it has from its next call on.
     for role in ["admin", "read"] {
         configure(folder.path(), &grant(uid, role));
@@ -172,10 +170,10 @@ async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_
         for _ in 0..10 {
             yield_now().await;
         }
-        let ended = role == "read";
-        assert_eq!((ingest.is_finished(), verify.is_finished()), (ended, ended));
+        let ended = [&ingest, &verify, &import].map(tokio::task::JoinHandle::is_finished);
+        assert_eq!(ended, [role == "read"; 3]);
     }
-    for (call, may_be_done) in [(ingest, true), (verify, false)] {
+    for (call, may_be_done) in [(ingest, true), (verify, false), (import, false)] {
         let answer = call.await.unwrap().unwrap();
         let wanted = (Code::Unavailable, "ACCESS_CHANGED".to_owned());
         assert_eq!(refused(&answer), Some(wanted));
