@@ -103,13 +103,23 @@ fn no_operation_that_fails_makes_a_false_answer() {
     };
     for (script, plan) in faulty().into_iter().flat_map(sweeps) {
         let name = script.name;
-        judge(&mut total, name, &Trial::new(script, Flaw::None), plan);
+        judge(
+            &mut total,
+            name,
+            &Trial::new(script, Flaw::None).without_readers(),
+            plan,
+        );
     }
     let changes = stepped(Among::Changes);
     let no_exchange = "a replaced file, no exchange";
     for script in [replaced(), replaced().without_exchange(no_exchange)] {
         let (name, plan) = (script.name, changes.clone());
-        judge(&mut total, name, &Trial::new(script, Flaw::None), plan);
+        judge(
+            &mut total,
+            name,
+            &Trial::new(script, Flaw::None).without_readers(),
+            plan,
+        );
     }
     for late in Arrival::late() {
         judge(&mut total, &late.name, &late, changes.clone());
@@ -152,7 +162,7 @@ fn every_wrong_answer_to_an_error_is_caught() {
             budget: 24,
             ..plan()
         };
-        let report = sweep(&Trial::new(in_steps(), flaw), &plan);
+        let report = sweep(&Trial::new(in_steps(), flaw).without_readers(), &plan);
         let is_right = flaw == Flaw::RunsDiffer;
         assert_ne!(report.violations > 0, is_right, "{flaw:?}: {report}");
     }

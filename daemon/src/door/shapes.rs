@@ -1,7 +1,8 @@
 //! How much memory a message takes once it is decoded, worked out from its bytes as they come.
 //!
-//! An empty message within another has two bytes on the wire and hundreds in memory, so the wire alone tells little. What
-//! fields there are is read from the descriptors; bytes that are no message are refused here, before anything decodes them.
+//! An empty message within another has two bytes on the wire and hundreds in memory, so the wire alone tells little.
+//! What fields there are is read from the descriptors; bytes that are no message are refused here, before anything
+//! decodes them.
 //! The wire format: <https://protobuf.dev/programming-guides/encoding/>.
 
 use std::collections::HashMap;
@@ -41,7 +42,7 @@ enum Field {
     Message { of: usize, each: u64 },
     /// Text or bytes, and what they take beside themselves.
     Bytes { each: u64 },
-    /// A number, what it takes in a vector, which is nothing if it lies in its parent, and its bytes on the wire at least.
+    /// A number, what it takes in a vector, which is nothing if it lies in its parent, and its least bytes on the wire.
     Number { each: u64, least: u64 },
 }
 

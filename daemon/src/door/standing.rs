@@ -1,10 +1,10 @@
 //! Calls that go on: whoever makes them is judged again whenever what is in force changes.
 //!
 //! Promises: once a change is in force that takes something from a caller, no request of it is executed that was not
-//! here before, and a call of it that has no answer yet ends without one: a question or a write that waits is not begun any
-//! more, and where something may be done all the same, as work is that goes on without its caller, that is told. Nothing more is taken from its streams and nothing more is
-//! given to them: they end, and so they do if the change gives it something; a new call is judged anew. Whose calls go
-//! on is known to its connection as before.
+//! here before, and a call of it that has no answer yet ends without one: a question or a write that waits is not
+//! begun any more, and where something may be done all the same, as work is that goes on without its caller, that is
+//! told. Nothing more is taken from its streams and nothing more is given to them: they end, and so they do if the
+//! change gives it something; a new call is judged anew. Whose calls go on is known to its connection as before.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

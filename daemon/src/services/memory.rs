@@ -171,11 +171,8 @@ pub(super) fn ingested(brain: &OpenBrain, written: &Written) -> v1::IngestRespon
     }
 }
 
-/// Calls that are answered by a commit and little else.
-macro_rules! calls {
-    ($($call:ident($request:ident) -> $response:ident { $($field:ident: $value:expr),* $(,)? } from $done:ident;)*) => {
-        /// A request from before an erase is known by its id alone: an erase under the id of another one would be told that it
-/// is done.
+/// A request from before an erase is known by its id alone: an erase under the id of another one would be told that
+/// it is done.
 fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result<()> {
     let view = brain.view();
     for event in ids {
@@ -186,7 +183,10 @@ fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result
     Ok(())
 }
 
-#[tonic::async_trait]
+/// Calls that are answered by a commit and little else.
+macro_rules! calls {
+    ($($call:ident($request:ident) -> $response:ident { $($field:ident: $value:expr),* $(,)? } from $done:ident;)*) => {
+        #[tonic::async_trait]
         impl MemoryService for Service {
             type IngestStreamStream = ReceiverStream<Result<v1::IngestStreamResponse, Status>>;
 

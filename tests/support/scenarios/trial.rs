@@ -38,6 +38,8 @@ pub struct Trial {
     oracle: Oracle,
     requests: Vec<(Request, Micros)>,
     flaw: Flaw,
+    /// Somebody has the brain's files mapped.
+    has_readers: bool,
 }
 
 /// A process with the brain open.
@@ -65,7 +67,15 @@ impl Trial {
             oracle,
             script,
             flaw,
+            has_readers: true,
         }
+    }
+
+    /// The same on a disk that fails: nobody is told of a later file by one that can't be written, or whose folder
+    /// can't be synced; readers find out by its path.
+    pub fn without_readers(mut self) -> Self {
+        self.has_readers = false;
+        self
     }
 
     /// What it plays.
@@ -438,7 +448,7 @@ impl Scenario for Trial {
     ) -> Result<u64, Violation> {
         self.refuse_secrets(&disk, answered.must)?;
         // A power cut ends readers too.
-        let has_readers = disk.position() > 0;
+        let has_readers = self.has_readers && disk.position() > 0;
         if has_readers {
             self.expect_told(&disk, answered.must)?;
         }

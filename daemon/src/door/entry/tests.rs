@@ -46,7 +46,9 @@ fn control(folder: &Path, settings: &str) -> Control {
 }
 
 fn configure(folder: &Path, settings: &str) {
-    let text = format!("folder = \"brains\"\nsocket = \"s\"\n{settings}\n");
+    let gid = rustix::process::getegid().as_raw();
+    let group = format!("access.socket_group = \"{gid}\"");
+    let text = format!("folder = \"brains\"\nsocket = \"s\"\n{group}\n{settings}\n");
     fs::write(folder.join("config.toml"), text).unwrap();
 }
 

@@ -246,7 +246,8 @@ async fn a_change_turns_out_whom_it_takes_the_way_in() {
     let uid = ours_uid() + 1;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
-    let head = "folder = \"brains\"\nsocket = \"s\"\n";
+    let gid = rustix::process::getegid().as_raw();
+    let head = format!("folder = \"brains\"\nsocket = \"s\"\naccess.socket_group = \"{gid}\"\n");
     let grants = format!("{head}access.users = {{ {uid} = \"read\" }}\n");
     std::fs::write(&file, grants).unwrap();
     let flags = crate::config::Flags {
@@ -265,7 +266,7 @@ async fn a_change_turns_out_whom_it_takes_the_way_in() {
     let turned_out = async {
         // The watch has begun by then.
         tokio::task::yield_now().await;
-        std::fs::write(&file, head).unwrap();
+        std::fs::write(&file, &head).unwrap();
         control.reload().unwrap();
         place.await;
     };
