@@ -102,24 +102,14 @@ fn no_operation_that_fails_makes_a_false_answer() {
         ..plan()
     };
     for (script, plan) in faulty().into_iter().flat_map(sweeps) {
-        let name = script.name;
-        judge(
-            &mut total,
-            name,
-            &Trial::new(script, Flaw::None).without_readers(),
-            plan,
-        );
+        let (name, trial) = (script.name, Trial::new(script, Flaw::None));
+        judge(&mut total, name, &trial.without_readers(), plan);
     }
     let changes = stepped(Among::Changes);
     let no_exchange = "a replaced file, no exchange";
     for script in [replaced(), replaced().without_exchange(no_exchange)] {
-        let (name, plan) = (script.name, changes.clone());
-        judge(
-            &mut total,
-            name,
-            &Trial::new(script, Flaw::None).without_readers(),
-            plan,
-        );
+        let (name, trial) = (script.name, Trial::new(script, Flaw::None));
+        judge(&mut total, name, &trial.without_readers(), changes.clone());
     }
     for late in Arrival::late() {
         judge(&mut total, &late.name, &late, changes.clone());
