@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_core::Micros;
 use amem_core::mapping::{Cells, Map};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
 
@@ -73,7 +73,8 @@ impl Disk for OsDisk {
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
         let path = self.path(name);
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let read_only = rustix::fs::open(&path, flags | OFlags::RDONLY, Mode::empty())?;
+        let open = |how| retry_on_intr(|| rustix::fs::open(&path, flags | how, Mode::empty()));
+        let read_only = open(OFlags::RDONLY)?;
         let read_only = fs::File::from(read_only);
         // Our own files are read-only so that nobody writes to them by accident. The right to write comes
         // back through our descriptor, and the path must still name the same file.
@@ -81,7 +82,7 @@ impl Disk for OsDisk {
         // Who reads directly as the group may go on to.
         let group = before.mode() & 0o040;
         read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
-        let opened = rustix::fs::open(&path, flags | OFlags::RDWR, Mode::empty());
+        let opened = open(OFlags::RDWR);
         let opened = opened.map_err(io::Error::from).and_then(|opened| {
             let file = fs::File::from(opened);
             let after = file.metadata()?;
@@ -101,7 +102,8 @@ impl Disk for OsDisk {
 
     fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::RDONLY;
-        let file = match rustix::fs::open(self.path(name), flags, Mode::empty()) {
+        let path = self.path(name);
+        let file = match retry_on_intr(|| rustix::fs::open(&path, flags, Mode::empty())) {
             Ok(file) => fs::File::from(file),
             Err(Errno::LOOP) => {
                 return Err(refused("it is a symbolic link: put the file itself here"));
@@ -142,7 +144,8 @@ impl Disk for OsDisk {
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.path(folder))? {
+        let path = self.path(folder);
+        for entry in uninterrupted(|| fs::read_dir(&path))? {
             let entry = entry?;
             if !entry.file_type()?.is_dir()
                 && let Ok(name) = entry.file_name().into_string()
@@ -250,6 +253,16 @@ impl Disk for OsDisk {
     }
 }
 
+/// What the standard library does not do again by itself where a signal came first.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 fn id(meta: &fs::Metadata) -> FileId {
     FileId {
         device: meta.dev(),
@@ -284,7 +297,7 @@ impl Source for OsSource {
     }
 
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(into, position)
+        uninterrupted(|| self.0.read_at(into, position))
     }
 }
 

@@ -14,6 +14,7 @@ mod faulty;
 mod follow;
 mod forms;
 mod idle;
+mod interrupted;
 mod jobs;
 mod kept;
 mod live;
