@@ -82,7 +82,6 @@ async fn calls_that_signals_interrupt_are_made_again() {
         }
         let request = v1::CheckpointBrainRequest {
             brain: brain.into(),
-            ..Default::default()
         };
         client.brains().checkpoint_brain(request).await.unwrap();
         let last = facts(brain, &["the last"]);
