@@ -6,6 +6,9 @@ use std::ops::Deref;
 use amem_core::Error as Core;
 use amem_proto::{answer, v1};
 use amem_store::Error as Store;
+use http_body::Frame;
+use tonic::codegen::Bytes;
+use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
 /// Why a call is refused: a refusal as of answers, which the store's errors become, too.
@@ -131,6 +134,13 @@ impl From<Refusal> for v1::Failure {
     fn from(refusal: Refusal) -> Self {
         refusal.0.into()
     }
+}
+
+/// The end of an answer of which a part may have been sent.
+pub(crate) fn trailers(status: Status) -> Result<Frame<Bytes>, Status> {
+    let mut headers = HeaderMap::new();
+    status.add_header(&mut headers)?;
+    Ok(Frame::trailers(headers))
 }
 
 #[cfg(test)]

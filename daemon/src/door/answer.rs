@@ -16,7 +16,6 @@ use std::time::Duration;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, interval, sleep_until};
 use tonic::body::Body;
-use tonic::codegen::http::HeaderMap;
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 use tracing::Span;
@@ -25,7 +24,7 @@ use super::deadline::Deadline;
 use super::load::{Call, Held};
 use super::unsent::Unsent;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, trailers};
 
 /// How often answers are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -181,13 +180,6 @@ fn unread(after: Duration) -> Refusal {
     let seconds = after.as_secs();
     let message = format!("the answer was not read for {seconds} s: call again, and read on");
     Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
-}
-
-/// The end of an answer that was not done in time.
-fn trailers(status: Status) -> Result<Frame<Bytes>, Status> {
-    let mut headers = HeaderMap::new();
-    status.add_header(&mut headers)?;
-    Ok(Frame::trailers(headers))
 }
 
 impl HttpBody for Sending {

@@ -13,7 +13,6 @@ use std::task::{Context, Poll};
 
 use http_body::Frame;
 use tonic::body::Body;
-use tonic::codegen::http::HeaderMap;
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 
@@ -21,7 +20,7 @@ use super::caller::Shown;
 use crate::access::{Caller, Needs, Pace, Role};
 use crate::control::{Control, Live};
 use crate::listen::Fate;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::{Refusal, Result, trailers};
 
 /// Who makes a call, and what it was let in with.
 #[derive(Debug, Clone)]
@@ -148,11 +147,7 @@ impl Standing {
 
     /// What it is sent by a stream.
     pub(super) fn answer(self, inner: Body) -> Body {
-        self.guard(inner, |status| {
-            let mut trailers = HeaderMap::new();
-            status.add_header(&mut trailers)?;
-            Ok(Frame::trailers(trailers))
-        })
+        self.guard(inner, trailers)
     }
 
     fn guard(mut self, inner: Body, end: fn(Status) -> Part) -> Body {

@@ -7,6 +7,8 @@ use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 
+use tonic::codegen::http::HeaderMap;
+
 /// A body of these parts; after them it waits for ever.
 struct Parts(VecDeque<Bytes>);
 
