@@ -40,8 +40,8 @@ pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
 /// Opens a brain by its file, whoever has the name now.
 pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let opened = recover(folder, name, file.clone());
-    // It was made writable to be opened, and one that can't be opened needs its protection most. Somebody else's file
-    // is not ours to protect.
+    // One that can't be opened needs its protection most, whatever its mode was. Somebody else's file is not ours to
+    // protect.
     if matches!(&opened, Err(e) if !matches!(e, Error::NotOurs { .. })) {
         drop(file.protect(folder.readers_of(name)));
     }

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use amem_core::reader::Reader;
 use amem_proto::v1::JobKind;
@@ -49,26 +51,41 @@ pub(crate) enum Outcome {
     Later,
 }
 
+/// How long the file of a brain that is opened is writable at most, about.
+const OPENED_WITHIN: Duration = Duration::from_millis(20);
+
 /// Files of which brains were made, by the brain, and when each is looked at for the last time.
 pub(super) type Originals = HashMap<String, (Instant, Original)>;
+
+/// The mode of a brain's file, if it lets somebody do what the right one does not. Whoever opens the file to write it
+/// gives it another for a moment.
+fn wrong_mode(path: &Path, right: u32) -> Option<u32> {
+    let wrong = || {
+        let mode = path.symlink_metadata().ok()?.mode() & 0o7777;
+        (mode & !right != 0).then_some(mode)
+    };
+    wrong()?;
+    thread::sleep(OPENED_WITHIN);
+    wrong()
+}
 
 impl Brains {
     /// Looks at what stands under a name.
     pub(crate) async fn look(&self, name: &str) -> Found {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let path = self.0.path.join(format!("{name}{SUFFIX}"));
+        let (path, right) = (self.file(name), self.right_mode(name));
         let looked = move || {
             let standing = adoption::standing(&folder, &of);
-            (standing, path.symlink_metadata().ok())
+            (standing, wrong_mode(&path, right))
         };
-        let Ok((standing, meta)) = blocking(looked).await else {
+        let Ok((standing, mode)) = blocking(looked).await else {
             return Found::Later;
         };
         let is_known = self.0.known.has(name);
         match standing {
             Ok(Standing::Ours) => {
                 self.0.known.present(name);
-                self.tell_mode(name, meta.map(|meta| meta.mode() & 0o7777));
+                self.tell_mode(name, mode);
                 let is_listed = match self.problem(name) {
                     Some(told) => !told.is_rejected,
                     None => self.0.known.knows(name),
@@ -109,22 +126,29 @@ impl Brains {
         }
     }
 
-    /// Tells of a brain's file that others may read or somebody may write, once for each mode. It is left as it is: the
-    /// next generation has the right one, and whoever changed it may have a reason until then.
-    fn tell_mode(&self, name: &str, mode: Option<u32>) {
-        let right = match self.0.folder.readers_of(name) {
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path.join(format!("{name}{SUFFIX}"))
+    }
+
+    /// The mode that a brain's file should have.
+    fn right_mode(&self, name: &str) -> u32 {
+        match self.0.folder.readers_of(name) {
             Some(_) => 0o440,
             None => 0o400,
-        };
-        let wrong = mode.filter(|mode| mode & !right != 0);
+        }
+    }
+
+    /// Tells of a brain's file that others may read or somebody may write, once for each mode. It is left as it is: the
+    /// next generation has the right one, and whoever changed it may have a reason until then.
+    fn tell_mode(&self, name: &str, wrong: Option<u32>) {
         if self.0.known.is_new_mode(name, wrong)
             && let Some(mode) = wrong
         {
             tracing::warn!(
                 brain = name,
                 mode = format_args!("{mode:04o}"),
-                right = format_args!("{right:04o}"),
-                "somebody changed the mode of the brain's file: who may write it can destroy it, who may read it reads all; the \
+                right = format_args!("{:04o}", self.right_mode(name)),
+                "amemd did not give the brain's file this mode: who may write it can destroy it, who may read it reads all; the \
                  next checkpoint makes a file with the right mode"
             );
         }
@@ -132,17 +156,17 @@ impl Brains {
 
     /// Tells of the modes of all files of brains.
     pub(crate) async fn tell_modes(&self) {
-        let (path, names) = (self.0.path.clone(), self.0.known.names());
+        let names = self.0.known.names().into_iter();
+        let brains: Vec<_> = names
+            .map(|name| (self.file(&name), self.right_mode(&name), name))
+            .collect();
         let modes = blocking(move || {
-            let mode = |name: &String| {
-                let path = path.join(format!("{name}{SUFFIX}"));
-                Some(path.symlink_metadata().ok()?.mode() & 0o7777)
-            };
-            let modes = names.into_iter().map(|name| (mode(&name), name));
+            let modes = brains.into_iter();
+            let modes = modes.map(|(path, right, name)| (wrong_mode(&path, right), name));
             modes.collect::<Vec<_>>()
         });
-        for (mode, name) in modes.await.unwrap_or_default() {
-            self.tell_mode(&name, mode);
+        for (wrong, name) in modes.await.unwrap_or_default() {
+            self.tell_mode(&name, wrong);
         }
     }
 

@@ -93,10 +93,9 @@ impl Disk for OsDisk {
                 )),
             }
         });
-        if opened.is_err() {
-            // As it was: nobody has it open who would protect it.
-            drop(read_only.set_permissions(before.permissions()));
-        }
+        // As it was, at once, so that nobody takes this mode for one that somebody gave it. If it can't be, the file is
+        // protected once it is open.
+        drop(read_only.set_permissions(before.permissions()));
         opened
     }
 

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use amem_client::core::Error;
 use amem_client::core::reader::Reader;
 use amem_client::v1;
+use amem_tests::daemon::create_bare;
 use tonic::Code;
 
 use self::load::{Load, State};
@@ -32,6 +33,9 @@ use self::world::{World, texts_of};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a reader may show less than was answered.
 const STALE_MAX: Duration = Duration::from_secs(2);
+
+/// Brains whose files are opened while the daemon looks at the folder.
+const OPENED: usize = 100;
 
 /// Tries a row, and says in a line what was seen.
 async fn try_row(world: &World, row: &Row, state: State) {
@@ -115,6 +119,26 @@ async fn try_all(state: State) {
         try_row(&world, row, state).await;
     }
     world.is_whole().await;
+    let told = world.told_of_modes();
+    let other = told.iter().find(|line| !line.contains("brain=\"chmod-"));
+    assert_eq!(other, None, "nobody changed that mode");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mode_is_told_of_only_if_somebody_gave_it_to_a_file() {
+    let world = World::start().await;
+    for n in 0..OPENED {
+        create_bare(&world.client, &format!("brain-{n}")).await;
+    }
+    assert!(world.run("chmod 644 $b", "other"));
+    let began = Instant::now();
+    while world.told_of_modes().is_empty() {
+        assert!(began.elapsed() < PATIENCE, "it is not told of");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for line in world.told_of_modes() {
+        assert!(line.contains("brain=\"other\""), "{line}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

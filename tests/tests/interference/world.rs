@@ -151,10 +151,16 @@ impl World {
     /// Whether the log tells of a brain's file that has another mode, or a checkpoint has put it right already.
     fn is_told_of_mode(&self, brain: &str) -> bool {
         let is_right = fs::metadata(self.file(brain)).unwrap().mode() & 0o7777 == 0o400;
+        let told = format!("brain=\"{brain}\"");
+        is_right || self.told_of_modes().iter().any(|line| line.contains(&told))
+    }
+
+    /// What the log tells of modes of brains' files.
+    pub(crate) fn told_of_modes(&self) -> Vec<String> {
         let log = self.running.log();
-        let mut lines = log.lines();
-        let tells = |line: &str| line.contains("the mode of the brain's file");
-        is_right || lines.any(|line| tells(line) && line.contains(brain))
+        let lines = log.lines();
+        let lines = lines.filter(|line| line.contains("did not give the brain's file this mode"));
+        lines.map(str::to_owned).collect()
     }
 
     /// Whether a brain was saved, and another file is a brain of its name.
