@@ -192,6 +192,7 @@ pub async fn run(
     {
         tracing::warn!("brains that did not close in time are recovered at the next start");
     }
+    daemon.brains.tell_kept();
     tracing::info!("stopped");
     telling.end().await;
     Ok(served?)

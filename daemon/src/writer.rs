@@ -285,17 +285,8 @@ impl Writer {
             askers.push((write.answer, erases, write.permit, call));
         }
         let lsn = store.view().lsn();
-        let before = store.brain().base().identity().generation;
         let answers = store.commit(&requests);
         let generation = store.brain().base().identity().generation;
-        // A large merge makes a generation by itself.
-        let merges = |request: &Request| matches!(request.mutation, Mutation::Merge(_));
-        if generation != before && !requests.iter().any(merges) {
-            tracing::warn!(
-                brain = self.name,
-                "a file had taken the brain's name: it is kept as a conflict"
-            );
-        }
         self.shared.show(store);
         figures.requests.add(requests.len() as u64);
         figures.groups.record(requests.len() as u64);

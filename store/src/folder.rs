@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
-use crate::unnamed;
+use crate::{kept, unnamed};
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
@@ -58,6 +58,8 @@ pub struct Folder {
     left: Arc<Mutex<BTreeSet<String>>>,
     /// Whoever clears some of them.
     clearing: Arc<Mutex<()>>,
+    /// What was kept aside and nobody was told of yet: of which brain, and where.
+    kept: Arc<Mutex<Vec<(String, String)>>>,
     readers: Arc<RwLock<Readers>>,
 }
 
@@ -87,6 +89,7 @@ impl Folder {
             created: Arc::default(),
             left: Arc::default(),
             clearing: Arc::default(),
+            kept: Arc::default(),
             readers: Arc::default(),
         };
         unnamed::clear(&folder)?;
@@ -194,6 +197,21 @@ impl Folder {
 
     pub(crate) fn clear_alone(&self) -> MutexGuard<'_, ()> {
         self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note_kept(&self, brain: &str, path: &str) {
+        let noted = (brain.to_owned(), kept::listed(path).to_owned());
+        self.kept().push(noted);
+    }
+
+    /// The files that were found where a brain's should be, or what came out of an exchange in an earlier run, and that
+    /// were kept aside since this was asked last: of which brain, and the name that each is listed by (`kept::list`).
+    pub fn take_kept(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.kept())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn left(&self) -> MutexGuard<'_, BTreeSet<String>> {

@@ -184,6 +184,7 @@ impl Out {
         };
         let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
         keep_at(&**self.folder.disk(), path, &kept)?;
+        self.folder.note_kept(&self.brain, &kept);
         Ok(Some(kept))
     }
 
@@ -217,6 +218,7 @@ impl Out {
         if disk.identity(&to).is_ok_and(|id| id != self.ours) {
             let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
             keep_at(&**disk, &to, &kept)?;
+            self.folder.note_kept(&self.brain, &kept);
         }
         disk.replace(path, &to)
     }
@@ -374,6 +376,7 @@ impl<'n> Swapped<'n> {
         }
         let to = kept::name(folder, self.brain, reason).map_err(failed)?;
         let has_both = name_kept(&**disk, path, &to).map_err(failed)?;
+        folder.note_kept(self.brain, &to);
         for name in &found {
             if identity(folder, name)?.is_some() {
                 remove(folder, name)?;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
-use amem_store::{Error, Misfits, Store};
+use amem_store::{Error, Folder, Misfits, Store};
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -57,35 +57,47 @@ const OPENED_WITHIN: Duration = Duration::from_millis(20);
 /// Files of which brains were made, by the brain, and when each is looked at for the last time.
 pub(super) type Originals = HashMap<String, (Instant, Original)>;
 
-/// The mode of a brain's file, if it lets somebody do what the right one does not. Whoever opens the file to write it
-/// gives it another for a moment.
-fn wrong_mode(path: &Path, right: u32) -> Option<u32> {
-    let wrong = || {
-        let mode = path.symlink_metadata().ok()?.mode() & 0o7777;
-        (mode & !right != 0).then_some(mode)
-    };
-    wrong()?;
-    thread::sleep(OPENED_WITHIN);
-    wrong()
+/// A brain's file, and the mode that it should have.
+struct Moded {
+    name: String,
+    path: PathBuf,
+    right: u32,
+}
+
+impl Moded {
+    /// Its mode, if it lets somebody do what the right one does not.
+    fn wrong(&self) -> Option<u32> {
+        let mode = self.path.symlink_metadata().ok()?.mode() & 0o7777;
+        (mode & !self.right != 0).then_some(mode)
+    }
+
+    /// The same of all of these. Whoever opens a file to write it gives it another mode for a moment, and somebody
+    /// else's has the mode that they gave it: what looks wrong is looked at again, all of it at once.
+    fn all_wrong(files: &[Self], folder: &Folder) -> Vec<Option<u32>> {
+        let mut modes: Vec<_> = files.iter().map(Self::wrong).collect();
+        if modes.iter().any(Option::is_some) {
+            thread::sleep(OPENED_WITHIN);
+            for (mode, file) in modes.iter_mut().zip(files) {
+                let is_ours =
+                    || matches!(adoption::standing(folder, &file.name), Ok(Standing::Ours));
+                *mode = mode.filter(|_| is_ours()).and_then(|_| file.wrong());
+            }
+        }
+        modes
+    }
 }
 
 impl Brains {
     /// Looks at what stands under a name.
     pub(crate) async fn look(&self, name: &str) -> Found {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let (path, right) = (self.file(name), self.right_mode(name));
-        let looked = move || {
-            let standing = adoption::standing(&folder, &of);
-            (standing, wrong_mode(&path, right))
-        };
-        let Ok((standing, mode)) = blocking(looked).await else {
+        let Ok(standing) = blocking(move || adoption::standing(&folder, &of)).await else {
             return Found::Later;
         };
         let is_known = self.0.known.has(name);
         match standing {
             Ok(Standing::Ours) => {
                 self.0.known.present(name);
-                self.tell_mode(name, mode);
                 let is_listed = match self.problem(name) {
                     Some(told) => !told.is_rejected,
                     None => self.0.known.knows(name),
@@ -126,47 +138,49 @@ impl Brains {
         }
     }
 
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.path.join(format!("{name}{SUFFIX}"))
-    }
-
-    /// The mode that a brain's file should have.
-    fn right_mode(&self, name: &str) -> u32 {
-        match self.0.folder.readers_of(name) {
-            Some(_) => 0o440,
-            None => 0o400,
+    /// Tells of those of these brains' files that others may read or somebody may write, once for each mode; without
+    /// names of all brains'. They are left as they are: the next generation has the right mode, and whoever changed it
+    /// may have a reason until then.
+    pub(crate) async fn tell_modes(&self, names: Option<Vec<String>>) {
+        let moded = |name: String| Moded {
+            path: self.0.path.join(format!("{name}{SUFFIX}")),
+            right: match self.0.folder.readers_of(&name) {
+                Some(_) => 0o440,
+                None => 0o400,
+            },
+            name,
+        };
+        let names = names.unwrap_or_else(|| self.0.known.names().into_iter().collect());
+        let ours = names.into_iter().filter(|name| self.0.known.knows(name));
+        let (files, folder) = (ours.map(moded).collect::<Vec<_>>(), self.0.folder.clone());
+        if files.is_empty() {
+            return;
+        }
+        let looked = blocking(move || (Moded::all_wrong(&files, &folder), files)).await;
+        let Ok((modes, files)) = looked else { return };
+        for (file, wrong) in files.iter().zip(modes) {
+            if self.0.known.is_new_mode(&file.name, wrong)
+                && let Some(mode) = wrong
+            {
+                tracing::warn!(
+                    brain = file.name,
+                    mode = format_args!("{mode:04o}"),
+                    right = format_args!("{:04o}", file.right),
+                    "amemd did not give the brain's file this mode: who may write it can destroy it, who may read it reads \
+                     all; the next checkpoint makes a file with the right mode"
+                );
+            }
         }
     }
 
-    /// Tells of a brain's file that others may read or somebody may write, once for each mode. It is left as it is: the
-    /// next generation has the right one, and whoever changed it may have a reason until then.
-    fn tell_mode(&self, name: &str, wrong: Option<u32>) {
-        if self.0.known.is_new_mode(name, wrong)
-            && let Some(mode) = wrong
-        {
+    /// Tells of files that were kept aside, whoever found them where a brain's should be.
+    pub(crate) fn tell_kept(&self) {
+        for (brain, file) in self.0.folder.take_kept() {
             tracing::warn!(
-                brain = name,
-                mode = format_args!("{mode:04o}"),
-                right = format_args!("{:04o}", self.right_mode(name)),
-                "amemd did not give the brain's file this mode: who may write it can destroy it, who may read it reads all; the \
-                 next checkpoint makes a file with the right mode"
+                brain,
+                file,
+                "another file had the brain's name: it is kept as a conflict (amemctl conflicts)"
             );
-        }
-    }
-
-    /// Tells of the modes of all files of brains.
-    pub(crate) async fn tell_modes(&self) {
-        let names = self.0.known.names().into_iter();
-        let brains: Vec<_> = names
-            .map(|name| (self.file(&name), self.right_mode(&name), name))
-            .collect();
-        let modes = blocking(move || {
-            let modes = brains.into_iter();
-            let modes = modes.map(|(path, right, name)| (wrong_mode(&path, right), name));
-            modes.collect::<Vec<_>>()
-        });
-        for (wrong, name) in modes.await.unwrap_or_default() {
-            self.tell_mode(&name, wrong);
         }
     }
 
@@ -352,7 +366,6 @@ impl Brains {
             }
             Ok(true) => {
                 let what = "a file had taken its name: it is kept as a conflict";
-                tracing::warn!(brain = name, "{what}");
                 job.done(what);
                 if let Some(store) = store {
                     *place = Some(self.start_writer(store)?);
@@ -477,7 +490,6 @@ impl Brains {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(kept))) => {
                 let what = "the file that became this brain was written to afterwards: it is kept as a conflict";
-                tracing::warn!(brain = name, kept, "{what}");
                 self.0
                     .jobs
                     .begin(JobKind::Rescue, name)

@@ -125,15 +125,19 @@ impl Watch {
         self.brains.settle_due().await;
         let room = ADOPTIONS_MAX.saturating_sub(self.work.len());
         if room > 0 {
+            let mut looked_at = Vec::new();
             for name in self.arrivals.due(now, LOOKS_MAX) {
                 if self.work.len() >= ADOPTIONS_MAX {
                     // It has its turn when one of those is done.
                     self.arrivals.look_at(&name, false, now);
                     continue;
                 }
-                self.look(name).await;
+                self.look(name.clone()).await;
+                looked_at.push(name);
             }
+            self.brains.tell_modes(Some(looked_at)).await;
         }
+        self.brains.tell_kept();
         let waiting = self.arrivals.waiting() + self.work.len();
         let figures = self.brains.figures();
         figures.files_waiting().set(waiting as u64);
@@ -169,7 +173,7 @@ impl Watch {
                 return;
             }
         };
-        self.brains.tell_modes().await;
+        self.brains.tell_modes(None).await;
         let now = Instant::now();
         for name in self.arrivals.names().iter().chain(&found) {
             self.arrivals.look_at(name, false, now);

@@ -133,11 +133,12 @@ impl World {
             let is_seen = match row.becomes {
                 Becomes::Same => true,
                 Becomes::Exposed => self.is_told_of_mode(brain),
-                Becomes::Kept => self.is_kept("conflicts", brain),
+                Becomes::Kept => self.is_kept_and_told_of("conflicts", brain).await,
                 Becomes::KeptOrSaved => {
-                    self.is_kept("conflicts", brain) || self.is_saved_and_replaced(brain).await
+                    self.is_kept_and_told_of("conflicts", brain).await
+                        || self.is_saved_and_replaced(brain).await
                 }
-                Becomes::Saved => self.is_kept("recovered", brain),
+                Becomes::Saved => self.is_kept_and_told_of("recovered", brain).await,
                 Becomes::Stray => self.is_told_of_or_a_brain(&format!("linked-{brain}")).await,
             };
             if is_seen {
@@ -168,7 +169,8 @@ impl World {
         let request = v1::GetBrainRequest {
             brain: brain.into(),
         };
-        self.is_kept("recovered", brain) && self.client.brains().get_brain(request).await.is_ok()
+        self.is_kept_and_told_of("recovered", brain).await
+            && self.client.brains().get_brain(request).await.is_ok()
     }
 
     /// Whether a second name of a brain's file is told of, as a file that is not adopted or that is still written, or
@@ -200,8 +202,23 @@ impl World {
         paths.filter(of).collect()
     }
 
-    fn is_kept(&self, place: &str, brain: &str) -> bool {
-        !self.kept_files(place, brain).is_empty()
+    /// Whether a file of the brain is kept there, is listed for who asks, and the log warned of what had become of it.
+    async fn is_kept_and_told_of(&self, place: &str, brain: &str) -> bool {
+        let Some(kept) = self.kept_files(place, brain).pop() else {
+            return false;
+        };
+        let name = format!("{place}/{}", kept.file_name().unwrap().to_str().unwrap());
+        let request = v1::ListKeptFilesRequest::default();
+        let listed = self.client.admin().list_kept_files(request).await;
+        let listed = listed.unwrap().into_inner().files;
+        let told = format!("brain=\"{brain}\"");
+        let warns = |line: &str| line.contains(" WARN ") || line.contains(" ERROR ");
+        listed.iter().any(|listed| listed.file == name)
+            && self
+                .running
+                .log()
+                .lines()
+                .any(|line| warns(line) && line.contains(&told))
     }
 
     /// The file of a brain that is kept aside.
