@@ -4,7 +4,8 @@
 //! from the file (`opened`); a change goes to the daemon (`writing`), which is found and, if none runs, started
 //! (`reach`, `autostart`). One file per command is under `command`; what they share is how a path becomes a view
 //! (`source`), how an answer is shown (`context`, `shown`, `render`), how a failure is told (`failure`, `refusal`), and
-//! how a new file comes to be (`new_file`). `service` has what a service manager is told of amemd.
+//! how a new file comes to be (`new_file`, by the steps of `whole`, which the tests crash). `service` has what a
+//! service manager is told of amemd.
 //!
 //! Promises: every failure names the thing and a remedy; exit codes are those of `exit`; with `--json` every
 //! answer and every failure is one envelope on stdout (`context`), except for streams of lines.
@@ -48,6 +49,7 @@ mod target;
 mod ties;
 mod vitals;
 mod when;
+pub mod whole;
 mod writing;
 
 use std::process::ExitCode;

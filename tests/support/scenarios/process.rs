@@ -62,7 +62,7 @@ struct Untold {
 }
 
 /// How the names of files end that are still being made, beside those in `TMP`.
-const NEW: &str = ".new";
+const NEW: [&str; 2] = [".new", ".tmp"];
 
 impl Process {
     /// A process that does everything right, but for its flaw.
@@ -108,7 +108,7 @@ impl Process {
     }
 
     fn file(&self, name: &str, file: Arc<dyn File>) -> Arc<dyn File> {
-        if !name.starts_with(TMP) && !name.ends_with(NEW) {
+        if !name.starts_with(TMP) && !NEW.iter().any(|end| name.ends_with(end)) {
             self.0.gets_named(file.id());
         }
         match self.0.flaw {

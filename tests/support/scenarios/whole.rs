@@ -5,16 +5,17 @@
 //! last that was answered. What a repair makes is there whole, or not at all.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use amem_core::fold::image::Sink;
+use amem_core::EventType;
 use amem_core::fold::{self, fold};
 use amem_core::repair::repair;
-use amem_core::{Error, EventType};
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::whole;
 use amem_store::{Folder, Mutation, Request, Store};
+use amemctl::whole::{Failed, Place, Whole};
 use uuid::Uuid;
 
 use super::all::{brain, graph};
@@ -31,7 +32,7 @@ const VERSIONS: u64 = 5;
 const LIST: &str = "list";
 const REPAIRED: &str = "repaired.amem";
 /// What it is called until it is whole.
-const TMP: &str = "repaired.new";
+const TMP: &str = "repaired.amem.tmp";
 
 /// What is written.
 #[derive(Debug, Clone)]
@@ -90,25 +91,26 @@ impl Written {
         match &self.what {
             What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
-                // The steps of `amemctl repair` (cli/src/new_file.rs), played: the command line may not know the store,
-                // and has no disk of ours below it. Where a file of an earlier try is in its way it says so, and stops.
-                let step = |source| amem_store::Error::Disk {
-                    action: "make",
+                // As `amemctl repair` does it. Where a file of an earlier try is in its way it says so, and stops:
+                // whoever reads that removes it.
+                let failed = |action, source| amem_store::Error::Disk {
+                    action,
                     name: REPAIRED.into(),
                     source,
                 };
                 match disk.remove(TMP) {
-                    Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(step(e)),
+                    Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                        return Err(failed("remove", e));
+                    }
                     _ => {}
                 }
-                let file = disk.create(TMP).map_err(step)?;
-                let mut sink = To(&*file);
                 let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
-                let end = fold(&repaired.view, &repaired.options, &mut sink)?;
-                fold::journal(&repaired.options.identity, 11, end, &mut sink)?;
-                file.sync().map_err(step)?;
-                disk.publish(TMP, REPAIRED).map_err(step)?;
-                disk.sync_folder("").map_err(step)
+                let step = |failed_at: Failed| failed(failed_at.action, failed_at.source);
+                let place = Simulated(disk.clone());
+                let mut file = Whole::create(place, Path::new(REPAIRED)).map_err(step)?;
+                let end = fold(&repaired.view, &repaired.options, &mut file)?;
+                fold::journal(&repaired.options.identity, 11, end, &mut file)?;
+                file.publish().map(drop).map_err(step)
             }
         }
     }
@@ -210,12 +212,42 @@ fn damaged() -> Vec<u8> {
     bytes
 }
 
-/// A file as a sink.
-struct To<'f>(&'f dyn File);
+/// The disk as what `amemctl` makes files in.
+struct Simulated(Arc<dyn Disk>);
 
-impl Sink for To<'_> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
-        let written = self.0.write_at(position, bytes);
-        written.map_err(|e| Error::io("write", "a repaired file", e))
+impl Simulated {
+    /// The name in the one folder that there is.
+    fn name(path: &Path) -> &str {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("")
+    }
+}
+
+impl Place for Simulated {
+    type File = Arc<dyn File>;
+
+    fn create(&self, path: &Path) -> io::Result<Self::File> {
+        self.0.create(Self::name(path))
+    }
+
+    fn write_at(&self, file: &Self::File, position: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_at(position, bytes)
+    }
+
+    fn sync(&self, file: &Self::File) -> io::Result<()> {
+        file.sync()
+    }
+
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.publish(Self::name(from), Self::name(to))
+    }
+
+    fn sync_folder(&self, _the_one_there_is: &Path) -> io::Result<()> {
+        self.0.sync_folder("")
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(Self::name(path))
     }
 }

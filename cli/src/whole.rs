@@ -1,0 +1,173 @@
+//! A file that has its name only when it is whole: written under another one, synced, and named.
+//!
+//! Promises: a file that exists is never replaced; when `publish` returns the file is there durably; if something
+//! fails before, nothing is left behind.
+//! Not here: how a failure is told (`new_file`).
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use amem_core::fold::image::Sink;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::source::folder_of;
+
+/// Read and written by its owner; the daemon takes a brain's mode further when it adopts it.
+const MODE: u32 = 0o600;
+
+/// What files are made in: the file system, or one that can be crashed.
+pub trait Place {
+    /// An open file.
+    type File;
+
+    /// Makes a file that must not exist.
+    fn create(&self, path: &Path) -> io::Result<Self::File>;
+
+    /// Writes all of `bytes` at a position, growing the file if needed.
+    fn write_at(&self, file: &Self::File, position: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes what was written durable.
+    fn sync(&self, file: &Self::File) -> io::Result<()>;
+
+    /// Gives a file the name `to`, which no file has (`AlreadyExists`), instead of `from`.
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Makes the names in a folder durable.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// Takes a name away.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The file system.
+#[derive(Debug)]
+pub struct Files;
+
+impl Place for Files {
+    type File = File;
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        let mut how = OpenOptions::new();
+        let how = how.read(true).write(true).create_new(true);
+        how.mode(MODE).open(path)
+    }
+
+    fn write_at(&self, file: &File, position: u64, bytes: &[u8]) -> io::Result<()> {
+        file.write_all_at(bytes, position)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn publish(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // Some file systems cannot; a second name can be given by all that have links, and to nothing else.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                fs::hard_link(from, to)?;
+                // Who is told that it failed takes it that nothing has the name.
+                fs::remove_file(from).inspect_err(|_| drop(fs::remove_file(to)))
+            }
+            done => Ok(done?),
+        }
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+}
+
+/// What failed of it.
+#[derive(Debug)]
+pub struct Failed {
+    /// What was to be done.
+    pub action: &'static str,
+    /// With which file or folder.
+    pub path: PathBuf,
+    /// What the system says.
+    pub source: io::Error,
+}
+
+/// A file that is not whole yet.
+#[derive(Debug)]
+pub struct Whole<P: Place> {
+    place: P,
+    file: P::File,
+    tmp: PathBuf,
+    to: PathBuf,
+    bytes: u64,
+    is_published: bool,
+}
+
+impl<P: Place> Whole<P> {
+    /// Begins a file that is to stand at `to`. One that another try has left, or is writing, under the name that this
+    /// one has until then is `AlreadyExists`.
+    pub fn create(place: P, to: &Path) -> Result<Self, Failed> {
+        let mut tmp = to.as_os_str().to_owned();
+        tmp.push(".tmp");
+        let tmp = PathBuf::from(tmp);
+        match place.create(&tmp) {
+            Ok(file) => Ok(Self {
+                place,
+                file,
+                tmp,
+                to: to.to_owned(),
+                bytes: 0,
+                is_published: false,
+            }),
+            Err(source) => Err(Failed {
+                action: "create",
+                path: tmp,
+                source,
+            }),
+        }
+    }
+
+    /// Writes bytes at a position.
+    pub fn write(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.place.write_at(&self.file, position, bytes)?;
+        self.bytes = self.bytes.max(position + bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Gives the file its name, durably. Returns its bytes. If another file has the name, it is `AlreadyExists`.
+    pub fn publish(mut self) -> Result<u64, Failed> {
+        let fail = |action, path: &Path, source| Failed {
+            action,
+            path: path.to_owned(),
+            source,
+        };
+        let synced = self.place.sync(&self.file);
+        synced.map_err(|e| fail("sync", &self.tmp, e))?;
+        let named = self.place.publish(&self.tmp, &self.to);
+        named.map_err(|e| fail("name", &self.to, e))?;
+        self.is_published = true;
+        let folder = folder_of(&self.to);
+        let synced = self.place.sync_folder(&folder);
+        synced.map_err(|e| fail("sync the folder", &folder, e))?;
+        Ok(self.bytes)
+    }
+}
+
+impl<P: Place> Drop for Whole<P> {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Whatever failed has been told; a file that stays is told by the next try.
+            let _leftover = self.place.remove(&self.tmp);
+        }
+    }
+}
+
+impl<P: Place> Sink for Whole<P> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+        let written = self.write(position, bytes);
+        written.map_err(|e| amem_core::Error::io("write", &self.tmp, e))
+    }
+}
