@@ -76,9 +76,12 @@ fn merge(seed: u64, journal_bytes: usize) -> Mutation {
 pub fn faulty() -> Vec<Script> {
     vec![
         created(),
+        imported(),
         groups(),
         in_steps(),
+        given_up(),
         restarts(),
+        erasing(),
         erasing_meanwhile(),
         merged(),
         in_steps().without_exchange("a checkpoint in steps, no exchange"),

@@ -1,14 +1,8 @@
-//! Operations that fail: nothing is answered that is not durable, a poisoned brain says so until it is
-//! recovered, a full disk stops a checkpoint and not the brain.
-//!
-//! By default one script has each of its operations fail, the others every third;
-//! `AMEM_FAULT_STEP=1 cargo test --release -p amem-tests --test faults` makes all fail, and looks closer.
+//! What one failure means: to a checkpoint, to the next request, to a brain whose file is gone.
 
-#![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a failed test")]
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use amem_core::{EventType, NodeId};
 use amem_store::adoption::{self, Standing};
@@ -16,147 +10,7 @@ use amem_store::disk::Disk;
 use amem_store::folder::{RECOVERED, TMP};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Error, Folder, Mutation, Request, Saved, Store, create};
-use amem_tests::crash::{Report, Scenario, Sweep, sweep};
-use amem_tests::disk::{
-    Among, Chance, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind, SimDisk,
-};
-use amem_tests::scenarios::{
-    Arrival, Flaw, Removal, Script, Trial, Written, faulty, in_steps, replaced,
-};
-
-fn plan() -> Sweep {
-    let thorough = step() == 1;
-    Sweep {
-        errors: vec![EIO, ENOSPC, EROFS, EDQUOT, EFBIG],
-        budget: if thorough { 24 } else { 3 },
-        recovery_budget: if thorough { 8 } else { 2 },
-        ..Sweep::default()
-    }
-}
-
-fn step() -> usize {
-    let asked = std::env::var("AMEM_FAULT_STEP");
-    asked.map_or(3, |n| n.parse().expect("AMEM_FAULT_STEP is a number"))
-}
-
-/// The sweeps of a script: all operations that change something, with every error; and those that only look,
-/// with one.
-fn sweeps(script: Script) -> Vec<(Script, Sweep)> {
-    let step = if script.name == in_steps().name {
-        1
-    } else {
-        step()
-    };
-    let plan = Sweep { step, ..plan() };
-    let looks = [Kind::Open, Kind::Identity, Kind::List, Kind::Len, Kind::Map].map(|kind| Sweep {
-        among: Among::Only(kind),
-        errors: vec![EIO],
-        ..plan.clone()
-    });
-    let mut out: Vec<_> = looks.map(|look| (script.clone(), look)).into();
-    if script.secrets.is_empty() {
-        out.push((script, plan));
-        return out;
-    }
-    // Should the sync of a folder fail, then a file that was removed from it may come back after a power cut;
-    // only what is in the brain is promised then.
-    let but = Among::ChangesBut(Kind::SyncFolder);
-    out.push((
-        script.clone(),
-        Sweep {
-            among: but,
-            ..plan.clone()
-        },
-    ));
-    let mut open = script;
-    open.secrets.clear();
-    let only = Among::Only(Kind::SyncFolder);
-    out.push((
-        open,
-        Sweep {
-            among: only,
-            step: 1,
-            ..plan
-        },
-    ));
-    out
-}
-
-/// Sweeps a scenario, tells what was found, and adds it.
-fn judge(total: &mut Report, name: &str, scenario: &impl Scenario, plan: Sweep) {
-    let report = sweep(scenario, &plan);
-    let (among, faults) = (plan.among, report.operations);
-    println!("{name}, {among:?}: {faults} faults, {report}");
-    total.operations += report.operations;
-    total.states += report.states;
-    total.violations += report.violations;
-}
-
-#[test]
-fn no_operation_that_fails_makes_a_false_answer() {
-    let begun = Instant::now();
-    let mut total = Report::default();
-    let stepped = |among| Sweep {
-        among,
-        step: step(),
-        ..plan()
-    };
-    for (script, plan) in faulty().into_iter().flat_map(sweeps) {
-        let (name, trial) = (script.name, Trial::new(script, Flaw::None));
-        judge(&mut total, name, &trial.without_readers(), plan);
-    }
-    let changes = stepped(Among::Changes);
-    let no_exchange = "a replaced file, no exchange";
-    for script in [replaced(), replaced().without_exchange(no_exchange)] {
-        let (name, trial) = (script.name, Trial::new(script, Flaw::None));
-        judge(&mut total, name, &trial.without_readers(), changes.clone());
-    }
-    for late in Arrival::late() {
-        judge(&mut total, &late.name, &late, changes.clone());
-    }
-    for arrival in Arrival::all() {
-        // Whoever puts a file there meets errors of their own: half of one is nobody's, and stays as it is.
-        judge(&mut total, &arrival.name, &arrival, changes.clone());
-    }
-    for removal in Removal::all() {
-        // A removal that was not answered is not promised to be durable, though a later answer is.
-        let removal = removal.unsearched();
-        judge(&mut total, removal.name, &removal, changes.clone());
-    }
-    for written in Written::all() {
-        let plan = Sweep { step: 1, ..plan() };
-        judge(&mut total, written.name, &written, plan);
-    }
-    println!(
-        "{} faults, {} states, {} false answers or panics, {:.0} s",
-        total.operations,
-        total.states,
-        total.violations,
-        begun.elapsed().as_secs_f32()
-    );
-    assert_eq!(total.violations, 0);
-    assert!(total.operations >= 5000, "only {} faults", total.operations);
-}
-
-#[test]
-fn every_wrong_answer_to_an_error_is_caught() {
-    for flaw in Flaw::BY_FAULTS.into_iter().chain([Flaw::RunsDiffer]) {
-        let kind = match flaw {
-            Flaw::WriteErrorIgnored => Kind::Write,
-            Flaw::FolderErrorIgnored => Kind::SyncFolder,
-            _ => Kind::Sync,
-        };
-        let plan = Sweep {
-            among: Among::Only(kind),
-            stop_at_first: true,
-            budget: 24,
-            ..plan()
-        };
-        let report = sweep(&Trial::new(in_steps(), flaw).without_readers(), &plan);
-        let is_right = flaw == Flaw::RunsDiffer;
-        assert_ne!(report.violations > 0, is_right, "{flaw:?}: {report}");
-    }
-}
+use amem_tests::disk::{Among, Chance, EDQUOT, EIO, ENOSPC, Effect, Fault, Kind, SimDisk};
 
 fn brain(disk: &Arc<SimDisk>) -> Store {
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 1").unwrap();
