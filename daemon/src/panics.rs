@@ -1,5 +1,5 @@
-//! A call that panics, before its answer or within it, is answered INTERNAL, and nobody else notices. Work that goes on for the daemon's life is cut
-//! into turns, one of which may panic.
+//! A call that panics, before its answer or within it, is answered INTERNAL, and nobody else notices. Work that goes on
+//! for the daemon's life is cut into turns, one of which may panic.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,6 +12,7 @@ use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tower::{Layer, Service};
+use tracing::Span;
 
 use crate::refusal::{Refusal, trailers};
 
@@ -73,6 +74,8 @@ struct CaughtBody {
     /// None once it has.
     inner: Option<Body>,
     path: String,
+    /// What is written into the log of it is written of its call.
+    call: Span,
 }
 
 impl CaughtBody {
@@ -81,8 +84,8 @@ impl CaughtBody {
         if inner.is_end_stream() {
             return inner;
         }
-        let inner = Some(inner);
-        Body::new(Self { inner, path })
+        let (inner, call) = (Some(inner), Span::current());
+        Body::new(Self { inner, path, call })
     }
 }
 
@@ -98,7 +101,7 @@ impl HttpBody for CaughtBody {
             return Poll::Ready(None);
         };
         catch_unwind(AssertUnwindSafe(|| Pin::new(inner).poll_frame(cx))).unwrap_or_else(|_| {
-            let stopped = stopped(&self.path);
+            let stopped = self.call.in_scope(|| stopped(&self.path));
             // What it holds may be dropped with a panic as well.
             let inner = self.inner.take();
             drop(catch_unwind(AssertUnwindSafe(|| drop(inner))));

@@ -89,7 +89,8 @@ fn take(
         }
         progress.show(taken, all);
     }
-    match taken == all {
+    // No brain's file is empty.
+    match taken == all && all > 0 {
         true => Ok(()),
         false => Err(cut(taken, all)),
     }

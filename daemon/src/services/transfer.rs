@@ -28,6 +28,7 @@ use crate::convert::moment;
 use crate::heavy::HeavyOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;
+use crate::panics::{Panicked, caught};
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;
 
@@ -176,13 +177,15 @@ pub(super) fn export(
         // While content is being sent, an erase is not answered.
         let _sending = brain.sending.clone().read_owned().await;
         let view = brain.view();
-        let sent = match form {
-            v1::ExportForm::Compatible => {
-                send_compatible(view, &brain.path, scans.of(&principal), &parts).await
+        let sent = async {
+            match form {
+                v1::ExportForm::Compatible => {
+                    send_compatible(view, &brain.path, scans.of(&principal), &parts).await
+                }
+                _ => send_native(view, &parts).await,
             }
-            _ => send_native(view, &parts).await,
         };
-        match sent {
+        match whole_or_told(sent).await {
             Ok(bytes) => job.done(format_args!("{bytes} bytes")),
             Err(refusal) => {
                 job.failed(&refusal.message);
@@ -192,6 +195,13 @@ pub(super) fn export(
     };
     tokio::spawn(send.in_current_span());
     Ok(out)
+}
+
+/// What came of a file that was sent; of one that a defect stopped, too: a stream that just ended would pass for a
+/// whole one.
+async fn whole_or_told(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
+    let stopped = |Panicked| Err(Refusal::internal("a defect stopped the export"));
+    caught(sending).await.unwrap_or_else(stopped)
 }
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
@@ -313,6 +323,18 @@ mod tests {
     use super::*;
     use std::time::Duration;
     use tokio::time::{Instant, sleep};
+
+    #[tokio::test]
+    async fn an_export_that_a_defect_stops_is_no_whole_file() {
+        assert_eq!(whole_or_told(async { Ok(7) }).await.ok(), Some(7));
+        let defective = async {
+            sleep(Duration::from_millis(1)).await;
+            panic!("a defect")
+        };
+        let refusal = whole_or_told(defective).await.unwrap_err();
+        assert_eq!(refusal.code, Code::Internal);
+        assert!(refusal.message.contains("export"), "{}", refusal.message);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_part_of_a_file_that_does_not_come_ends_its_call_and_one_that_comes_late_does_not() {
