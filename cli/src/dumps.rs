@@ -3,15 +3,25 @@
 //! The memory of the process has the token that it shows, and what it read. A file that is cut while it is read ends a
 //! process by SIGBUS: a dump would be a file of all that.
 
+use std::fs;
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Has the system write none. Programs that take them in its place (systemd-coredump, apport) keep to the same limit.
+/// Which parts of the memory a dump has, core(5).
+const PARTS: &str = "/proc/self/coredump_filter";
+
+/// Has the system write none. A program that takes dumps in its place (`kernel.core_pattern`) may disregard the limit:
+/// what it gets has none of the memory.
 pub(crate) fn never() -> io::Result<()> {
     let none = Rlimit {
         current: Some(0),
         maximum: Some(0),
     };
-    Ok(setrlimit(Resource::Core, none)?)
+    setrlimit(Resource::Core, none)?;
+    match fs::write(PARTS, "0") {
+        // Other systems than Linux hand no dumps to programs.
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
 }

@@ -53,6 +53,9 @@ fn check(who: &str, pid: u32, secret: &str) {
         .find(|line| line.starts_with("Max core file size"));
     let core: Vec<_> = core.unwrap().split_whitespace().skip(4).collect();
     assert_eq!(core, ["0", "0", "bytes"], "{who}: {limits}");
+    // Who takes a dump nonetheless gets none of the memory.
+    let parts = fs::read_to_string(format!("/proc/{pid}/coredump_filter")).unwrap();
+    assert_eq!(parts.trim().trim_start_matches('0'), "", "{who}: {parts}");
 }
 
 #[tokio::test]
