@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use rustix::io::retry_on_intr;
+
 use crate::error::{Error, Result};
 
 /// What a folder's file system means for a brain.
@@ -47,7 +50,7 @@ fn kind_of(magic: u32) -> Kind {
 /// The kind of file system that a folder is on.
 #[cfg(target_os = "linux")]
 pub(crate) fn kind(folder: &Path) -> Result<Kind> {
-    let found = rustix::fs::statfs(folder)
+    let found = retry_on_intr(|| rustix::fs::statfs(folder))
         .map_err(|e| Error::io("look at the file system of", folder, e.into()))?;
     // The kernel's number has 32 bits, in a field that is wider on some machines.
     Ok(kind_of(found.f_type as u32))

@@ -215,7 +215,7 @@ impl Disk for OsDisk {
             .mode(0o600)
             .open(self.path(name))
             .map_err(LockError::Io)?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 let mut holder = String::new();

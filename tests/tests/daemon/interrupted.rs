@@ -2,71 +2,92 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use amem_client::v1;
 use amem_tests::machine::skipped;
 
-use crate::process::{Daemon, create, facts, folder, get, ingest};
+use crate::process::{Daemon, command, create, facts, folder, get, ingest, new_socket};
 
-/// What is interrupted, each time but when it is tried again: calls of the disk of which the manual says that they may be.
+/// What is interrupted, each time but when it is tried again: calls of the disk of which the manual says that they may
+/// be.
 const CALLS: &str =
     "openat,pread64,pwrite64,pwritev2,fsync,fdatasync,ftruncate,fallocate,flock,statfs,fstatfs";
 /// Those that what is done here cannot do without.
-const NEEDED: [&str; 5] = ["openat", "pread64", "pwrite64", "fsync", "fdatasync"];
+const NEEDED: [&str; 7] = [
+    "openat",
+    "pread64",
+    "pwrite64",
+    "fsync",
+    "fdatasync",
+    "flock",
+    "statfs",
+];
 /// More than is synced by itself.
 const LARGE: usize = 600_000;
 
-/// strace beside a process; none where it can't be.
-fn interrupt(pid: u32, log: &Path) -> Option<Child> {
-    let mut command = Command::new("strace");
-    command.args(["-f", "-e", &format!("trace={CALLS}")]);
-    command.args(["-e", &format!("inject={CALLS}:error=EINTR:when=1+2")]);
-    command.arg("-o").arg(log).arg("-p").arg(pid.to_string());
-    let mut strace = match command.stderr(Stdio::piped()).spawn() {
-        Ok(strace) => strace,
-        Err(e) => {
-            skipped(&format!("interrupted calls: strace: {e}"));
-            return None;
-        }
-    };
-    let mut told = String::new();
-    let mut lines = BufReader::new(strace.stderr.take().unwrap());
-    lines.read_line(&mut told).unwrap();
-    if told.contains("attached") {
-        std::thread::spawn(move || lines.lines().for_each(drop));
-        return Some(strace);
-    }
-    skipped(&format!("interrupted calls: {}", told.trim()));
-    strace.wait().unwrap();
-    None
-}
-
-/// How often each call was interrupted.
-fn interrupted(log: &Path) -> BTreeMap<String, usize> {
+/// The calls in a log of strace, and how often each was made; `only` those whose line ends so.
+fn counted(log: &Path, only: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in fs::read_to_string(log).unwrap().lines() {
         // `1234  openat(AT_FDCWD, …) = -1 EINTR (Interrupted system call) (INJECTED)`
         let call = line.split_whitespace().nth(1).unwrap_or_default();
-        if line.ends_with("(INJECTED)") {
-            let name = call.split('(').next().unwrap_or_default();
+        if line.ends_with(only)
+            && let Some((name, _)) = call.split_once('(')
+        {
             *counts.entry(name.to_owned()).or_default() += 1;
         }
     }
     counts
 }
 
+/// strace of a program: it is the process that is started, and strace ends with it.
+fn traced(program: &Command, log: &Path, injected: &[String]) -> Command {
+    let mut strace = Command::new("strace");
+    strace.args(["-D", "-f", "-e", &format!("trace={CALLS}")]);
+    strace.args(injected.iter().flat_map(|what| ["-e", what]));
+    strace.arg("-o").arg(log).arg(program.get_program());
+    strace.args(program.get_args()).env_clear();
+    strace
+}
+
+/// The same program with its calls interrupted from its beginning; none where that can't be.
+fn interrupting(program: &Command, logs: &Path, log: &str) -> Option<Command> {
+    // Who loads a program makes such calls before it begins, and does not try again.
+    let (loading, mut idle) = (logs.join("loading"), Command::new(program.get_program()));
+    let tried = traced(idle.arg("--version"), &loading, &[]).output();
+    let why = match &tried {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
+        Err(e) => Some(e.to_string()),
+    };
+    if let Some(why) = why {
+        skipped(&format!("interrupted calls: strace: {}", why.trim()));
+        return None;
+    }
+    let loading = counted(&loading, "");
+    let injected = CALLS.split(',').map(|call| {
+        let first = loading.get(call).copied().unwrap_or_default() + 1;
+        format!("inject={call}:error=EINTR:when={first}+2")
+    });
+    let injected: Vec<_> = injected.collect();
+    let mut command = traced(program, &logs.join(log), &injected);
+    command.stderr(Stdio::piped());
+    Some(command)
+}
+
 #[tokio::test]
 async fn calls_that_signals_interrupt_are_made_again() {
     let (folder, logs) = (folder(), folder());
-    let log = logs.path().join("calls");
-    let daemon = Daemon::start(folder.path());
-    let Some(mut strace) = interrupt(daemon.pid(), &log) else {
-        return;
+    let start = |log: &str| {
+        let socket = new_socket();
+        let program = command(folder.path(), &socket);
+        let program = interrupting(&program, logs.path(), log)?;
+        Some(Daemon::start_by(program, socket))
     };
+    let Some(daemon) = start("first") else { return };
     let client = daemon.client().await;
     let large = "a large text ".repeat(LARGE / 13);
     let texts: Vec<_> = (0..20)
@@ -117,19 +138,9 @@ async fn calls_that_signals_interrupt_are_made_again() {
     let status = client.admin().get_status(v1::GetStatusRequest {}).await;
     let problems = status.unwrap().into_inner().problems;
     assert!(problems.is_empty(), "{problems:?}");
-    let pid = strace.id().to_string();
-    let sent = Command::new("kill").arg(pid).status().unwrap();
-    assert!(sent.success());
-    strace.wait().unwrap();
-    let counts = interrupted(&log);
-    println!("interrupted: {counts:?}");
-    for call in NEEDED {
-        let times = counts.get(call).copied().unwrap_or_default();
-        assert!(times > 0, "no {call} was interrupted: {counts:?}");
-    }
-    assert!(daemon.stop().success());
-
-    let daemon = Daemon::start(folder.path());
+    // Killed, so that the next one has to recover.
+    daemon.kill();
+    let daemon = start("second").unwrap();
     let client = daemon.client().await;
     for brain in ["b", "copied"] {
         let ids: Vec<_> = (0..=texts.len() as u64).collect();
@@ -143,5 +154,17 @@ async fn calls_that_signals_interrupt_are_made_again() {
             let told = if id == 3 { "" } else { text };
             assert_eq!(found[id].text, told, "event {id} of {brain}");
         }
+    }
+    assert!(daemon.stop().success());
+    let mut interrupted = BTreeMap::new();
+    for log in ["first", "second"] {
+        for (call, times) in counted(&logs.path().join(log), "(INJECTED)") {
+            *interrupted.entry(call).or_insert(0) += times;
+        }
+    }
+    println!("interrupted: {interrupted:?}");
+    for call in NEEDED {
+        let times = interrupted.get(call).copied().unwrap_or_default();
+        assert!(times > 0, "no {call} was interrupted: {interrupted:?}");
     }
 }

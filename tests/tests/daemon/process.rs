@@ -31,7 +31,7 @@ pub(crate) fn command(folder: &Path, socket: &Path) -> Command {
 }
 
 /// A path for one, in a folder that goes with its daemon.
-fn new_socket() -> PathBuf {
+pub(crate) fn new_socket() -> PathBuf {
     let id = uuid::Uuid::new_v4().simple().to_string();
     std::env::temp_dir().join(format!("amem-{}/s", &id[..12]))
 }
@@ -59,7 +59,7 @@ impl Daemon {
         Self::start_by(command, socket)
     }
 
-    fn start_by(mut command: Command, socket: PathBuf) -> Self {
+    pub(crate) fn start_by(mut command: Command, socket: PathBuf) -> Self {
         let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let told: Vec<String> = log
