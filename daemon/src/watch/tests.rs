@@ -1,6 +1,8 @@
 //! A watch in which a turn has a defect, or of which news were lost.
 
+use std::env;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,7 +84,11 @@ async fn what_came_while_more_happened_than_could_be_told_is_found() {
     let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let most: usize = most.trim().parse().unwrap();
     if most > NEWS_MAX {
-        println!("SKIPPED: {most} events wait until one is lost (fs.inotify.max_queued_events)");
+        let why = format!("{most} events wait until one is lost (fs.inotify.max_queued_events)");
+        let is_required = env::var_os("AMEM_MACHINE").is_some_and(|wanted| wanted == "required");
+        assert!(!is_required, "{why}");
+        // What a test prints in the usual way is not shown if it passes.
+        drop(writeln!(std::io::stderr().lock(), "SKIPPED: {why}"));
         return;
     }
     // One after the other, as the same news twice in a row are told once; neither is a brain's.

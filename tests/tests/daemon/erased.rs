@@ -1,6 +1,7 @@
 //! What is erased of a large brain while others write to it. `AMEM_ERASE_EVENTS` says how large; a million is the long
 //! form.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,12 +9,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
-use amem_core::Lsn;
 use amem_core::base::section::tag;
 use amem_core::brain::Brain;
 use amem_core::fold::{How, Inline, Options, fold_with};
 use amem_core::journal::op::Op;
 use amem_core::mapping::Map;
+use amem_core::verify;
+use amem_core::{Lsn, NodeId};
 use amem_store::disk::Disk;
 use amem_tests::disk::{About, Hooked, SimDisk};
 use tonic::Code;
@@ -32,6 +34,8 @@ const SECRET_ONE_IN: u64 = 97;
 /// A word that only secrets have, in their texts; and one in their attributes.
 const WORD: &str = "qzxysecret";
 const PIN: &str = "qzxypin";
+/// And one that only secrets have that are packed.
+const PACKED: &str = "qzxypacked";
 /// How long a reader that looks may hold the old file.
 const LET_GO: Duration = Duration::from_secs(5);
 
@@ -42,6 +46,18 @@ fn count() -> u64 {
 
 fn is_secret(id: u64) -> bool {
     id.is_multiple_of(SECRET_ONE_IN)
+}
+
+/// One secret in so many is long, and packed.
+const PACKED_ONE_IN: u64 = 3;
+
+/// What is told of a secret.
+fn secret(id: u64) -> String {
+    let text = format!("the word is {WORD} of {id}");
+    match (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
+        true => format!("{text}: {}", format!("{PACKED} and so on, ").repeat(40)),
+        false => text,
+    }
 }
 
 /// Four numbers that no other vector has beside each other.
@@ -62,10 +78,7 @@ fn vector(id: u64) -> v1::Vector {
 
 fn event(id: u64) -> v1::NewEvent {
     let (text, attributes) = match is_secret(id) {
-        true => (
-            format!("the word is {WORD} of {id}"),
-            format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}"),
-        ),
+        true => (secret(id), format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}")),
         false => (
             format!("what is said of matter {}", id % 1_009),
             format!("{{\"of\":{id}}}"),
@@ -80,8 +93,13 @@ fn event(id: u64) -> v1::NewEvent {
     }
 }
 
-/// Holds the indexes of a file's base against those that are made of its events alone.
+/// The indexes that are made of texts, vectors and attributes.
+const DERIVED: [u8; 4] = [tag::TERMS, tag::CODES, tag::VECTORS, tag::VALUES];
+
+/// Holds a file to be whole, and the indexes of its base against those that are made of its events alone.
 fn derived_from_nothing_else(file: &[u8]) {
+    let report = verify::native(Arc::new(Map::owned(file)), None).unwrap();
+    assert!(report.findings.is_empty(), "{report:?}");
     let open = |bytes: &[u8]| Arc::new(Brain::open(Map::owned(bytes)).unwrap());
     let brain = open(file);
     let view = brain.view();
@@ -93,7 +111,7 @@ fn derived_from_nothing_else(file: &[u8]) {
     let options = Options::next(&view, view.time());
     fold_with(&view, &options, how, &mut anew).unwrap();
     let anew_brain = open(&anew);
-    for section in [tag::TERMS, tag::CODES] {
+    for section in DERIVED {
         let of = |brain: &Brain, bytes: &[u8]| {
             let places = &brain.base().table().places;
             let place = places.iter().find(|place| place.tag == section).unwrap();
@@ -153,6 +171,7 @@ fn found(folder: &Path) -> Vec<(&'static str, Vec<std::path::PathBuf>)> {
     let marks: Vec<u8> = mark().into_iter().flat_map(f32::to_le_bytes).collect();
     let needles = [
         ("text", WORD.as_bytes()),
+        ("packed text", PACKED.as_bytes()),
         ("attributes", PIN.as_bytes()),
         ("vector", &marks),
     ];
@@ -198,7 +217,14 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     let fold = v1::CheckpointBrainRequest { brain: "b".into() };
     client.brains().checkpoint_brain(fold).await.unwrap();
     fill(&client, count * 9 / 10, count).await;
-    assert_eq!(found(folder.path()).len(), 3, "it is seen where it is");
+    assert_eq!(found(folder.path()).len(), 4, "it is seen where it is");
+    {
+        let reader = Reader::open(folder.path().join("b.amem")).unwrap();
+        let view = reader.view().unwrap();
+        let text = view.node(NodeId(0)).unwrap();
+        let is_packed = matches!(text.text().unwrap(), Cow::Owned(text) if text == secret(0));
+        assert!(is_packed, "it is not packed");
+    }
 
     let hashes = hashes(&std::fs::read(folder.path().join("b.amem")).unwrap());
     let hashes = [hashes[0], hashes[hashes.len() - 1]];
@@ -254,7 +280,7 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     );
     assert!(meanwhile.len() > 1, "writes waited for the erase");
 
-    // Derived from it: the index of words and the codes of vectors are what they would be had it never been.
+    // Derived from it: the indexes are what they would be had it never been.
     derived_from_nothing_else(&file);
     let ask = v1::TextRequest {
         brain: "b".into(),
