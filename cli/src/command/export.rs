@@ -8,6 +8,7 @@ use amem_core::base::identity::Identity;
 use amem_core::fold::Options;
 use amem_core::foreign::{CompatOptions, Layout, write_compatible};
 use amem_core::types::{Generation, Lsn};
+use amem_core::verify;
 use amem_core::view::{AsOf, View};
 use amem_core::{Micros, spec1};
 use clap::{Args, ValueEnum};
@@ -113,6 +114,7 @@ impl Export {
             return self.receive(cx, served);
         }
         let source = opened.into_file("the export")?;
+        verify::base(&source.view)?;
         let view = at(&source.view, self.as_of)?;
         // Without its forgotten events a brain would have to begin anew, and lose its history with them.
         let is_whole = self.is_whole(&source, &view);

@@ -185,6 +185,8 @@ pub struct Sections<'s> {
     sink: &'s mut dyn Sink,
     position: u64,
     chunks: Vec<Chunk>,
+    /// Tags of those that carry damage on.
+    damaged: Vec<u8>,
 }
 
 impl<'s> Sections<'s> {
@@ -194,7 +196,14 @@ impl<'s> Sections<'s> {
             sink,
             position,
             chunks,
+            damaged: Vec::new(),
         }
+    }
+
+    /// The same where sections of these tags are made of such as are not what they were: they get no checksum that holds.
+    pub(super) fn with_damage(mut self, damaged: &[u8]) -> Self {
+        self.damaged = damaged.to_vec();
+        self
     }
 
     /// Writes one section, its bytes aligned.
@@ -208,7 +217,10 @@ impl<'s> Sections<'s> {
         })?;
         let len = stream.len();
         self.position = stream.position();
-        let chunks = stream.finish(self.sink)?;
+        let mut chunks = stream.finish(self.sink)?;
+        if self.damaged.contains(&tag) {
+            chunks.iter_mut().for_each(|chunk| chunk.sum = !chunk.sum);
+        }
         self.header(at, tag, len)?;
         self.chunks.extend(chunks);
         Ok(())

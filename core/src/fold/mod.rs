@@ -7,7 +7,8 @@
 //!
 //! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
 //! attributes and what was derived from them are in none of its bytes; the bytes are those of a fold from scratch;
-//! a copied range whose checksum does not hold gets none that holds.
+//! a copied range whose checksum does not hold gets none that holds, nor does a section of which that is true of the
+//! old one and that says what nothing else says.
 
 pub mod build;
 mod changes;
@@ -135,7 +136,7 @@ fn write_front(
 ) -> Result<(u64, Vec<image::Chunk>)> {
     let view = kept.view;
     let tables = tables::write(kept, sink)?;
-    let mut out = Sections::at(tables.end, tables.chunks, sink);
+    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damaged);
     out.write(tag::IDENTITY, |body| options.identity.write(body))?;
     let settings = view.settings()?.to_json();
     out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;

@@ -32,6 +32,7 @@ use crate::brain::Brain;
 use crate::error::{Error, Result};
 use crate::foreign::Layout;
 use crate::mapping::Map;
+use crate::view::View;
 use finding::Findings;
 
 /// How often a file that grows is looked at again.
@@ -100,6 +101,21 @@ impl Report {
     /// True if nothing is wrong and nothing is cut off.
     pub fn is_whole(&self) -> bool {
         self.findings.is_empty() && self.tail.is_none()
+    }
+}
+
+/// Holds every byte of the base below a view against its checksum. Whoever puts what it says into another file, where
+/// nothing would tell of damage any more, asks for this first.
+pub fn base(view: &View) -> Result<()> {
+    let mut findings = Findings::default();
+    bytes::check(view.brain().base(), &mut findings);
+    let (found, _) = findings.into_parts();
+    match found.first() {
+        Some(finding) => {
+            let at = finding.offset.unwrap_or(0);
+            Err(Error::corrupt("file", at, finding.to_string()))
+        }
+        None => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use amem_core::NodeId;
+use amem_core::verify;
 use amem_core::view::View;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::merge_brain_request::Part;
@@ -58,6 +59,10 @@ pub(super) async fn merge(
         Some(Source::FromBrain(name)) => {
             let other = daemon.brains.get_as(&caller, name, Role::Read).await;
             let view = other.map_err(|why| of_source(name, why))?.view();
+            let of = view.clone();
+            // A file that comes is verified; so is this one.
+            let scans = daemon.scans.of(&caller.principal);
+            scans.run(move || Ok(verify::base(&of)?)).await?;
             (view, Misfits::default())
         }
         Some(Source::FromKeptFile(file)) => {

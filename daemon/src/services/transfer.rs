@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use amem_core::event::Graph;
 use amem_core::foreign::{CompatOptions, write_compatible};
 use amem_core::journal::head::PAGE;
+use amem_core::verify;
 use amem_core::view::View;
 use amem_proto::v1;
 use amem_proto::v1::JobKind;
@@ -250,6 +251,7 @@ async fn send_compatible(
     let (of, wrong) = (view.clone(), failed.clone());
     let (copy, bytes) = scans
         .run(move || {
+            verify::base(&of)?;
             let mut copy = tempfile::tempfile_in(folder).map_err(&wrong)?;
             let mut out = BufWriter::new(&mut copy);
             let report = write_compatible(&of as &dyn Graph, CompatOptions::default(), &mut out)?;

@@ -11,4 +11,4 @@ mod picture;
 
 pub use brain::{BYTES, brain};
 pub use known::{Known, Verdict, open};
-pub use picture::picture;
+pub use picture::{picture, shown};

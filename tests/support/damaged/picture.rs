@@ -18,21 +18,16 @@ const ASKED: [u64; 4] = [2, 3, 11, 40];
 /// to one question of every kind. An error is part of what is shown.
 pub fn picture(view: &View) -> u64 {
     let mut out = Picture(Xxh3::new());
-    out.say(&(view.moment(), view.nodes(), view.edges(), view.identity()));
-    out.say(&(view.settings(), view.decay_run(), view.sessions()));
-    for id in 0..view.actors().unwrap_or_default() {
-        out.say(&view.actor(ActorId(id as u32 + 1)));
-    }
-    out.graph(view);
-    let lsn = view.lsn().0;
-    for at in 0..MOMENTS {
-        match view.as_of(AsOf::Lsn(Lsn(lsn / MOMENTS * at))) {
-            Ok(earlier) => out.graph(&earlier),
-            Err(e) => out.say(&e),
-        }
-    }
+    out.say(&view.identity());
+    out.shown(view);
     out.log(view);
-    out.answers(view);
+    out.0.digest()
+}
+
+/// The same without what is of a file and its generation: what a brain shows, whatever file it is in.
+pub fn shown(view: &View) -> u64 {
+    let mut out = Picture(Xxh3::new());
+    out.shown(view);
     out.0.digest()
 }
 
@@ -49,6 +44,23 @@ impl Picture {
     fn say(&mut self, what: &dyn Debug) {
         // A hasher takes whatever it is given.
         let _ = writeln!(self, "{what:?}");
+    }
+
+    fn shown(&mut self, view: &View) {
+        self.say(&(view.moment(), view.nodes(), view.edges()));
+        self.say(&(view.settings(), view.decay_run(), view.sessions()));
+        for id in 0..view.actors().unwrap_or_default() {
+            self.say(&view.actor(ActorId(id as u32 + 1)));
+        }
+        self.graph(view);
+        let lsn = view.lsn().0;
+        for at in 0..MOMENTS {
+            match view.as_of(AsOf::Lsn(Lsn(lsn / MOMENTS * at))) {
+                Ok(earlier) => self.graph(&earlier),
+                Err(e) => self.say(&e),
+            }
+        }
+        self.answers(view);
     }
 
     fn graph(&mut self, view: &View) {

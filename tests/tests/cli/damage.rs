@@ -68,6 +68,21 @@ fn a_flipped_bit_costs_nothing() {
     bytes[100] ^= 1;
     let tool = Tool::with("b.amem", &bytes);
     tool.data("verify b.amem", 1);
+    // Nothing that would not tell of it is made of it.
+    for form in ["native", "compatible", "spec-1", "jsonl"] {
+        let ran = tool.run(&[
+            "export",
+            "b.amem",
+            "--forgotten",
+            "--format",
+            form,
+            "-o",
+            "made",
+        ]);
+        assert_eq!(ran.exit, 4, "{form}: {}", ran.err);
+        assert!(ran.err.contains("amemctl repair"), "{form}: {}", ran.err);
+        assert_eq!(tool.names(), ["b.amem"], "{form}");
+    }
     let repaired = tool.data("repair b.amem new.amem", 0);
     assert_eq!(repaired["lost_nothing"], true);
     assert_eq!(repaired["healed"].as_array().unwrap().len(), 2);

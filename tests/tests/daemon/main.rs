@@ -9,6 +9,7 @@
 mod any_request;
 mod calls;
 mod crash;
+mod damaged;
 mod erased;
 mod faulty;
 mod follow;

@@ -14,6 +14,7 @@ mod bits;
 mod cuts;
 mod pages;
 mod repairs;
+mod stores;
 mod trials;
 
 use std::sync::LazyLock;
