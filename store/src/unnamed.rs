@@ -183,8 +183,7 @@ impl Out {
             return Ok(None);
         };
         let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
-        keep_at(&**self.folder.disk(), path, &kept)?;
-        self.folder.note_kept(&self.brain, &kept);
+        keep_at(&self.folder, &self.brain, path, &kept)?;
         Ok(Some(kept))
     }
 
@@ -217,8 +216,7 @@ impl Out {
         }
         if disk.identity(&to).is_ok_and(|id| id != self.ours) {
             let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
-            keep_at(&**disk, &to, &kept)?;
-            self.folder.note_kept(&self.brain, &kept);
+            keep_at(&self.folder, &self.brain, &to, &kept)?;
         }
         disk.replace(path, &to)
     }
@@ -393,10 +391,12 @@ impl<'n> Swapped<'n> {
     }
 }
 
-/// Keeps a file under a name of those that are kept, durably, and at no moment under none.
-fn keep_at(disk: &dyn Disk, from: &str, to: &str) -> io::Result<()> {
-    match name_kept(disk, from, to)? {
-        true => disk.remove(from),
+/// Keeps a file of a brain under a name of those that are kept, durably, and at no moment under none.
+fn keep_at(folder: &Folder, brain: &str, from: &str, to: &str) -> io::Result<()> {
+    let has_both = name_kept(&**folder.disk(), from, to)?;
+    folder.note_kept(brain, to);
+    match has_both {
+        true => folder.disk().remove(from),
         false => Ok(()),
     }
 }

@@ -200,7 +200,8 @@ impl<'s> Sections<'s> {
         }
     }
 
-    /// The same where sections of these tags are made of such as are not what they were: they get no checksum that holds.
+    /// The same where sections of these tags are made of such as are not what they were: they get no checksum that
+    /// holds.
     pub(super) fn with_damage(mut self, damaged: &[u8]) -> Self {
         self.damaged = damaged.to_vec();
         self

@@ -5,6 +5,7 @@
 //! be opened is told with its reason and keeps no other from being served.
 
 mod known;
+mod modes;
 mod odd;
 mod parts;
 mod placed;
