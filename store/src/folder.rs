@@ -11,7 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
-use crate::{kept, unnamed};
+use crate::kept::{self, Reason};
+use crate::unnamed;
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
@@ -58,8 +59,8 @@ pub struct Folder {
     left: Arc<Mutex<BTreeSet<String>>>,
     /// Whoever clears some of them.
     clearing: Arc<Mutex<()>>,
-    /// What was kept aside and nobody was told of yet: of which brain, and where.
-    kept: Arc<Mutex<Vec<(String, String)>>>,
+    /// What was kept aside and nobody was told of yet: of which brain, where, and why.
+    kept: Arc<Mutex<Vec<(String, String, Reason)>>>,
     readers: Arc<RwLock<Readers>>,
 }
 
@@ -199,18 +200,18 @@ impl Folder {
         self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn note_kept(&self, brain: &str, path: &str) {
-        let noted = (brain.to_owned(), kept::listed(path).to_owned());
+    pub(crate) fn note_kept(&self, brain: &str, path: &str, reason: Reason) {
+        let noted = (brain.to_owned(), kept::listed(path).to_owned(), reason);
         self.kept().push(noted);
     }
 
-    /// The files that were found where a brain's should be, or what came out of an exchange in an earlier run, and that
-    /// were kept aside since this was asked last: of which brain, and the name that each is listed by (`kept::list`).
-    pub fn take_kept(&self) -> Vec<(String, String)> {
+    /// The files that came out of an exchange of names, now or in an earlier run, and were kept aside since this was
+    /// asked last: of which brain, the name that each is listed by (`kept::list`), and why.
+    pub fn newly_kept(&self) -> Vec<(String, String, Reason)> {
         std::mem::take(&mut self.kept())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<(String, String, Reason)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -298,10 +298,9 @@ pub(crate) fn clear_old(folder: &Folder, brain: &str) -> Result<()> {
 pub(crate) fn may_be_of(name: &str, brain: &str) -> bool {
     match Swapped::of(name) {
         Some(swapped) => swapped.brain == brain,
-        None => {
-            let of = name.rsplit_once('-').map(|(of, _)| of);
-            of.is_none_or(|of| of == brain || of == TO_BE_READ)
-        }
+        None => name
+            .rsplit_once('-')
+            .is_none_or(|(of, _)| of == brain || of == TO_BE_READ),
     }
 }
 
@@ -374,7 +373,7 @@ impl<'n> Swapped<'n> {
         }
         let to = kept::name(folder, self.brain, reason).map_err(failed)?;
         let has_both = name_kept(&**disk, path, &to).map_err(failed)?;
-        folder.note_kept(self.brain, &to);
+        folder.note_kept(self.brain, &to, reason);
         for name in &found {
             if identity(folder, name)?.is_some() {
                 remove(folder, name)?;
@@ -391,10 +390,10 @@ impl<'n> Swapped<'n> {
     }
 }
 
-/// Keeps a file of a brain under a name of those that are kept, durably, and at no moment under none.
+/// Keeps a file that had a brain's name as a conflict, durably, and at no moment under no name.
 fn keep_at(folder: &Folder, brain: &str, from: &str, to: &str) -> io::Result<()> {
     let has_both = name_kept(&**folder.disk(), from, to)?;
-    folder.note_kept(brain, to);
+    folder.note_kept(brain, to, Reason::Conflict);
     match has_both {
         true => folder.disk().remove(from),
         false => Ok(()),

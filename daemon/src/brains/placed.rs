@@ -11,6 +11,7 @@ use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
+use amem_store::kept::Reason;
 use amem_store::{Error, Misfits, Store};
 use tokio::task::JoinSet;
 use tonic::Code;
@@ -102,14 +103,14 @@ impl Brains {
         }
     }
 
-    /// Tells of files that were kept aside, whoever found them where a brain's should be.
+    /// Tells of files that were kept aside, whoever found them.
     pub(crate) fn tell_kept(&self) {
-        for (brain, file) in self.0.folder.take_kept() {
-            tracing::warn!(
-                brain,
-                file,
-                "another file had the brain's name: it is kept as a conflict (amemctl conflicts)"
-            );
+        for (brain, file, reason) in self.0.folder.newly_kept() {
+            let what = match reason {
+                Reason::Conflict => "another file had the brain's name: it is kept as a conflict",
+                _ => "a file that the brain had lost its place to is kept",
+            };
+            tracing::warn!(brain, file, "{what} (amemctl conflicts)");
         }
     }
 
