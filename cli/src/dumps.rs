@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 const PARTS: &str = "/proc/self/coredump_filter";
 
 /// Has the system write none. A program that takes dumps in its place (`kernel.core_pattern`) may disregard the limit:
-/// what it gets has none of the memory.
+/// the dump that it gets has none of the memory.
 pub(crate) fn never() -> io::Result<()> {
     let none = Rlimit {
         current: Some(0),

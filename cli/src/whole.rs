@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use amem_core::fold::image::Sink;
@@ -68,8 +68,14 @@ impl Place for Files {
             // Some file systems cannot; a second name can be given by all that have links, and to nothing else.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 fs::hard_link(from, to)?;
-                // Who is told that it failed takes it that nothing has the name.
-                fs::remove_file(from).inspect_err(|_| drop(fs::remove_file(to)))
+                fs::remove_file(from).inspect_err(|_| {
+                    // Who is told that it failed takes it that nothing of it has the name.
+                    let file =
+                        |path| fs::symlink_metadata(path).map(|meta| (meta.dev(), meta.ino()));
+                    if file(from).is_ok_and(|ours| file(to).is_ok_and(|named| named == ours)) {
+                        drop(fs::remove_file(to));
+                    }
+                })
             }
             done => Ok(done?),
         }

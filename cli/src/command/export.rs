@@ -114,7 +114,7 @@ impl Export {
             return self.receive(cx, served);
         }
         let source = opened.into_file("the export")?;
-        verify::base(&source.view)?;
+        verify::source(&source.view)?;
         let view = at(&source.view, self.as_of)?;
         // Without its forgotten events a brain would have to begin anew, and lose its history with them.
         let is_whole = self.is_whole(&source, &view);

@@ -158,6 +158,14 @@ impl Table {
         Ok(table)
     }
 
+    /// The section that has the byte at a position, its tag and its length included.
+    pub fn at(&self, position: u64) -> Option<Place> {
+        let has = |place: &Place| {
+            (place.offset - HEADER..place.offset + place.len.max(1)).contains(&position)
+        };
+        self.places.iter().copied().find(has)
+    }
+
     /// The section of a tag.
     pub fn find(&self, tag: u8) -> Option<Place> {
         self.places.iter().copied().find(|place| place.tag == tag)

@@ -40,7 +40,7 @@ pub(crate) fn off<'o>(
 pub(super) fn make(kept: &Kept<'_>, workers: &dyn Workers) -> Result<Option<Made>> {
     let view = kept.view;
     let vectors = Vectors::new(view)?;
-    let old = match kept.is_whole && !erases(view) {
+    let old = match !kept.damage.indexes && !erases(view) {
         true => view.brain().base().codes()?,
         false => None,
     };

@@ -40,6 +40,13 @@ pub struct Chunk {
     pub sum: u64,
 }
 
+impl Chunk {
+    /// What stands there was made of what is damaged: its checksum must not hold.
+    pub(super) fn spoil(&mut self) {
+        self.sum = !self.sum;
+    }
+}
+
 /// Bytes of a chunk; the last of a stream may be shorter.
 pub const CHUNK: u64 = 1 << 20;
 const BUFFER: usize = 256 << 10;
@@ -164,8 +171,13 @@ impl Stream {
             self.chunks.push(Chunk {
                 offset: self.chunk_start,
                 len: self.position - self.chunk_start,
-                sum: if self.tainted { !sum } else { sum },
+                sum,
             });
+            if self.tainted
+                && let Some(chunk) = self.chunks.last_mut()
+            {
+                chunk.spoil();
+            }
         }
         self.tainted = false;
         self.hasher.reset();
@@ -220,7 +232,7 @@ impl<'s> Sections<'s> {
         self.position = stream.position();
         let mut chunks = stream.finish(self.sink)?;
         if self.damaged.contains(&tag) {
-            chunks.iter_mut().for_each(|chunk| chunk.sum = !chunk.sum);
+            chunks.iter_mut().for_each(Chunk::spoil);
         }
         self.header(at, tag, len)?;
         self.chunks.extend(chunks);

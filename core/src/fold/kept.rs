@@ -3,11 +3,9 @@
 //! Events below `first` are taken over: their bytes are copied, but for those listed here, which the delta changed.
 //! All others are made from the view. With `first` 0 a base is made as if nothing had stayed.
 
-use super::image::Chunk;
+use super::damage::Damage;
 use crate::base::Base;
-use crate::base::checksums::Checksums;
 use crate::base::node;
-use crate::base::section::{HEADER, tag};
 use crate::bytes::get_f32;
 use crate::delta::entry::Held;
 use crate::error::Result;
@@ -22,10 +20,8 @@ pub(super) struct Kept<'v> {
     pub(super) first: u64,
     /// Nothing is taken from the base as it stands.
     pub(super) is_scratch: bool,
-    /// The sections of the base are as they were written.
-    pub(super) is_whole: bool,
-    /// Those of `TOLD` that are not.
-    pub(super) damaged: Vec<u8>,
+    /// What of the base is not as it was written.
+    pub(super) damage: Damage,
     /// Kept events whose record the delta may have changed.
     pub(super) changed: Vec<u32>,
     /// Kept events that were erased since.
@@ -63,37 +59,17 @@ impl Edit {
     }
 }
 
-/// Sections of what nothing else in a base says: it is carried on, and damage with it. All others are made of these and
-/// of the tables.
-const TOLD: [u8; 10] = [
-    tag::IDENTITY,
-    tag::SETTINGS,
-    tag::SESSIONS,
-    tag::ACTORS,
-    tag::ATTRIBUTES,
-    tag::EVENT_TIMES,
-    tag::HISTORY,
-    tag::CLOCK,
-    tag::REQUESTS,
-    tag::COMMITS,
-];
-
 impl<'v> Kept<'v> {
     /// As much as can be kept, unless a base from scratch is asked for, or the base's indexes are damaged.
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
-        let damaged = damaged(base)?;
-        let is_whole = damaged.is_empty();
-        let is_scratch = from_scratch || !is_whole;
+        let damage = Damage::of(base);
+        let is_scratch = from_scratch || damage.indexes;
         let mut kept = Self {
             view,
             first: if is_scratch { 0 } else { base.nodes() },
             is_scratch,
-            is_whole,
-            damaged: TOLD
-                .into_iter()
-                .filter(|tag| damaged.contains(tag))
-                .collect(),
+            damage,
             changed: Vec::new(),
             erased: Vec::new(),
             vectors: Vec::new(),
@@ -183,33 +159,4 @@ impl<'v> Kept<'v> {
         let record = self.view.brain().base().map().slice(at, node::LEN as u64);
         record.map_or(0.0, |record| get_f32(record, 40))
     }
-}
-
-/// The tags of the sections that are not as they were written. What is merged must not carry damage on under a new
-/// checksum.
-///
-/// Where one is damaged all is made anew of what the view shows, and nothing would tell of damage to the tables any
-/// more: if there is any, that is an error, and so are checksums that can't be read.
-fn damaged(base: &Base) -> Result<Vec<u8>> {
-    let (checksums, sections) = (base.checksums()?, base.header().sections());
-    let check = |chunk: Chunk, what| {
-        let bytes = base.map().slice(chunk.offset, chunk.len);
-        Checksums::check(chunk, bytes, what)
-    };
-    let (mut tables, mut all) = (Vec::new(), Vec::new());
-    for chunk in checksums.iter() {
-        if chunk.offset < sections {
-            tables.push(chunk);
-        } else if check(chunk, "section").is_err() {
-            let places = base.table().places.iter();
-            let before = places.filter(|place| place.offset - HEADER <= chunk.offset);
-            let place = before.max_by_key(|place| place.offset);
-            all.push(place.map_or(tag::PADDING, |place| place.tag));
-        }
-    }
-    if !all.is_empty() {
-        let mut tables = tables.into_iter();
-        tables.try_for_each(|chunk| check(chunk, "tables, and a section"))?;
-    }
-    Ok(all)
 }

@@ -15,6 +15,7 @@ mod changes;
 mod closest;
 mod clusters;
 pub(crate) mod codes;
+mod damage;
 pub(crate) mod embeddings;
 pub mod image;
 mod kept;
@@ -43,7 +44,7 @@ use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
 pub use codes::of as codes_of;
-use image::{Sections, Sink};
+use image::{Chunk, Sections, Sink};
 use kept::Kept;
 use workers::both;
 pub use workers::{Inline, Workers};
@@ -135,8 +136,11 @@ fn write_front(
     sink: &mut dyn Sink,
 ) -> Result<(u64, Vec<image::Chunk>)> {
     let view = kept.view;
-    let tables = tables::write(kept, sink)?;
-    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damaged);
+    let mut tables = tables::write(kept, sink)?;
+    if kept.damage.tables {
+        tables.chunks.iter_mut().for_each(Chunk::spoil);
+    }
+    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damage.said_once);
     out.write(tag::IDENTITY, |body| options.identity.write(body))?;
     let settings = view.settings()?.to_json();
     out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;

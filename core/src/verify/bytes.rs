@@ -101,9 +101,6 @@ pub(super) fn part(base: &Base, at: u64) -> &'static str {
     if let Some((_, name)) = tables.iter().find(|(end, _)| at < *end) {
         return name;
     }
-    let places = &base.table().places;
-    let place = places
-        .iter()
-        .find(|p| (p.offset - HEADER..p.offset + p.len.max(1)).contains(&at));
+    let place = base.table().at(at);
     place.map_or("padding", |place| section::name(place.tag))
 }

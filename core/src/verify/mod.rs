@@ -104,19 +104,23 @@ impl Report {
     }
 }
 
-/// Holds every byte of the base below a view against its checksum. Whoever puts what it says into another file, where
-/// nothing would tell of damage any more, asks for this first.
-pub fn base(view: &View) -> Result<()> {
+/// Holds every byte below a view, of its base and its commits, against its checksum. Whoever puts what it says into
+/// another file, where nothing would tell of damage any more, asks for this first.
+pub fn source(view: &View) -> Result<()> {
+    let brain = view.brain();
     let mut findings = Findings::default();
-    bytes::check(view.brain().base(), &mut findings);
+    bytes::check(brain.base(), &mut findings);
     let (found, _) = findings.into_parts();
-    match found.first() {
-        Some(finding) => {
-            let at = finding.offset.unwrap_or(0);
-            Err(Error::corrupt("file", at, finding.to_string()))
-        }
-        None => Ok(()),
+    if let Some(finding) = found.first() {
+        let why = format!("{}: {}", finding.part, finding.why);
+        return Err(Error::corrupt("file", finding.offset.unwrap_or(0), why));
     }
+    let newest = view.delta_commits().checked_sub(1);
+    let newest = newest.and_then(|at| brain.delta().log.get(at));
+    if let (Some(start), Some(newest)) = (brain.start(), newest) {
+        brain.recheck(start, newest.end)?;
+    }
+    Ok(())
 }
 
 /// Verifies a file of any layout. An error means that it cannot be read, or that it is no `.amem` file.

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use amem_store::Folder;
 use amem_store::adoption::{self, Standing};
 use amem_store::folder::SUFFIX;
+use amem_store::{Error, Folder};
 
 use super::{Brains, blocking};
 
@@ -37,8 +37,11 @@ impl Moded {
         if modes.iter().any(Option::is_some) {
             thread::sleep(OPENED_WITHIN);
             for (mode, file) in modes.iter_mut().zip(files) {
-                let is_ours =
-                    || matches!(adoption::standing(folder, &file.name), Ok(Standing::Ours));
+                // What can't be looked at now is what it was.
+                let is_ours = || match adoption::standing(folder, &file.name) {
+                    Ok(standing) => standing == Standing::Ours,
+                    Err(e) => matches!(e, Error::Disk { .. }),
+                };
                 *mode = mode.filter(|_| is_ours()).and_then(|_| file.wrong());
             }
         }

@@ -62,7 +62,7 @@ pub(super) async fn merge(
             let of = view.clone();
             // A file that comes is verified; so is this one.
             let scans = daemon.scans.of(&caller.principal);
-            scans.run(move || Ok(verify::base(&of)?)).await?;
+            scans.run(move || Ok(verify::source(&of)?)).await?;
             (view, Misfits::default())
         }
         Some(Source::FromKeptFile(file)) => {

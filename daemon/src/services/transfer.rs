@@ -175,10 +175,10 @@ pub(super) fn export(
     let (scans, principal) = (daemon.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;
-        // While content is being sent, an erase is not answered.
-        let _sending = brain.sending.clone().read_owned().await;
-        let view = brain.view();
         let sent = async {
+            // While content is being sent, an erase is not answered.
+            let _sending = brain.sending.clone().read_owned().await;
+            let view = brain.view();
             match form {
                 v1::ExportForm::Compatible => {
                     send_compatible(view, &brain.path, scans.of(&principal), &parts).await
@@ -251,7 +251,7 @@ async fn send_compatible(
     let (of, wrong) = (view.clone(), failed.clone());
     let (copy, bytes) = scans
         .run(move || {
-            verify::base(&of)?;
+            verify::source(&of)?;
             let mut copy = tempfile::tempfile_in(folder).map_err(&wrong)?;
             let mut out = BufWriter::new(&mut copy);
             let report = write_compatible(&of as &dyn Graph, CompatOptions::default(), &mut out)?;

@@ -48,35 +48,28 @@ async fn what_a_damaged_brain_says_is_neither_merged_nor_converted() {
         create_bare(&client, brain).await;
     }
     ingest(&client, "b", &[TEXT]).await;
-    let request = v1::CheckpointBrainRequest { brain: "b".into() };
-    client.brains().checkpoint_brain(request).await.unwrap();
-    let path = at(folder.path(), "b");
-    fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    flip(&path, TEXT);
-    let damaged = TEXT.replacen('w', "v", 1);
-    assert_eq!(get(&client, "b", &[0]).await[0].text, damaged, "it is read");
-
+    let (path, damaged) = (at(folder.path(), "b"), TEXT.replacen('w', "v", 1));
+    let writable = || fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     let from = || From::FromBrain("b".into());
-    for dry_run in [true, false] {
-        let refused = merge(&client, "other", from(), dry_run, &[]).await;
-        check_refused(
-            "merged",
-            refused,
-            Code::DataLoss,
-            "CORRUPT",
-            &["checksum", "amemctl repair"],
-        );
+    let told = &["checksum", "amemctl repair"];
+    for place in ["in the journal", "in the base"] {
+        writable();
+        flip(&path, TEXT);
+        assert_eq!(get(&client, "b", &[0]).await[0].text, damaged, "{place}");
+        for dry_run in [true, false] {
+            let refused = merge(&client, "other", from(), dry_run, &[]).await;
+            check_refused(place, refused, Code::DataLoss, "CORRUPT", told);
+        }
+        let other = brain(&client, "other").await.unwrap();
+        assert_eq!(other.moment.unwrap().lsn, 0, "something was merged");
+        let refused = export(&client, v1::ExportForm::Compatible).await;
+        check_refused(place, refused, Code::DataLoss, "CORRUPT", told);
+        if place == "in the journal" {
+            flip(&path, &damaged);
+            let request = v1::CheckpointBrainRequest { brain: "b".into() };
+            client.brains().checkpoint_brain(request).await.unwrap();
+        }
     }
-    let other = brain(&client, "other").await.unwrap();
-    assert_eq!(other.moment.unwrap().lsn, 0, "something was merged");
-    let refused = export(&client, v1::ExportForm::Compatible).await;
-    check_refused(
-        "exported",
-        refused,
-        Code::DataLoss,
-        "CORRUPT",
-        &["amemctl repair"],
-    );
     // The file as it is tells of the damage itself.
     assert!(export(&client, v1::ExportForm::Native).await.unwrap() > 0);
     flip(&path, &damaged);

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use amem_core::EventType;
+use amem_core::base::section::{HEADER, Place, tag};
+use amem_core::brain::Brain;
 use amem_core::mapping::Map;
 use amem_core::verify;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Folder, Mutation, Request, Result, Store};
+use amem_store::{Error, Folder, Mutation, Request, Result, Store};
 use amem_tests::damaged::{open, shown};
 use amem_tests::disk::SimDisk;
 use amem_tests::random::Random;
@@ -34,8 +36,10 @@ enum Left {
 /// What became of one.
 #[derive(Debug, Clone, Copy)]
 enum Became {
-    /// The store refused something, in words.
+    /// It is not opened.
     Refused,
+    /// It is opened, and makes no new generation of what it can't read.
+    Stopped,
     /// It went on, and `verify` tells of the damage.
     Told,
     /// It went on, and nothing is different.
@@ -78,47 +82,66 @@ fn owned(left: Left) -> SimDisk {
     made().unwrap()
 }
 
+/// Where the sections of the file are.
+fn places(disk: &SimDisk) -> Vec<Place> {
+    let brain = Brain::open(Map::owned(&disk.contents(FILE).unwrap()));
+    brain.unwrap().base().table().places.clone()
+}
+
+/// Where a store stopped.
+#[derive(Debug)]
+enum Stopped {
+    AtOpen,
+    Later(Error),
+}
+
 /// Opens the brain, goes on with it, and makes a new generation of it. What it shows then, if nobody tells of damage.
-fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>> {
-    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a later one")?;
-    let mut store = Store::open(&folder, "b")?;
-    store.execute(fact("four"))?;
-    store.checkpoint()?;
-    store.execute(fact("five"))?;
-    store.close()?;
-    let bytes = disk.contents(FILE).unwrap();
-    let report = verify::native(Arc::new(Map::owned(&bytes)), None)?;
-    Ok(match report.is_whole() {
-        true => Some(shown(&open(&bytes)?)),
-        false => None,
-    })
+fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, Stopped> {
+    let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a later one");
+    let mut store = Store::open(&folder.unwrap(), "b").map_err(|_| Stopped::AtOpen)?;
+    let done = store.execute(fact("four"));
+    let done = done.and_then(|_| store.checkpoint());
+    let done = done.and_then(|_| store.execute(fact("five")));
+    done.and_then(|_| store.close()).map_err(Stopped::Later)?;
+    let read = || -> Result<_> {
+        let bytes = disk.contents(FILE).unwrap();
+        let report = verify::native(Arc::new(Map::owned(&bytes)), None)?;
+        Ok(match report.is_whole() {
+            true => Some(shown(&open(&bytes)?)),
+            false => None,
+        })
+    };
+    read().map_err(Stopped::Later)
 }
 
 fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
     let disk = Arc::new(disk);
+    flip(&disk, bit);
+    match catch_unwind(AssertUnwindSafe(|| go_on(&disk))) {
+        Ok(Err(stopped)) => match (disk.contents(FILE), stopped) {
+            (Some(_), Stopped::AtOpen) => Ok(Became::Refused),
+            (Some(_), Stopped::Later(e)) if is_damage(&e) => Ok(Became::Stopped),
+            (Some(_), Stopped::Later(e)) => Err(format!("it goes on, and does not say why: {e}")),
+            (None, _) => Err("it is refused, and its file is gone".into()),
+        },
+        Ok(Ok(None)) => Ok(Became::Told),
+        Ok(Ok(Some(shown))) if shown == expected => Ok(Became::Same),
+        Ok(Ok(Some(_))) => Err("nobody tells of it, and it shows something else".into()),
+        Err(_) => Err("a panic".into()),
+    }
+}
+
+/// What can't even be read is told with its place.
+fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Core(amem_core::Error::Corrupt { .. }))
+}
+
+fn flip(disk: &SimDisk, bit: usize) {
     let before = disk.contents(FILE).unwrap();
     let damaged = before[bit / 8] ^ (1 << (bit % 8));
     let file = disk.open(FILE).unwrap();
     file.write_at(bit as u64 / 8, &[damaged]).unwrap();
     file.sync().unwrap();
-    match catch_unwind(AssertUnwindSafe(|| go_on(&disk))) {
-        Ok(Err(_)) => match disk.contents(FILE) {
-            Some(_) => Ok(Became::Refused),
-            None => Err("it is refused, and its file is gone".into()),
-        },
-        Ok(Ok(None)) => Ok(Became::Told),
-        Ok(Ok(Some(shown))) if shown == expected => Ok(Became::Same),
-        Ok(Ok(Some(_))) => {
-            let mut damaged_bytes = before.clone();
-            damaged_bytes[bit / 8] = damaged;
-            let told = verify::native(Arc::new(Map::owned(&damaged_bytes)), None);
-            Err(format!(
-                "verify of before would tell {:?}, but after it nobody does, and it shows something else",
-                told.map(|r| r.findings)
-            ))
-        }
-        Err(_) => Err("a panic".into()),
-    }
 }
 
 #[test]
@@ -131,7 +154,12 @@ fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
             &mut Random::new(seed()),
             share().map_or(SHARE, |one| one * 10),
         );
-        let chosen: Vec<usize> = (0..bits).filter(|_| random.below(share) == 0).collect();
+        let mut chosen: Vec<usize> = (0..bits).filter(|_| random.below(share) == 0).collect();
+        // Each bit that says what a section is.
+        chosen.extend(places(&whole).iter().flat_map(|place| {
+            let tag = (place.offset - HEADER) as usize * 8;
+            tag..tag + 8
+        }));
         let judged = Mutex::new(Vec::new());
         let next = Mutex::new(chosen.iter());
         let cores = thread::available_parallelism().map_or(2, usize::from);
@@ -156,6 +184,7 @@ fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
             found.count()
         };
         let refused = count(|became| matches!(became, Became::Refused));
+        let stopped = count(|became| matches!(became, Became::Stopped));
         let told = count(|became| matches!(became, Became::Told));
         let same = count(|became| matches!(became, Became::Same));
         let wrong: Vec<_> = judged
@@ -163,10 +192,63 @@ fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
             .filter(|(_, became)| became.is_err())
             .collect();
         println!(
-            "{} bits under a store, {left:?}: refused {refused}, told by verify {told}, the same {same}",
+            "{} bits under a store, {left:?}: refused {refused}, stopped at what it can't read {stopped}, \
+             told by verify {told}, the same {same}",
             chosen.len()
         );
         assert!(wrong.is_empty(), "{left:?}: {wrong:?}");
-        assert!(refused > 0 && same > 0, "{left:?}: nothing happened");
+        assert!(refused > 0 && told > 0 && same > 0, "{left:?}");
     }
+}
+
+/// What takes the file's name away, or its place.
+type Taken = fn(&SimDisk);
+
+#[test]
+fn a_brain_is_saved_and_recovered_whatever_of_its_file_is_damaged() {
+    let removed: Taken = |disk| disk.remove(FILE).unwrap();
+    let replaced: Taken = |disk| {
+        let other = disk.create("other").unwrap();
+        other.write_at(0, b"somebody's").unwrap();
+        disk.replace("other", FILE).unwrap();
+    };
+    // Bytes of the checksums; of an index and of the texts, so that all is made anew of what is damaged.
+    let at = |tag| move |places: &[Place]| places.iter().find(|p| p.tag == tag).unwrap().offset;
+    let (sums, kinds) = (at(tag::CHECKSUMS), at(tag::KINDS));
+    for (taken, both) in [removed, replaced]
+        .into_iter()
+        .flat_map(|taken| [(taken, false), (taken, true)])
+    {
+        let disk = Arc::new(owned(Left::Closed));
+        let places = places(&disk);
+        let damage: Vec<u64> = match both {
+            false => vec![sums(&places) + 40],
+            true => vec![kinds(&places) + 40, 64 + 72 + 24],
+        };
+        for byte in &damage {
+            flip(&disk, *byte as usize * 8 + 1);
+        }
+        let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a later one").unwrap();
+        let mut store = Store::open(&folder, "b").unwrap();
+        let before = store.view().nodes();
+        taken(&disk);
+        let answer = store.execute(fact("four"));
+        let kept = match answer {
+            Err(Error::Replaced { saved, .. }) => saved.path().to_owned(),
+            answer => {
+                answer.unwrap();
+                FILE.to_owned()
+            }
+        };
+        drop((store, folder));
+        let bytes = disk.contents(&kept).unwrap();
+        let report = verify::native(Arc::new(Map::owned(&bytes)), None).unwrap();
+        assert!(!report.is_whole(), "the damage is told");
+        assert!(open(&bytes).unwrap().nodes() >= before, "{kept}");
+    }
+    // And one whose process was killed.
+    let disk = Arc::new(owned(Left::Killed));
+    let damaged = sums(&places(&disk)) + 40;
+    flip(&disk, damaged as usize * 8 + 1);
+    assert!(go_on(&disk).unwrap().is_none(), "the damage is told");
 }

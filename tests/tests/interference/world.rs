@@ -211,14 +211,13 @@ impl World {
         let request = v1::ListKeptFilesRequest::default();
         let listed = self.client.admin().list_kept_files(request).await;
         let listed = listed.unwrap().into_inner().files;
-        let told = format!("brain=\"{brain}\"");
         let warns = |line: &str| line.contains(" WARN ") || line.contains(" ERROR ");
         listed.iter().any(|listed| listed.file == name)
             && self
                 .running
                 .log()
                 .lines()
-                .any(|line| warns(line) && line.contains(&told))
+                .any(|line| warns(line) && line.contains(&name))
     }
 
     /// The file of a brain that is kept aside.
