@@ -205,8 +205,9 @@ impl Folder {
         self.kept().push(noted);
     }
 
-    /// The files that came out of an exchange of names, now or in an earlier run, and were kept aside since this was
-    /// asked last: of which brain, the name that each is listed by (`kept::list`), and why.
+    /// The files that had a brain's name, now or in an earlier run, or in which a brain was saved that had lost it, and
+    /// that were kept aside since this was asked last: of which brain, the name that each is listed by (`kept::list`),
+    /// and why.
     pub fn newly_kept(&self) -> Vec<(String, String, Reason)> {
         std::mem::take(&mut self.kept())
     }

@@ -236,6 +236,7 @@ impl Store {
             drop(disk.remove(&name));
             return Err(Error::disk("sync", RECOVERED, e));
         }
+        self.folder.note_kept(&self.name, &name, Reason::Recovered);
         Ok(Saved(name))
     }
 }

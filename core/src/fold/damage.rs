@@ -24,7 +24,7 @@ const SAID_ONCE: [u8; 10] = [
 pub(super) struct Damage {
     /// Sections of `SAID_ONCE`: what is made of them is as damaged.
     pub(super) said_once: Vec<u8>,
-    /// A section of another kind. What is sorted already is merged, so that all of it is made anew of what the view shows.
+    /// A section of another kind: all of them are made anew of what the view shows.
     pub(super) indexes: bool,
     /// Tables as well, of which all is made anew then, too, so that nothing else would tell of it.
     pub(super) tables: bool,

@@ -108,7 +108,7 @@ impl Brains {
         for (brain, file, reason) in self.0.folder.newly_kept() {
             let what = match reason {
                 Reason::Conflict => "another file had the brain's name: it is kept as a conflict",
-                Reason::Recovered => "a file of the brain itself, which had lost its name, is kept",
+                Reason::Recovered => "what the brain had is kept: its file had lost its name",
                 Reason::Original => "a file that became the brain is kept",
             };
             tracing::warn!(brain, file, "{what} (amemctl conflicts)");
