@@ -15,11 +15,11 @@ mod empty;
 
 use std::hint::black_box;
 
-use amem_core::query::{
+use amem_format::query::{
     Follow, Get, Like, Order, Pattern, Resolve, Search, Selection, Similar, Text, Traverse, Why,
 };
-use amem_core::view::View;
-use amem_core::{EventType, NodeId};
+use amem_format::view::View;
+use amem_format::{EventType, NodeId};
 use brain::Brain;
 use criterion::{Criterion, criterion_group, criterion_main};
 use data::Question;
@@ -29,7 +29,7 @@ fn queries(criterion: &mut Criterion) {
     let question = Question::of(&mut brain.random);
     let view = brain.store.view();
     let start = NodeId(view.nodes() / 3);
-    let mut query = |name: &str, run: &dyn Fn(&View) -> amem_core::Result<usize>| {
+    let mut query = |name: &str, run: &dyn Fn(&View) -> amem_format::Result<usize>| {
         criterion.bench_function(name, |bencher| {
             bencher.iter(|| black_box(run(&view)).expect("the query is right"));
         });

@@ -15,7 +15,7 @@ mod empty;
 
 use std::time::Duration;
 
-use amem_core::{EventType, NodeId};
+use amem_format::{EventType, NodeId};
 use amem_store::mutation::{Correct, NewEvent};
 use amem_store::{Mutation, Request};
 use batch::batch;

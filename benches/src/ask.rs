@@ -11,11 +11,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use amem_client::{Client, Reader, v1};
-use amem_core::NodeId;
-use amem_core::embed::Embedder;
-use amem_core::query::similar::Like;
-use amem_core::query::{Similar, Text};
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::embed::Embedder;
+use amem_format::query::similar::Like;
+use amem_format::query::{Similar, Text};
+use amem_format::view::View;
 use serde_json::{Value, json};
 
 /// What answers.

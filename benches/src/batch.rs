@@ -1,6 +1,6 @@
 //! Events to be written in batches: of all types, with vectors, each tied to three others.
 
-use amem_core::{EdgeType, EventType, NodeId};
+use amem_format::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 
 use crate::data::{self, Random};

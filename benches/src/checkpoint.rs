@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use amem_core::NodeId;
+use amem_format::NodeId;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Mutation;
 use amem_store::{Checkpoint, Request, Store};
@@ -111,7 +111,7 @@ fn fold(name: &str, store: &mut Store, dir: &Path) -> Result<f64, Box<dyn std::e
             let each = place.len as f64 / nodes as f64;
             println!(
                 "  {:<16}{each:>8.2}",
-                amem_core::base::section::name(place.tag)
+                amem_format::base::section::name(place.tag)
             );
         }
         let h = base.header();

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use amem_core::query::{
+use amem_format::query::{
     Conflicts, Get, Impact, Like, Order, Path as Shortest, Pattern, Resolve, Search, Selection,
     Sessions, Similar, Text, Timeline, Traverse, Why, Window,
 };
-use amem_core::reader::Reader;
-use amem_core::view::{AsOf, View};
-use amem_core::{EventType, Lsn, NodeId};
+use amem_format::reader::Reader;
+use amem_format::view::{AsOf, View};
+use amem_format::{EventType, Lsn, NodeId};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
 
@@ -68,11 +68,11 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
     for place in &store.brain().base().table().places {
         println!(
             "  {:<22}{:>12} bytes",
-            amem_core::base::section::name(place.tag),
+            amem_format::base::section::name(place.tag),
             place.len
         );
     }
-    let reader = step("open to first answer", || -> amem_core::Result<Reader> {
+    let reader = step("open to first answer", || -> amem_format::Result<Reader> {
         let reader = Reader::open(&path)?;
         reader.view()?.node(NodeId(nodes / 2))?.text()?;
         Ok(reader)
@@ -296,7 +296,10 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
     Ok(())
 }
 
-fn time(name: &str, mut run: impl FnMut() -> amem_core::Result<usize>) -> amem_core::Result<()> {
+fn time(
+    name: &str,
+    mut run: impl FnMut() -> amem_format::Result<usize>,
+) -> amem_format::Result<()> {
     let results = run()?;
     let mut times = Vec::with_capacity(7);
     for _ in 0..7 {

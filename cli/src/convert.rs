@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::base::identity::Identity;
-use amem_core::base::settings::Settings;
-use amem_core::event::{Graph, MemoryGraph};
-use amem_core::fold::Options;
-use amem_core::fold::build::Build;
-use amem_core::journal::op::Op;
-use amem_core::query::attributes;
-use amem_core::view::View;
-use amem_core::{EdgeType, Micros, NodeId, SessionId};
+use amem_format::base::identity::Identity;
+use amem_format::base::settings::Settings;
+use amem_format::event::{Graph, MemoryGraph};
+use amem_format::fold::Options;
+use amem_format::fold::build::Build;
+use amem_format::journal::op::Op;
+use amem_format::query::attributes;
+use amem_format::view::View;
+use amem_format::{EdgeType, Micros, NodeId, SessionId};
 
 use crate::failure::Failure;
 
@@ -126,7 +126,7 @@ fn not_reached_from_ends(edges: &[(NodeId, NodeId)]) -> Vec<NodeId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::Edge;
+    use amem_format::Edge;
 
     #[test]
     fn only_events_of_circles_are_told() {

@@ -1,9 +1,9 @@
 //! An event and an edge as JSON: the same form in answers and in exported lines.
 
 use amem_client::{Timestamp, v1};
-use amem_core::event::{Attributes, Edge};
-use amem_core::query::time;
-use amem_core::{EdgeType, EventType, Flags, Micros};
+use amem_format::event::{Attributes, Edge};
+use amem_format::query::time;
+use amem_format::{EdgeType, EventType, Flags, Micros};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::Path;
 
-use amem_core::Error;
+use amem_format::Error;
 
 use crate::exit::Exit;
 

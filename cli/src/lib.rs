@@ -9,7 +9,7 @@
 //!
 //! Promises: every failure names the thing and a remedy; exit codes are those of `exit`; with `--json` every
 //! answer and every failure is one envelope on stdout (`context`), except for streams of lines.
-//! Not here: what a query means and what a file holds (`amem-core`), writing to brains that exist (`amemd`).
+//! Not here: what a query means and what a file holds (`amem-format`), writing to brains that exist (`amemd`).
 
 #![forbid(unsafe_code)]
 

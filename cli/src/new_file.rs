@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use amem_core::fold::image::Sink;
-use amem_core::fold::{self, Options, fold};
-use amem_core::view::View;
+use amem_format::fold::image::Sink;
+use amem_format::fold::{self, Options, fold};
+use amem_format::view::View;
 use uuid::Uuid;
 
 use crate::exit::Exit;
@@ -56,7 +56,7 @@ fn told(failed: &Failed) -> Failure {
 }
 
 impl Sink for NewFile {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_format::Result<()> {
         self.whole.write_at(position, bytes)
     }
 }

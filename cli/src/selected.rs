@@ -1,8 +1,8 @@
 //! The part of a view that an export takes: some events, and the edges between them.
 
-use amem_core::event::{Edge, Event, Graph, MemoryGraph};
-use amem_core::view::View;
-use amem_core::{NodeId, Result};
+use amem_format::event::{Edge, Event, Graph, MemoryGraph};
+use amem_format::view::View;
+use amem_format::{NodeId, Result};
 
 /// Some events of a view.
 #[derive(Debug)]

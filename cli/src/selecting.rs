@@ -1,9 +1,9 @@
 //! Which events: the conditions that listings and searches share, and the moment they are about.
 
 use amem_client::v1;
-use amem_core::Micros;
-use amem_core::types::EventType;
-use amem_core::view::AsOf;
+use amem_format::Micros;
+use amem_format::types::EventType;
+use amem_format::view::AsOf;
 use clap::Args;
 
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! How events and the ways between them are shown: as a line, a table, a tree; and the steps of a walk as JSON.
 
 use amem_client::v1;
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 use serde::Serialize;
 
 use crate::event::{EventJson, edge_type_of, whole};
@@ -37,7 +37,7 @@ impl By {
     }
 
     /// The time of an event.
-    pub(crate) fn of(self, event: &EventJson) -> amem_core::Micros {
+    pub(crate) fn of(self, event: &EventJson) -> amem_format::Micros {
         match self {
             Self::Recorded => event.created_at.0,
             Self::Happened => event.event_time.unwrap_or(event.created_at).0,

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use amem_core::base::identity::Identity;
-use amem_core::base::settings::Settings;
-use amem_core::event::Graph;
-use amem_core::fold::new_identity;
-use amem_core::foreign::{Foreign, Layout, Report, detect, to_dense};
-use amem_core::reader::Reader;
-use amem_core::spec1::Spec1;
-use amem_core::verify;
-use amem_core::view::View;
-use amem_core::{Error, Micros};
+use amem_format::base::identity::Identity;
+use amem_format::base::settings::Settings;
+use amem_format::event::Graph;
+use amem_format::fold::new_identity;
+use amem_format::foreign::{Foreign, Layout, Report, detect, to_dense};
+use amem_format::reader::Reader;
+use amem_format::spec1::Spec1;
+use amem_format::verify;
+use amem_format::view::View;
+use amem_format::{Error, Micros};
 use serde::Serialize;
 use uuid::Uuid;
 

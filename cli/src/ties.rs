@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use amem_client::v1;
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 use serde::Serialize;
 
 use crate::context::Context;

@@ -6,9 +6,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_client::{Timestamp, v1};
-use amem_core::query::time;
-use amem_core::view::{AsOf, View};
-use amem_core::{Lsn, Micros};
+use amem_format::query::time;
+use amem_format::view::{AsOf, View};
+use amem_format::{Lsn, Micros};
 
 use crate::failure::Failure;
 

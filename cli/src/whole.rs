@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_core::fold::image::Sink;
+use amem_format::fold::image::Sink;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -172,8 +172,8 @@ impl<P: Place> Drop for Whole<P> {
 }
 
 impl<P: Place> Sink for Whole<P> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_core::Result<()> {
+    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_format::Result<()> {
         let written = self.write(position, bytes);
-        written.map_err(|e| amem_core::Error::io("write", &self.tmp, e))
+        written.map_err(|e| amem_format::Error::io("write", &self.tmp, e))
     }
 }

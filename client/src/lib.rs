@@ -10,8 +10,8 @@
 
 #![forbid(unsafe_code)]
 
-pub use amem_core as core;
-pub use amem_core::reader::Reader;
+pub use amem_format as core;
+pub use amem_format::reader::Reader;
 
 #[cfg(feature = "grpc")]
 pub mod limits;

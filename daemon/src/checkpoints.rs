@@ -13,8 +13,8 @@ use std::sync::mpsc as slot;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use amem_core::Generation;
-use amem_core::brain::Brain;
+use amem_format::Generation;
+use amem_format::brain::Brain;
 use amem_proto::v1::JobKind;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_core::reader::boot_id;
+use amem_format::reader::boot_id;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};

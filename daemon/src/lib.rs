@@ -3,7 +3,7 @@
 //! Promises: one daemon per folder (P1); an answered write is durable and seen by every view from then on (P3,
 //! P4); a defect in a call or in one brain's writer stops neither the daemon nor another brain; no connection out
 //! that the settings do not name (P9). Not here: what a mutation does and how it lasts (`amem_store`), what a query
-//! means (`amem_core`).
+//! means (`amem_format`).
 
 #![forbid(unsafe_code)]
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use amem_core::brain::Brain;
-use amem_core::view::View;
-use amem_core::{Generation, Lsn, NodeId};
+use amem_format::brain::Brain;
+use amem_format::view::View;
+use amem_format::{Generation, Lsn, NodeId};
 use amem_proto::v1::JobKind;
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;

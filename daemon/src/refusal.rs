@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::ops::Deref;
 
-use amem_core::Error as Core;
+use amem_format::Error as Core;
 use amem_proto::{answer, v1};
 use amem_store::Error as Store;
 use http_body::Frame;
@@ -146,7 +146,7 @@ pub(crate) fn trailers(status: Status) -> Result<Frame<Bytes>, Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::NodeId;
+    use amem_format::NodeId;
 
     #[test]
     fn what_the_store_says_of_the_core_is_what_the_core_says() {

@@ -9,8 +9,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use amem_core::Generation;
-use amem_core::brain::Brain;
+use amem_format::Generation;
+use amem_format::brain::Brain;
 use amem_store::Held;
 use amem_store::disk::FileId;
 use tokio::sync::Notify;

@@ -1,13 +1,13 @@
 //! Uses of events by readers, gathered until the writer counts them together.
 //!
 //! A crash may lose those of the last seconds; none is counted twice. Not here: what a use means for an event's
-//! strength (`amem_core`).
+//! strength (`amem_format`).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use amem_core::NodeId;
+use amem_format::NodeId;
 
 use crate::limits::TOUCHES_WAITING_MAX;
 

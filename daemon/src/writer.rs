@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_core::Generation;
+use amem_format::Generation;
 use amem_store::mutation::{Answer, Mutation, Request};
 use amem_store::{Error, Folder, Store};
 use tokio::runtime::Handle;

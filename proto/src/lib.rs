@@ -2,7 +2,7 @@
 //! crate is built; and `answer`, from a question and a view to the message that answers it.
 //!
 //! Promises: building needs no protoc. Not here: what a change does to a brain (`amem_store`, `amemd`), what a query
-//! means (`amem_core`).
+//! means (`amem_format`).
 
 #![forbid(unsafe_code)]
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use amem_core::mapping::{Cells, Map};
+use amem_format::mapping::{Cells, Map};
 use rustix::time::{ClockId, clock_gettime};
 
 const BYTES: u64 = 4096;

@@ -1,6 +1,6 @@
 //! Graphs, whatever they are made of, as graphs in memory that can be compared.
 
-use amem_core::event::{Edge, Graph, MemoryGraph};
+use amem_format::event::{Edge, Graph, MemoryGraph};
 
 /// The whole of a graph.
 ///

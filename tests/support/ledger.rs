@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use amem_core::view::View;
-use amem_core::{EdgeType, NodeId, Result};
+use amem_format::view::View;
+use amem_format::{EdgeType, NodeId, Result};
 use serde::{Deserialize, Serialize};
 
 /// One answered request.

@@ -1,7 +1,7 @@
 //! Random graphs from a seed: the same seed makes the same graph on every machine.
 
-use amem_core::event::{Edge, Event, MemoryGraph};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::event::{Edge, Event, MemoryGraph};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 
 use crate::graphs::sort_edges;
 

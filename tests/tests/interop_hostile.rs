@@ -6,9 +6,9 @@
     reason = "a helper that cannot go on fails its test"
 )]
 
-use amem_core::event::{Event, Graph, MemoryGraph};
-use amem_core::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
-use amem_core::spec1::{self, Spec1};
+use amem_format::event::{Event, Graph, MemoryGraph};
+use amem_format::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
+use amem_format::spec1::{self, Spec1};
 use amem_tests::random;
 use amem_tests::shared::reference_brain;
 
@@ -90,7 +90,7 @@ fn small_graph() -> MemoryGraph {
         event.text = format!("{} and again and again and again", event.id);
         let json = r#"{"key": "value", "other": "thing"}"#;
         event.attributes = serde_json::from_str(json).unwrap();
-        event.flags = amem_core::Flags(3);
+        event.flags = amem_format::Flags(3);
     }
     assert!(count == 6 && graph.edges.len() > 2);
     graph
@@ -162,7 +162,7 @@ fn one_text_cannot_be_lent_to_many_events() {
     };
     for id in 0..1000 {
         graph.events.push(Event {
-            id: amem_core::NodeId(id),
+            id: amem_format::NodeId(id),
             text: if id == 0 {
                 big.text.clone()
             } else {

@@ -92,7 +92,7 @@ fn explore_all() -> Vec<Explored> {
 
 /// The code of a source of core, without its tests.
 fn code(source: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/format/src");
     let text = std::fs::read_to_string(path.join(source)).unwrap();
     let code = text.split("#[cfg(test)]").next();
     code.unwrap_or_default().to_owned()

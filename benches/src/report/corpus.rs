@@ -5,8 +5,8 @@
 //! else replaces: a short one of 100 and a long one of 10,000, or of a tenth of the events if that is less.
 //! The edges come with an import, which takes confidences as they are: a supersedes edge lowers none.
 
-use amem_core::event::{Edge, Event, Graph};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::event::{Edge, Event, Graph};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 
 use crate::data::{self, Random};
 
@@ -151,14 +151,14 @@ impl Graph for Corpus {
         self.nodes
     }
 
-    fn event_at(&self, position: u64) -> amem_core::Result<Event> {
+    fn event_at(&self, position: u64) -> amem_format::Result<Event> {
         let mut event = self.bare(position);
         event.flags = Flags::VECTOR;
         event.vector = Some(self.vector(position));
         Ok(event)
     }
 
-    fn edges_at(&self, position: u64) -> amem_core::Result<Vec<Edge>> {
+    fn edges_at(&self, position: u64) -> amem_format::Result<Vec<Edge>> {
         Ok(self.edges(position))
     }
 }

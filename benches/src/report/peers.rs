@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use amem_core::event::{Edge, Event};
+use amem_format::event::{Edge, Event};
 use fjall::{Config, Keyspace, PartitionCreateOptions, PartitionHandle, PersistMode};
 use redb::{Database, Durability, TableDefinition};
 

@@ -8,7 +8,7 @@ use agentic_memory::{
     AmemWriter, CognitiveEvent, DocLengths, Edge, EdgeType, EventType, MemoryGraph, TermIndex,
     Tokenizer,
 };
-use amem_core::event::{Event, Graph};
+use amem_format::event::{Event, Graph};
 
 use super::corpus::{Corpus, DIMENSION};
 use super::measure::Outcome;

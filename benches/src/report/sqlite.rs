@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use amem_core::event::{Edge, Event, Graph};
+use amem_format::event::{Edge, Event, Graph};
 use rusqlite::{Connection, params};
 
 use super::corpus::Corpus;

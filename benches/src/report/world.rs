@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agentic_memory::{MemoryGraph, MmapReader};
-use amem_core::NodeId;
-use amem_core::reader::Reader;
+use amem_format::NodeId;
+use amem_format::reader::Reader;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Create, Folder, Mutation, Request, Store, create, import};
 use uuid::Uuid;

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use amem_core::{EventType, NodeId, SessionId};
+use amem_format::{EventType, NodeId, SessionId};
 use amem_store::mutation::{Episode, Ingest, NewEvent, Part};
 use amem_store::{Mutation, Request, Store};
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use amem_client::v1;
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 use prost::Message;
 
 use crate::command::edge_type_number;

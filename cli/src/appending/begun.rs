@@ -4,7 +4,7 @@
 //! remembers a run's first batch is found out by asking for something else, and impossible, under the same id.
 
 use amem_client::v1;
-use amem_core::{Micros, limits};
+use amem_format::{Micros, limits};
 use serde_json::json;
 use tonic::Code;
 use uuid::Uuid;

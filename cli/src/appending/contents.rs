@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use amem_core::event::{Edge, MemoryGraph};
-use amem_core::{EdgeType, Micros, NodeId};
+use amem_format::event::{Edge, MemoryGraph};
+use amem_format::{EdgeType, Micros, NodeId};
 
 use crate::convert;
 use crate::entries::{Entry, SessionOf, Text};

@@ -5,8 +5,8 @@
 //! from the brain, the text, and the ten minutes in which the run began: whoever knows when that was can repeat it.
 
 use amem_client::v1;
-use amem_core::limits::REQUEST_WINDOW_MICROS;
-use amem_core::{Error, Micros, Result};
+use amem_format::limits::REQUEST_WINDOW_MICROS;
+use amem_format::{Error, Micros, Result};
 use uuid::{Builder, Uuid, Version};
 
 /// Runs of a text that begin within the same so many milliseconds have one id.

@@ -1,8 +1,8 @@
 //! `amemctl add`: an event into a brain.
 
 use amem_client::v1;
-use amem_core::Micros;
-use amem_core::types::{EdgeType, EventType};
+use amem_format::Micros;
+use amem_format::types::{EdgeType, EventType};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};

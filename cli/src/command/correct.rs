@@ -1,7 +1,7 @@
 //! `amemctl correct`: a belief is replaced by another.
 
 use amem_client::v1;
-use amem_core::Micros;
+use amem_format::Micros;
 use clap::Args;
 use serde::Serialize;
 

@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use amem_client::v1;
-use amem_core::base::identity::Identity;
-use amem_core::fold::Options;
-use amem_core::foreign::{CompatOptions, Layout, write_compatible};
-use amem_core::types::{Generation, Lsn};
-use amem_core::verify;
-use amem_core::view::{AsOf, View};
-use amem_core::{Micros, spec1};
+use amem_format::base::identity::Identity;
+use amem_format::fold::Options;
+use amem_format::foreign::{CompatOptions, Layout, write_compatible};
+use amem_format::types::{Generation, Lsn};
+use amem_format::verify;
+use amem_format::view::{AsOf, View};
+use amem_format::{Micros, spec1};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use uuid::Uuid;
@@ -363,7 +363,7 @@ impl Export {
 
 /// The sessions of a view that have a name.
 fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
-    let named = |s: &amem_core::base::sessions::Session<'_>| NamedSession {
+    let named = |s: &amem_format::base::sessions::Session<'_>| NamedSession {
         id: s.id,
         key: s.key.to_owned(),
         agent: s.agent.to_owned(),

@@ -1,8 +1,8 @@
 //! `amemctl fading`: events that are nearly forgotten by themselves.
 
 use amem_client::v1;
-use amem_core::Micros;
-use amem_core::base::settings::Settings;
+use amem_format::Micros;
+use amem_format::base::settings::Settings;
 use clap::Args;
 use serde::Serialize;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use amem_client::v1;
-use amem_core::NodeId;
-use amem_core::base::history::{Before, Change};
-use amem_core::fold;
-use amem_core::query::time;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::base::history::{Before, Change};
+use amem_format::fold;
+use amem_format::query::time;
+use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
 
@@ -232,8 +232,9 @@ fn told(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failur
         Before::Flags(flags) => ("flags", json!(flag_names(*flags))),
         Before::Attributes(None) | Before::Vector(None) => (name(change), Value::Null),
         Before::Attributes(Some(text)) => {
-            let value = serde_json::from_str(text)
-                .map_err(|e| amem_core::Error::corrupt("history", 0, format!("attributes: {e}")))?;
+            let value = serde_json::from_str(text).map_err(|e| {
+                amem_format::Error::corrupt("history", 0, format!("attributes: {e}"))
+            })?;
             (name(change), value)
         }
         Before::Vector(Some(bytes)) => {

@@ -1,7 +1,7 @@
 //! `amemctl impact`: what rests on an event.
 
 use amem_client::v1;
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 use clap::Args;
 
 use super::walked;

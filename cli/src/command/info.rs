@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use amem_client::v1;
-use amem_core::base::section;
-use amem_core::embed::Embedder;
-use amem_core::foreign::Layout;
-use amem_core::journal::head::PAGE;
-use amem_core::types::EventType;
-use amem_core::view::View;
+use amem_format::base::section;
+use amem_format::embed::Embedder;
+use amem_format::foreign::Layout;
+use amem_format::journal::head::PAGE;
+use amem_format::types::EventType;
+use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
@@ -158,7 +158,7 @@ impl Info {
             None => None,
             Some(last) => {
                 let at = |id| {
-                    view.node(amem_core::NodeId(id))
+                    view.node(amem_format::NodeId(id))
                         .map(|n| Time(n.created_at()))
                 };
                 Some((at(0)?, at(last)?))

@@ -1,7 +1,7 @@
 //! `amemctl link` and `amemctl unlink`: edges between events.
 
 use amem_client::v1;
-use amem_core::types::EdgeType;
+use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 

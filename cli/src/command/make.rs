@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use amem_core::base::settings::Settings;
-use amem_core::embed::{self, Embedder};
-use amem_core::event::MemoryGraph;
-use amem_core::fold::new_identity;
-use amem_core::foreign::{Foreign, Layout, Report, to_dense};
-use amem_core::spec1::Spec1;
+use amem_format::base::settings::Settings;
+use amem_format::embed::{self, Embedder};
+use amem_format::event::MemoryGraph;
+use amem_format::fold::new_identity;
+use amem_format::foreign::{Foreign, Layout, Report, to_dense};
+use amem_format::spec1::Spec1;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -108,7 +108,7 @@ impl Brought {
         let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), space, now());
         let made = convert::brain(&graph, &sessions, &identity, &Settings::default())?;
         let len = publish_brain(&made.view, &made.options, new)?;
-        let ids = |list: &[amem_core::NodeId]| list.iter().map(|id| id.0).collect();
+        let ids = |list: &[amem_format::NodeId]| list.iter().map(|id| id.0).collect();
         let edges = |list: &[_]| list.iter().map(EdgeJson::from).collect();
         let told = Told {
             format,

@@ -1,7 +1,7 @@
 //! `amemctl path`: how two events are connected.
 
 use amem_client::v1;
-use amem_core::types::EdgeType;
+use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use amem_core::NodeId;
-use amem_core::base::settings::Settings;
-use amem_core::event::{Edge, Graph};
-use amem_core::fold::{Options, new_identity};
-use amem_core::foreign::{self, Foreign, Layout, detect, to_dense};
-use amem_core::repair::{self, Report};
-use amem_core::spec1::Spec1;
-use amem_core::verify::Finding;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::base::settings::Settings;
+use amem_format::event::{Edge, Graph};
+use amem_format::fold::{Options, new_identity};
+use amem_format::foreign::{self, Foreign, Layout, detect, to_dense};
+use amem_format::repair::{self, Report};
+use amem_format::spec1::Spec1;
+use amem_format::verify::Finding;
+use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
@@ -207,8 +207,8 @@ fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::event::{Event, MemoryGraph};
-    use amem_core::{EdgeType, EventType, Flags, Micros, SessionId};
+    use amem_format::event::{Event, MemoryGraph};
+    use amem_format::{EdgeType, EventType, Flags, Micros, SessionId};
 
     fn event(id: u64, confidence: f32, created_at: i64) -> Event {
         Event {

@@ -1,7 +1,7 @@
 //! `amemctl sessions`: the conversations that events belong to.
 
 use amem_client::v1;
-use amem_core::view::AsOf;
+use amem_format::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 

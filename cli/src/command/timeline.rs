@@ -1,8 +1,8 @@
 //! `amemctl timeline`: events in order of time, day by day.
 
 use amem_client::v1;
-use amem_core::Micros;
-use amem_core::query::time;
+use amem_format::Micros;
+use amem_format::query::time;
 use clap::Args;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::when;
 /// Columns of the line that shows how much was when.
 const SPARK_COLUMNS: usize = 60;
 /// Microseconds of a day.
-const DAY: u64 = amem_core::Micros::DAY as u64;
+const DAY: u64 = amem_format::Micros::DAY as u64;
 /// Entries from which on that line is shown.
 const SPARK_ENTRIES: usize = 8;
 

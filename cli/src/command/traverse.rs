@@ -1,7 +1,7 @@
 //! `amemctl traverse`: what can be reached from an event.
 
 use amem_client::v1;
-use amem_core::types::EdgeType;
+use amem_format::types::EdgeType;
 use clap::Args;
 
 use super::walked::{self, Direction, parse_edge_type, type_numbers};

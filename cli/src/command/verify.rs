@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_core::foreign::Layout;
-use amem_core::verify::{self, Finding, Report};
+use amem_format::foreign::Layout;
+use amem_format::verify::{self, Finding, Report};
 use clap::Args;
 use serde::Serialize;
 

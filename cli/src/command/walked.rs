@@ -2,7 +2,7 @@
 //! steps are told.
 
 use amem_client::v1;
-use amem_core::types::EdgeType;
+use amem_format::types::EdgeType;
 use clap::ValueEnum;
 use serde::Serialize;
 

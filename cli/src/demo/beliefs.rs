@@ -1,8 +1,8 @@
 //! What is believed: corrected, with its history, and known as it was before.
 
 use amem_client::v1;
-use amem_core::NodeId;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::view::View;
 
 use super::history::{doubts, made};
 use super::questions::{QUESTION, id_of, show, told};

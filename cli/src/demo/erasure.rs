@@ -1,7 +1,7 @@
 //! What is erased is gone: from every file of the demo's, and from every answer.
 
 use amem_client::{Duration, v1};
-use amem_core::NodeId;
+use amem_format::NodeId;
 
 use super::beliefs::{at_commit, by};
 use super::cleanup::Cleanup;

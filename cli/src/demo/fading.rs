@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_core::{EdgeType, Micros, NodeId};
+use amem_format::{EdgeType, Micros, NodeId};
 
 use super::beliefs::by;
 use super::run::{BRAIN, Demo};

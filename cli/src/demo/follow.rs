@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use amem_client::{Reader, v1};
-use amem_core::NodeId;
+use amem_format::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::stage::{DemoError, Result};

@@ -1,11 +1,11 @@
 //! Who made an event, and who changed how far it is believed: from the brain's file alone.
 
-use amem_core::base::history::Before;
-use amem_core::fold::changes_of;
-use amem_core::journal::op::{Commit, Op};
-use amem_core::query::time::display;
-use amem_core::view::View;
-use amem_core::{Lsn, NodeId};
+use amem_format::base::history::Before;
+use amem_format::fold::changes_of;
+use amem_format::journal::op::{Commit, Op};
+use amem_format::query::time::display;
+use amem_format::view::View;
+use amem_format::{Lsn, NodeId};
 
 use super::stage::{DemoError, Result};
 
@@ -67,7 +67,7 @@ fn act(view: &View, commit: &Commit) -> Result<Act> {
     Ok(told(commit.lsn, commit.time, actor.agent, actor.principal))
 }
 
-fn told(lsn: Lsn, time: amem_core::Micros, agent: &str, principal: &str) -> Act {
+fn told(lsn: Lsn, time: amem_format::Micros, agent: &str, principal: &str) -> Act {
     let time = display(time).to_string();
     // `2026-05-04T15:04:05.123456Z`: the day is today.
     let time = time.get(11..19).unwrap_or(&time);

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
-use amem_core::view::View;
+use amem_format::view::View;
 
 use super::stage::{DemoError, Result};
 use crate::remote::{Remote, RemoteError};

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use amem_client::{Reader, v1};
-use amem_core::view::{Direction, View};
-use amem_core::{EdgeType, EventType, NodeId};
+use amem_format::view::{Direction, View};
+use amem_format::{EdgeType, EventType, NodeId};
 
 use super::cleanup::Cleanup;
 use super::daemon::Daemon;

@@ -4,7 +4,7 @@
 //! beliefs that were corrected, two opinions in conflict, a fault followed to its cause. Marina and agents
 //! are invented. Temporal-next edges are not listed: ingest ties the events of a session itself.
 
-use amem_core::{EdgeType, EventType};
+use amem_format::{EdgeType, EventType};
 
 /// A session of the sample.
 pub(crate) struct Session {

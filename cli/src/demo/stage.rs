@@ -42,7 +42,7 @@ pub(crate) enum DemoError {
     Remote(#[from] RemoteError),
     /// The file could not be read.
     #[error(transparent)]
-    Core(#[from] amem_core::Error),
+    Core(#[from] amem_format::Error),
     /// What was seen could not be written.
     #[error("cannot write what is seen: {0}")]
     Output(std::io::Error),

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
-use amem_core::view::View;
-use amem_core::{Lsn, NodeId};
+use amem_format::view::View;
+use amem_format::{Lsn, NodeId};
 
 use super::beliefs::{CORRECTION, Corrected};
 use super::cleanup::Cleanup;
@@ -224,8 +224,8 @@ fn is_prefix(view: &View, of: &View) -> Result<bool> {
         let Some(other) = of.commit_after(lsn)? else {
             return Ok(false);
         };
-        let ops: Vec<_> = commit.ops().collect::<amem_core::Result<_>>()?;
-        let others: Vec<_> = other.ops().collect::<amem_core::Result<_>>()?;
+        let ops: Vec<_> = commit.ops().collect::<amem_format::Result<_>>()?;
+        let others: Vec<_> = other.ops().collect::<amem_format::Result<_>>()?;
         if commit.commit != other.commit || ops != others {
             return Ok(false);
         }

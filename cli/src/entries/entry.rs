@@ -1,7 +1,7 @@
 //! An event to be, as a text brings it.
 
 use amem_client::v1;
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 
 /// A session as a text names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

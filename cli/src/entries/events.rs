@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 
 use amem_client::v1;
-use amem_core::{EventType, Flags};
+use amem_format::{EventType, Flags};
 use serde_json::Value;
 
 use super::entry::{Entry, SessionOf, Tie};
@@ -128,7 +128,7 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::EdgeType;
+    use amem_format::EdgeType;
 
     fn read(text: &str) -> Result<Vec<Entry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -11,9 +11,9 @@ use std::io::Read;
 use std::path::Path;
 
 use amem_client::v1;
-use amem_core::query::attributes;
-use amem_core::query::time;
-use amem_core::{EdgeType, Micros, limits};
+use amem_format::query::attributes;
+use amem_format::query::time;
+use amem_format::{EdgeType, Micros, limits};
 use serde_json::{Map, Value};
 
 use super::blocks::{self, Block};

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::BufReader;
 
 use amem_client::v1;
-use amem_core::limits;
-use amem_core::query::time;
+use amem_format::limits;
+use amem_format::query::time;
 use serde::Deserialize;
 
 use super::entry::Entry;

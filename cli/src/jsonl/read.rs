@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
-use amem_core::event::{Edge, Event, MemoryGraph};
-use amem_core::{EventType, Micros, NodeId, SessionId};
+use amem_format::event::{Edge, Event, MemoryGraph};
+use amem_format::{EventType, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
 use super::line::{LINE_BYTES_MAX, Line};

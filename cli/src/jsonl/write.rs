@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use amem_core::event::Graph;
-use amem_core::{EdgeType, EventType};
+use amem_format::event::Graph;
+use amem_format::{EdgeType, EventType};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
@@ -70,7 +70,7 @@ pub(crate) fn write(
             .map(serde_json::from_str::<&RawValue>)
             .transpose()
             .map_err(|e| {
-                amem_core::Error::corrupt("attributes", 0, format!("those of event {id}: {e}"))
+                amem_format::Error::corrupt("attributes", 0, format!("those of event {id}: {e}"))
             })?;
         let vector = node.vector()?.filter(|_| vectors);
         let edges = selected.edges_at(position)?;

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use amem_core::reader::Reader;
-use amem_core::view::View;
+use amem_format::reader::Reader;
+use amem_format::view::View;
 use amem_proto::answer::{Answered, Question, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use amem_core::Error;
-use amem_core::reader::Reader;
-use amem_core::view::View;
+use amem_format::Error;
+use amem_format::reader::Reader;
+use amem_format::view::View;
 use amem_proto::answer::{Refusal, Result};
 use tonic::Code;
 use uuid::Uuid;

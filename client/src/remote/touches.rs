@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use amem_core::NodeId;
+use amem_format::NodeId;
 use amem_proto::answer::{Refusal, Result};
 use amem_proto::v1;
 use tokio::sync::{Notify, mpsc, oneshot};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use amem_core::reader::Reader;
+use amem_format::reader::Reader;
 use amem_proto::v1::JobKind;
 use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
@@ -217,7 +217,7 @@ impl Brains {
         let read = blocking(move || {
             let view = Reader::open(path)?.view()?;
             let (instance, lineage) = (view.identity().instance, view.identity().lineage);
-            Ok::<_, amem_core::Error>(Which { instance, lineage })
+            Ok::<_, amem_format::Error>(Which { instance, lineage })
         });
         let which = match read.await {
             Ok(Ok(which)) => Some(which),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use amem_core::journal::frame::Kind;
-use amem_core::journal::op::{Commit, NewNode, Op};
-use amem_core::query::{Scope, Seen, Sight};
-use amem_core::view::View;
-use amem_core::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_format::journal::frame::Kind;
+use amem_format::journal::op::{Commit, NewNode, Op};
+use amem_format::query::{Scope, Seen, Sight};
+use amem_format::view::View;
+use amem_format::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
 use prost::Message;
@@ -136,7 +136,7 @@ pub(crate) struct Telling<'t, I> {
     waiting: Option<v1::Change>,
 }
 
-impl<'t, 'o, I: Iterator<Item = amem_core::Result<Op<'o>>>> Telling<'t, I> {
+impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> Telling<'t, I> {
     /// Of a commit with these operations.
     pub(crate) fn new(view: &'t View, commit: Commit, ops: I, told: &'t Told) -> Self {
         Self {

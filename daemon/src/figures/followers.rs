@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_core::Lsn;
+use amem_format::Lsn;
 
 /// The subscriptions of one brain.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use amem_core::Micros;
+use amem_format::Micros;
 
 use crate::limits::{CLOCK_JUMP, CLOCK_SETTLES_AFTER};
 

@@ -6,8 +6,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use amem_core::Micros;
-use amem_core::base::schedule::Schedule;
+use amem_format::Micros;
+use amem_format::base::schedule::Schedule;
 use amem_proto::v1::JobKind;
 use uuid::Uuid;
 

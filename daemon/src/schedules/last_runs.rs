@@ -12,7 +12,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_store::disk::Disk;
 use amem_store::disk::os::OsDisk;
 use amem_store::folder::OWN;

@@ -27,7 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_proto::v1::JobKind;
 use tokio::sync::Semaphore;
 use tonic::Code;

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use amem_core::Micros;
-use amem_core::base::schedule::Schedule;
-use amem_core::base::settings::Jobs as Settings;
+use amem_format::Micros;
+use amem_format::base::schedule::Schedule;
+use amem_format::base::settings::Jobs as Settings;
 use amem_proto::v1::JobKind;
 use uuid::Uuid;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_core::base::settings::Settings;
-use amem_core::{EventType, Micros, NodeId, SessionId};
+use amem_format::base::settings::Settings;
+use amem_format::{EventType, Micros, NodeId, SessionId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Episode, Ingest, NewEvent, Part};
 use amem_store::{Create, Folder, Mutation};

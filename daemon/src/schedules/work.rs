@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
-use amem_core::event::Attributes;
-use amem_core::query::time;
-use amem_core::verify;
-use amem_core::view::View;
-use amem_core::{Micros, NodeId, SessionId};
+use amem_format::event::Attributes;
+use amem_format::query::time;
+use amem_format::verify;
+use amem_format::view::View;
+use amem_format::{Micros, NodeId, SessionId};
 use amem_proto::v1::JobKind;
 use amem_store::Mutation;
 use amem_store::mutation::Request;
@@ -257,7 +257,7 @@ fn has_closed<T>(answer: Result<T>) -> Result<bool> {
 }
 
 fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
-    let is_idle = |session: &amem_core::base::sessions::Session<'_>| {
+    let is_idle = |session: &amem_format::base::sessions::Session<'_>| {
         session.explicit && session.closed.is_none() && session.last_event <= before
     };
     let sessions = view.sessions()?;

@@ -1,9 +1,9 @@
 //! BrainService.
 
-use amem_core::base::settings::Settings;
-use amem_core::embed::vector_space;
-use amem_core::verify;
-use amem_core::view::View;
+use amem_format::base::settings::Settings;
+use amem_format::embed::vector_space;
+use amem_format::verify;
+use amem_format::view::View;
 use amem_proto::v1;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;

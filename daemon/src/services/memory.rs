@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_core::summary::{SUMMARY_BYTES, summary};
-use amem_core::{Lsn, NodeId, SessionId};
+use amem_format::summary::{SUMMARY_BYTES, summary};
+use amem_format::{Lsn, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_store::Mutation;

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_core::NodeId;
-use amem_core::verify;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::verify;
+use amem_format::view::View;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::merge_brain_request::Part;
 use amem_proto::v1::merge_options::From as Source;
@@ -453,7 +453,7 @@ impl<'v> Erased<'v> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::EventType;
+    use amem_format::EventType;
     use amem_store::disk::os::OsDisk;
     use amem_store::mutation::{Ingest, NewEvent};
     use amem_store::{Create, create};

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
 use crate::brains::Named;

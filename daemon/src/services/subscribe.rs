@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_core::Lsn;
+use amem_format::Lsn;
 use amem_proto::v1;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::time::{Instant, sleep_until};
@@ -78,7 +78,7 @@ pub(super) async fn follow(
 /// An LSN is of an instance: a brain that was made anew under the same name has other commits.
 fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
     match asked {
-        Some(asked) if asked != found => Err(amem_core::Error::ForeignInstance {
+        Some(asked) if asked != found => Err(amem_format::Error::ForeignInstance {
             expected: found,
             found: asked,
         }
@@ -242,7 +242,7 @@ impl Following {
 
     fn standing(&self) -> Result<v1::SubscribeResponse> {
         let view = self.brain.view();
-        let at = view.as_of(amem_core::view::AsOf::Lsn(self.from))?;
+        let at = view.as_of(amem_format::view::AsOf::Lsn(self.from))?;
         Ok(standing(&view, self.from, at.moment().1))
     }
 

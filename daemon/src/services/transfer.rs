@@ -7,11 +7,11 @@ use std::io::{BufWriter, Read, Seek};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use amem_core::event::Graph;
-use amem_core::foreign::{CompatOptions, write_compatible};
-use amem_core::journal::head::PAGE;
-use amem_core::verify;
-use amem_core::view::View;
+use amem_format::event::Graph;
+use amem_format::foreign::{CompatOptions, write_compatible};
+use amem_format::journal::head::PAGE;
+use amem_format::verify;
+use amem_format::view::View;
 use amem_proto::v1;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;
@@ -207,7 +207,7 @@ async fn whole_or_told(sending: impl Future<Output = Result<u64>>) -> Result<u64
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
 async fn send_native(view: View, to: &Sending) -> Result<u64> {
-    let foreign = || Refusal::from(amem_core::Error::Foreign);
+    let foreign = || Refusal::from(amem_format::Error::Foreign);
     let start = view.brain().start().ok_or_else(foreign)?;
     let live = view.brain().live_page().ok_or_else(foreign)?;
     let log = &view.brain().delta().log;
@@ -243,7 +243,7 @@ async fn send_compatible(
     to: &Sending,
 ) -> Result<u64> {
     let path = beside.to_owned();
-    let failed = move |e| Refusal::from(amem_core::Error::io("write a copy beside", &path, e));
+    let failed = move |e| Refusal::from(amem_format::Error::io("write a copy beside", &path, e));
     let folder = beside
         .parent()
         .unwrap_or(beside)
@@ -305,7 +305,7 @@ impl<'a> Sender<'a> {
     async fn send(&mut self, data: Vec<u8>) -> Result<()> {
         if self.view.brain().live().is_some_and(|live| live.must_drop) {
             let generation = self.view.identity().generation;
-            return Err(amem_core::Error::MustDrop { generation }.into());
+            return Err(amem_format::Error::MustDrop { generation }.into());
         }
         let bytes = data.len() as u64;
         let part = v1::ExportBrainResponse {

@@ -1,7 +1,7 @@
 //! Disagreements, page by page.
 
-use amem_core::query::{Conflict, Conflicts};
-use amem_core::view::View;
+use amem_format::query::{Conflict, Conflicts};
+use amem_format::view::View;
 
 use super::event::Teller;
 use super::refusal::Result;

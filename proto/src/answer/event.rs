@@ -1,8 +1,8 @@
 //! Events of a view as messages, within the bounds of one answer.
 
-use amem_core::query::{Seen, Sight, Step};
-use amem_core::view::{Direction, Node, View};
-use amem_core::{Edge, Flags, NodeId};
+use amem_format::query::{Seen, Sight, Step};
+use amem_format::view::{Direction, Node, View};
+use amem_format::{Edge, Flags, NodeId};
 use tonic::Code;
 
 use super::refusal::{Refusal, Result};
@@ -205,14 +205,14 @@ fn edge(edge: &Edge) -> v1::Edge {
 mod tests {
     use std::sync::Arc;
 
-    use amem_core::base::header::Header;
-    use amem_core::base::settings::Settings;
-    use amem_core::brain::Brain;
-    use amem_core::fold::build::Build;
-    use amem_core::fold::{fold, journal, new_identity};
-    use amem_core::journal::op::{NewNode, Op};
-    use amem_core::mapping::Map;
-    use amem_core::{EventType, Micros, SessionId};
+    use amem_format::base::header::Header;
+    use amem_format::base::settings::Settings;
+    use amem_format::brain::Brain;
+    use amem_format::fold::build::Build;
+    use amem_format::fold::{fold, journal, new_identity};
+    use amem_format::journal::op::{NewNode, Op};
+    use amem_format::mapping::Map;
+    use amem_format::{EventType, Micros, SessionId};
     use uuid::Uuid;
 
     use super::*;

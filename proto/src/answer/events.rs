@@ -1,9 +1,9 @@
 //! Events by id, and what is believed in place of one.
 
-use amem_core::NodeId;
-use amem_core::limits::PAGE_MAX;
-use amem_core::query::{Resolve, Sight};
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::limits::PAGE_MAX;
+use amem_format::query::{Resolve, Sight};
+use amem_format::view::View;
 
 use super::event::{Shape, Teller};
 use super::refusal::Result;
@@ -17,7 +17,7 @@ pub(super) fn get_events(
     request: v1::GetEventsRequest,
 ) -> Result<v1::GetEventsResponse> {
     let asked = request.event_ids.len() as u64;
-    amem_core::Error::check_limit("the number of event ids", asked, PAGE_MAX as u64)?;
+    amem_format::Error::check_limit("the number of event ids", asked, PAGE_MAX as u64)?;
     let sight = Sight::new(&scope(request.scope), request.include_forgotten)?;
     let shape = Shape {
         vector: request.include_vectors,

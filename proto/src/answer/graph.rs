@@ -1,8 +1,8 @@
 //! Questions that follow edges.
 
-use amem_core::NodeId;
-use amem_core::query::{Follow, Impact, Path, Traverse, Why};
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::query::{Follow, Impact, Path, Traverse, Why};
+use amem_format::view::View;
 
 use super::event::Teller;
 use super::refusal::Result;

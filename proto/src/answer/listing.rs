@@ -1,7 +1,7 @@
 //! Patterns and timelines, page by page.
 
-use amem_core::query::{Axis, Order, Pattern, Timeline};
-use amem_core::view::View;
+use amem_format::query::{Axis, Order, Pattern, Timeline};
+use amem_format::view::View;
 
 use super::event::Teller;
 use super::refusal::Result;

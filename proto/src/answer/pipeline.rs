@@ -1,11 +1,11 @@
 //! Pipelines: sources and stages from messages, rows into them.
 
-use amem_core::NodeId;
-use amem_core::query::{
+use amem_format::NodeId;
+use amem_format::query::{
     Axis, Follow, Pattern, Pipeline, RankBy, Reach, Row, Search, Similar, Source, Stage, Text,
     Weights,
 };
-use amem_core::view::{Direction, View};
+use amem_format::view::{Direction, View};
 
 use super::event::Teller;
 use super::listing::order;

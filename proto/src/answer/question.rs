@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use amem_core::NodeId;
-use amem_core::view::{AsOf, View};
+use amem_format::NodeId;
+use amem_format::view::{AsOf, View};
 use prost::Message;
 
 use super::event::{check_bytes, is_whole};

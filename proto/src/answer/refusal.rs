@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use amem_core::Error;
+use amem_format::Error;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -174,7 +174,7 @@ impl From<v1::Failure> for Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_core::NodeId;
+    use amem_format::NodeId;
 
     #[test]
     fn a_refusal_is_the_same_after_a_journey_as_a_status_or_a_failure() {

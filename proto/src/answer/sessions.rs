@@ -1,9 +1,9 @@
 //! Sessions: a list of them, and one.
 
-use amem_core::SessionId;
-use amem_core::base::sessions::Session;
-use amem_core::query::{Named, Sessions, ShowSession, State};
-use amem_core::view::View;
+use amem_format::SessionId;
+use amem_format::base::sessions::Session;
+use amem_format::query::{Named, Sessions, ShowSession, State};
+use amem_format::view::View;
 
 use super::event::check_bytes;
 use super::refusal::{Refusal, Result};

@@ -1,7 +1,7 @@
 //! Types, times, moments, vector spaces: between the messages' words and the core's.
 
-use amem_core::view::{AsOf, View};
-use amem_core::{EdgeType, EventType, Lsn, Micros};
+use amem_format::view::{AsOf, View};
+use amem_format::{EdgeType, EventType, Lsn, Micros};
 use uuid::Uuid;
 
 use super::refusal::{Refusal, Result};

@@ -11,10 +11,10 @@ use std::fs::File;
 use std::process::ExitCode;
 
 use amem_client::{Client, v1};
-use amem_core::NodeId;
-use amem_core::mapping::{Cells, Map};
-use amem_core::reader::Reader;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::mapping::{Cells, Map};
+use amem_format::reader::Reader;
+use amem_format::view::View;
 use amem_tests::crowd::{CELLS_BYTES, OVER, Slot, WRITERS};
 
 type Failure = Box<dyn std::error::Error>;

@@ -12,9 +12,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use amem_core::NodeId;
-use amem_core::reader::Reader;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::reader::Reader;
+use amem_format::view::View;
 use amem_tests::board::{Board, now, text};
 use hdrhistogram::Histogram;
 
@@ -61,7 +61,7 @@ struct Seen {
 }
 
 fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, String> {
-    let told = |e: amem_core::Error| e.to_string();
+    let told = |e: amem_format::Error| e.to_string();
     let board = Board::open(Path::new(board)).map_err(|e| e.to_string())?;
     let number = number.parse().map_err(|_| "a number")?;
     let mut reader = Reader::open(brain).map_err(told)?;
@@ -88,7 +88,7 @@ fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, Str
             reader = Reader::open(brain).map_err(told)?;
         }
         let view = match reader.view() {
-            Err(amem_core::Error::MustDrop { .. }) if how == "linked" => {
+            Err(amem_format::Error::MustDrop { .. }) if how == "linked" => {
                 kept = None;
                 seen.let_go += 1;
                 None

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::v1::ingest_stream_response::Result as Outcome;
 use amem_client::{Client, v1};
-use amem_core::EdgeType;
+use amem_format::EdgeType;
 use amem_tests::ledger::Told;
 use amem_tests::random::Random;
 use tonic::{Code, Status};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use amem_core::base::settings::Settings;
-use amem_core::event::Attributes;
-use amem_core::{EdgeType, EventType, Micros, NodeId, SessionId};
+use amem_format::base::settings::Settings;
+use amem_format::event::Attributes;
+use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEdge, NewEvent, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Result, Store, create};

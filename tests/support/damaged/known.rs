@@ -4,14 +4,14 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use amem_core::base::section::{self, HEADER};
-use amem_core::brain::Brain;
-use amem_core::journal::head::PAGE;
-use amem_core::journal::scan::{self, Next};
-use amem_core::mapping::Map;
-use amem_core::verify::{self, Report};
-use amem_core::view::View;
-use amem_core::{Error, Result};
+use amem_format::base::section::{self, HEADER};
+use amem_format::brain::Brain;
+use amem_format::journal::head::PAGE;
+use amem_format::journal::scan::{self, Next};
+use amem_format::mapping::Map;
+use amem_format::verify::{self, Report};
+use amem_format::view::View;
+use amem_format::{Error, Result};
 
 use super::picture;
 

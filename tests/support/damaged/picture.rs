@@ -3,9 +3,9 @@
 use std::fmt::{self, Debug, Write};
 
 use amem_client::{Question, v1};
-use amem_core::event::Graph;
-use amem_core::view::{AsOf, View};
-use amem_core::{ActorId, Lsn, NodeId};
+use amem_format::event::Graph;
+use amem_format::view::{AsOf, View};
+use amem_format::{ActorId, Lsn, NodeId};
 use prost::Message;
 use xxhash_rust::xxh3::Xxh3;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use amem_core::mapping::Map;
+use amem_format::mapping::Map;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 const CHUNK: usize = 4096;

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_core::journal::head::PAGE;
-use amem_core::journal::live;
+use amem_format::journal::head::PAGE;
+use amem_format::journal::live;
 use amem_store::disk::{Disk, File};
 
 use super::forward;

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use amem_core::mapping::Map;
+use amem_format::mapping::Map;
 use amem_store::disk::{File, FileId, Source, Stamp};
 
 use super::log::EVERYTHING;

@@ -41,7 +41,7 @@ macro_rules! forward {
             -> Result<Box<dyn amem_store::disk::Lock>, amem_store::disk::LockError>, $($w)+);
     };
     (@Disk now $($w:tt)+) => {
-        forward!(@fn now() -> amem_core::Micros, $($w)+);
+        forward!(@fn now() -> amem_format::Micros, $($w)+);
     };
     (@Disk random $($w:tt)+) => {
         forward!(@fn random() -> [u8; 16], $($w)+);
@@ -65,7 +65,7 @@ macro_rules! forward {
         forward!(@fn write_out() -> std::io::Result<()>, $($w)+);
     };
     (@File map $($w:tt)+) => {
-        forward!(@fn map(len: u64) -> std::io::Result<amem_core::mapping::Map>, $($w)+);
+        forward!(@fn map(len: u64) -> std::io::Result<amem_format::mapping::Map>, $($w)+);
     };
     (@File is_sole_opening $($w:tt)+) => {
         forward!(@fn is_sole_opening() -> std::io::Result<bool>, $($w)+);

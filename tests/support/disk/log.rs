@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_store::disk::Room;
 
 use super::Image;

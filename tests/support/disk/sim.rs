@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError, Room, Source};
 
 use super::file::SimFile;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use amem_client::{Question, v1};
-use amem_core::bytes::get_u16;
+use amem_format::bytes::get_u16;
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
@@ -54,7 +54,7 @@ static DISK: LazyLock<SimDisk> = LazyLock::new(|| {
         create(&folder, "b", &options)?;
         let mut store = Store::open(&folder, "b")?;
         let texts = ["the river", "a stone", "the garden", "a lamp"];
-        let events = texts.map(|text| NewEvent::new(amem_core::EventType::FACT, text));
+        let events = texts.map(|text| NewEvent::new(amem_format::EventType::FACT, text));
         let events = Mutation::Ingest(Ingest {
             events: events.into(),
             ..Ingest::default()
@@ -100,7 +100,8 @@ pub(super) fn settled(disk: &SimDisk, mut store: Store) {
     let folded = store.checkpoint();
     assert!(folded.is_ok(), "{folded:?}");
     let file = disk.contents("b.amem").unwrap_or_default();
-    let report = amem_core::verify::native(Arc::new(amem_core::mapping::Map::owned(&file)), None);
+    let report =
+        amem_format::verify::native(Arc::new(amem_format::mapping::Map::owned(&file)), None);
     let findings = report.map(|report| report.findings);
     assert!(findings.as_ref().is_ok_and(Vec::is_empty), "{findings:?}");
 }

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use amem_client::{Question, v1};
-use amem_core::NodeId;
-use amem_core::bytes::put_u64;
+use amem_format::NodeId;
+use amem_format::bytes::put_u64;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::asked::ask;

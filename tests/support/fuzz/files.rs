@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, LazyLock};
 
-use amem_core::base::content;
-use amem_core::brain::Brain;
-use amem_core::bytes::get_u16;
-use amem_core::event::{Event, Graph, MemoryGraph};
-use amem_core::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
-use amem_core::journal::frame::{self, Header, Kind};
-use amem_core::mapping::Map;
-use amem_core::repair::{readable, repair};
-use amem_core::spec1::{self, Spec1};
-use amem_core::view::View;
-use amem_core::{ActorId, Flags, Lsn, Micros, Result, verify};
+use amem_format::base::content;
+use amem_format::brain::Brain;
+use amem_format::bytes::get_u16;
+use amem_format::event::{Event, Graph, MemoryGraph};
+use amem_format::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
+use amem_format::journal::frame::{self, Header, Kind};
+use amem_format::mapping::Map;
+use amem_format::repair::{readable, repair};
+use amem_format::spec1::{self, Spec1};
+use amem_format::view::View;
+use amem_format::{ActorId, Flags, Lsn, Micros, Result, verify};
 use uuid::Uuid;
 
 use super::mend::{mend, table};
@@ -188,7 +188,7 @@ pub(super) fn texts() -> Vec<Vec<u8>> {
 /// A block of a text: LZ4 with its size in front.
 pub(super) fn text(data: &[u8]) {
     if let Ok(text) = content::decode(data, 0) {
-        assert!(text.len() <= amem_core::limits::TEXT_BYTES_MAX);
+        assert!(text.len() <= amem_format::limits::TEXT_BYTES_MAX);
         // What is read can be written, and reads back.
         let mut block = Vec::new();
         content::encode(&mut block, &text);

@@ -1,10 +1,10 @@
 //! Checksums put right, so that changed bytes are looked at and not refused at the door.
 
-use amem_core::base::header::Header;
-use amem_core::base::section::{Place, Table, tag};
-use amem_core::bytes::{get_u32, get_u64, put_u32, put_u64};
-use amem_core::journal::head::PAGE;
-use amem_core::limits::FRAME_BYTES_MAX;
+use amem_format::base::header::Header;
+use amem_format::base::section::{Place, Table, tag};
+use amem_format::bytes::{get_u32, get_u64, put_u32, put_u64};
+use amem_format::journal::head::PAGE;
+use amem_format::limits::FRAME_BYTES_MAX;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Bytes of the head that are under its checksum, which stands behind them.

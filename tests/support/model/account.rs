@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::event::Attributes;
-use amem_core::journal::frame::Kind;
-use amem_core::query::Scope;
-use amem_core::view::{AsOf, Direction, View};
-use amem_core::{EdgeType, Flags, Lsn, Micros, NodeId, limits};
+use amem_format::event::Attributes;
+use amem_format::journal::frame::Kind;
+use amem_format::query::Scope;
+use amem_format::view::{AsOf, Direction, View};
+use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId, limits};
 use amem_store::mutation::Relate;
 use amem_store::{Answer, Request};
 use uuid::Uuid;

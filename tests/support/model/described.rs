@@ -3,7 +3,7 @@
 //! Attributes and filters draw on few names and few values, so that filters find something, and what is nearly equal
 //! occurs: 1 and 1.0 and "1", words in another case, one path written in two ways.
 
-use amem_core::event::Attributes;
+use amem_format::event::Attributes;
 use serde_json::{Value, json};
 
 use crate::random::Random;

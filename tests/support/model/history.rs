@@ -1,7 +1,7 @@
 //! The log of a brain, and what was known at any of its moments.
 
-use amem_core::view::{AsOf, View};
-use amem_core::{Flags, Lsn, Micros};
+use amem_format::view::{AsOf, View};
+use amem_format::{Flags, Lsn, Micros};
 
 use super::state::{Act, Event, RATES, State};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use amem_core::view::{Direction, View};
-use amem_core::{ActorId, EventType, Flags, Lsn, NodeId, SessionId};
+use amem_format::view::{Direction, View};
+use amem_format::{ActorId, EventType, Flags, Lsn, NodeId, SessionId};
 
 use super::account::{Account, Done};
 use super::history::Known;
@@ -18,7 +18,7 @@ fn same<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> Result<(), S
     Err(format!("{what} is {found:?}, not {expected:?}"))
 }
 
-fn read<T>(what: &str, found: amem_core::Result<T>) -> Result<T, String> {
+fn read<T>(what: &str, found: amem_format::Result<T>) -> Result<T, String> {
     found.map_err(|e| format!("{what}: {e}"))
 }
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use amem_core::event::Attributes;
-use amem_core::query::filter::{Filter, Subject};
-use amem_core::query::{Axis, Order, Scope, Selection, State};
-use amem_core::text::{Analyzer, Scratch};
-use amem_core::{EventType, Flags, Micros, NodeId, Result, SessionId};
+use amem_format::event::Attributes;
+use amem_format::query::filter::{Filter, Subject};
+use amem_format::query::{Axis, Order, Scope, Selection, State};
+use amem_format::text::{Analyzer, Scratch};
+use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
 
 use super::history::Known;
 use super::state::Event;

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use amem_core::event::Attributes;
-use amem_core::query::Scope;
-use amem_core::{EdgeType, EventType, Flags, NodeId, SessionId};
+use amem_format::event::Attributes;
+use amem_format::query::Scope;
+use amem_format::{EdgeType, EventType, Flags, NodeId, SessionId};
 use amem_store::mutation::{Correct, End, Episode, Ingest, NewEvent as Given, NewLink, Relate};
 use amem_store::{Answer, Mutation};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::query::Search;
-use amem_core::text::{Analyzer, Scratch};
-use amem_core::{EdgeType, Flags};
+use amem_format::query::Search;
+use amem_format::text::{Analyzer, Scratch};
+use amem_format::{EdgeType, Flags};
 
 use super::graph::resolve;
 use super::history::Known;

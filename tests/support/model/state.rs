@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::event::Attributes;
-use amem_core::{EventType, Flags};
+use amem_format::event::Attributes;
+use amem_format::{EventType, Flags};
 
 /// The rates that hold until settings say otherwise.
 pub(super) const RATES: [f32; 6] = [0.01, 0.01, 0.03, 0.01, 0.002, 0.005];

@@ -1,9 +1,9 @@
 //! Random commits, each done twice: in the journal and in the model.
 
-use amem_core::event::Attributes;
-use amem_core::journal::op::{NewNode, Op, Touches};
-use amem_core::view::View;
-use amem_core::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, Result, SessionId};
+use amem_format::event::Attributes;
+use amem_format::journal::op::{NewNode, Op, Touches};
+use amem_format::view::View;
+use amem_format::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, Result, SessionId};
 use serde_json::json;
 
 use super::described;

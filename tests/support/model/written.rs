@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use amem_core::base::settings::Settings;
-use amem_core::brain::Brain;
-use amem_core::fold::{How, Inline, Options, empty, fold, fold_with, journal, new_identity};
-use amem_core::journal::frame::{self, Header, Kind};
-use amem_core::journal::op::{self, Op};
-use amem_core::journal::scan::Position;
-use amem_core::mapping::Map;
-use amem_core::view::View;
-use amem_core::{ActorId, Error, Lsn, Micros, Result};
+use amem_format::base::settings::Settings;
+use amem_format::brain::Brain;
+use amem_format::fold::{How, Inline, Options, empty, fold, fold_with, journal, new_identity};
+use amem_format::journal::frame::{self, Header, Kind};
+use amem_format::journal::op::{self, Op};
+use amem_format::journal::scan::Position;
+use amem_format::mapping::Map;
+use amem_format::view::View;
+use amem_format::{ActorId, Error, Lsn, Micros, Result};
 use uuid::Uuid;
 
 /// A brain being written.

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use amem_core::{EdgeType, EventType, NodeId};
+use amem_format::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{Answer, Correct, End, Ingest, NewEdge, NewEvent, NewLink};
 use amem_store::{Mutation, Request};
 use serde::{Deserialize, Serialize};

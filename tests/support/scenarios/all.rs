@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use amem_core::event::{Edge, Event, MemoryGraph};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::event::{Edge, Event, MemoryGraph};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 use amem_store::{Create, Error, Folder, Mutation, Other, Request, Store};
 use uuid::Uuid;
 

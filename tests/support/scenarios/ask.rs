@@ -1,8 +1,8 @@
 //! The mutations that scripts are made of.
 
-use amem_core::base::settings::Settings;
-use amem_core::event::Attributes;
-use amem_core::{EdgeType, EventType, Micros, NodeId, SessionId};
+use amem_format::base::settings::Settings;
+use amem_format::event::Attributes;
+use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::Mutation;
 use amem_store::mutation::{Correct, End, Ingest, NewEdge, NewEvent, NewLink};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use amem_core::journal::live;
+use amem_format::journal::live;
 use amem_store::disk::File;
 
 use super::flaw::Flaw;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use amem_core::view::{AsOf, View};
-use amem_core::{Lsn, Micros};
+use amem_format::view::{AsOf, View};
+use amem_format::{Lsn, Micros};
 use amem_store::{Answer, Folder, Store};
 
 use super::flaw::Flaw;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use amem_core::Result;
-use amem_core::event::Graph;
-use amem_core::journal::frame::Header;
-use amem_core::view::{Direction, View};
-use amem_core::{ActorId, EventType, NodeId, SessionId, verify};
+use amem_format::Result;
+use amem_format::event::Graph;
+use amem_format::journal::frame::Header;
+use amem_format::view::{Direction, View};
+use amem_format::{ActorId, EventType, NodeId, SessionId, verify};
 use amem_store::disk::File;
 
 /// Appends what a view shows of its events and edges.

@@ -7,8 +7,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_core::Micros;
-use amem_core::journal::live;
+use amem_format::Micros;
+use amem_format::journal::live;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 use amem_store::folder::{RECOVERED, TMP};
 

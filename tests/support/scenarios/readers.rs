@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use amem_core::Lsn;
-use amem_core::brain::Brain;
-use amem_core::journal::live::LOOK;
+use amem_format::Lsn;
+use amem_format::brain::Brain;
+use amem_format::journal::live::LOOK;
 use amem_store::disk::Disk;
 
 use crate::disk::{Content, Entry, Log, Op, SimDisk};

@@ -9,9 +9,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use amem_core::EventType;
-use amem_core::event::Graph;
-use amem_core::view::View;
+use amem_format::EventType;
+use amem_format::event::Graph;
+use amem_format::view::View;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
@@ -306,9 +306,9 @@ fn look(disk: &SimDisk, folder: &Folder) -> Result<Found, Error> {
 }
 
 /// Which of the brains it is: nothing but what was committed to it, and that in order.
-fn judge(view: &View) -> amem_core::Result<Found> {
+fn judge(view: &View) -> amem_format::Result<Found> {
     let texts = (0..view.nodes()).map(|at| Ok(view.event_at(at)?.text));
-    let texts = texts.collect::<amem_core::Result<Vec<_>>>()?;
+    let texts = texts.collect::<amem_format::Result<Vec<_>>>()?;
     let brought: Vec<_> = graph().events.into_iter().map(|event| event.text).collect();
     let (first, last) = texts.split_at(texts.len().min(brought.len()));
     Ok(match (first, last) {
@@ -317,7 +317,7 @@ fn judge(view: &View) -> amem_core::Result<Found> {
         (first, []) if first == brought => Found::First(false),
         (first, [text]) if first == brought && text == REMOVED => Found::First(true),
         _ => {
-            return Err(amem_core::Error::invalid(
+            return Err(amem_format::Error::invalid(
                 "a brain",
                 format!("neither of the brains: {texts:?}"),
             ));

@@ -4,8 +4,8 @@
 //! done. Each has a time of its own, the same whenever it is executed, so that what it leaves can be compared
 //! to the byte.
 
-use amem_core::Micros;
-use amem_core::event::MemoryGraph;
+use amem_format::Micros;
+use amem_format::event::MemoryGraph;
 use amem_store::{Create, Mutation, Request};
 use uuid::Uuid;
 

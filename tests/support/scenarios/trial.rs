@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amem_core::Micros;
+use amem_format::Micros;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;

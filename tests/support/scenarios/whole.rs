@@ -8,9 +8,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_core::EventType;
-use amem_core::fold::{self, fold};
-use amem_core::repair::repair;
+use amem_format::EventType;
+use amem_format::fold::{self, fold};
+use amem_format::repair::repair;
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::whole;

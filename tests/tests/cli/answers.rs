@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use amem_core::EventType;
+use amem_format::EventType;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Mutation, Request};
 use amem_tests::shared::{reference_brain, reference_brains};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use amem_core::event::Attributes;
-use amem_core::{EdgeType, EventType, Micros, NodeId};
+use amem_format::event::Attributes;
+use amem_format::{EdgeType, EventType, Micros, NodeId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEvent, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use amem_core::reader::Reader;
-use amem_core::view::View;
+use amem_format::reader::Reader;
+use amem_format::view::View;
 use amem_tests::programs::{amemctl, amemd};
 use serde_json::Value;
 

@@ -3,11 +3,11 @@
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use amem_core::base::section::tag;
-use amem_core::brain::Brain;
-use amem_core::event::Edge;
-use amem_core::mapping::Map;
-use amem_core::{EdgeType, NodeId};
+use amem_format::base::section::tag;
+use amem_format::brain::Brain;
+use amem_format::event::Edge;
+use amem_format::mapping::Map;
+use amem_format::{EdgeType, NodeId};
 use amem_tests::process::with_small_files;
 use amem_tests::shared::reference_brain;
 
@@ -144,7 +144,7 @@ fn a_damaged_file_of_others_is_saved_event_by_event() {
     };
     // The text of event 3 begins with its decompressed size.
     let header =
-        amem_core::base::header::Header::decode(&brain.bytes, brain.bytes.len() as u64).unwrap();
+        amem_format::base::header::Header::decode(&brain.bytes, brain.bytes.len() as u64).unwrap();
     let record = header.node_table as usize + 3 * 72;
     let offset = u64::from_le_bytes(brain.bytes[record + 44..record + 52].try_into().unwrap());
     let at = (header.content + offset) as usize;
@@ -190,7 +190,7 @@ fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
     assert!(graph.events.len() > 1, "a graph that can have edges");
     let mut bytes = Vec::new();
     graph.edges.clear();
-    amem_core::spec1::write(&graph, &mut bytes).unwrap();
+    amem_format::spec1::write(&graph, &mut bytes).unwrap();
     let tool = Tool::with("s.amem", &bytes);
     let whole = tool.data("repair s.amem whole.amem", 0);
     assert_eq!(whole["lost_nothing"], true, "{whole}");
@@ -202,7 +202,7 @@ fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
         created_at: graph.events[1].created_at,
     });
     let mut bytes = Vec::new();
-    amem_core::spec1::write(&graph, &mut bytes).unwrap();
+    amem_format::spec1::write(&graph, &mut bytes).unwrap();
     tool.put("s.amem", &bytes);
     let repaired = tool.data("repair s.amem new.amem", 1);
     assert_eq!(repaired["lost"].as_array().unwrap().len(), 1, "{repaired}");

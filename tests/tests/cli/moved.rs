@@ -1,11 +1,11 @@
 //! Brains and events into a daemon and out of it, by name.
 
-use amem_core::base::section::tag;
-use amem_core::brain::Brain;
-use amem_core::event::Event;
-use amem_core::mapping::Map;
-use amem_core::view::Direction;
-use amem_core::{EdgeType, NodeId};
+use amem_format::base::section::tag;
+use amem_format::brain::Brain;
+use amem_format::event::Event;
+use amem_format::mapping::Map;
+use amem_format::view::Direction;
+use amem_format::{EdgeType, NodeId};
 use amem_tests::graphs::{assert_same, collect};
 use serde_json::{Value, json};
 
@@ -191,7 +191,7 @@ fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
         (&json!(6), &json!(4), &json!(1), &json!(1))
     );
     let (old, new) = (
-        amem_core::reader::Reader::open(served.path("story.amem")).unwrap(),
+        amem_format::reader::Reader::open(served.path("story.amem")).unwrap(),
         served.view("b"),
     );
     let old = old.view().unwrap();
@@ -205,12 +205,12 @@ fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
         assert_eq!(is.session, new.session_by_key("conv/1").unwrap().unwrap());
         assert_eq!(
             (
-                is.flags.has(amem_core::Flags::PINNED),
-                is.flags.has(amem_core::Flags::FORGOTTEN)
+                is.flags.has(amem_format::Flags::PINNED),
+                is.flags.has(amem_format::Flags::FORGOTTEN)
             ),
             (
-                was.flags.has(amem_core::Flags::PINNED),
-                was.flags.has(amem_core::Flags::FORGOTTEN)
+                was.flags.has(amem_format::Flags::PINNED),
+                was.flags.has(amem_format::Flags::FORGOTTEN)
             )
         );
         assert!(

@@ -1,7 +1,7 @@
 //! Notes in Markdown, into a brain of a daemon.
 
-use amem_core::view::Direction;
-use amem_core::{EdgeType, NodeId};
+use amem_format::view::Direction;
+use amem_format::{EdgeType, NodeId};
 use serde_json::{Value, json};
 
 use crate::daemon::Served;

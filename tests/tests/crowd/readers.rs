@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
-use amem_core::mapping::Cells;
+use amem_format::mapping::Cells;
 use amem_tests::crowd::{CELLS_BYTES, OVER, Slot, WRITERS};
 use amem_tests::daemon::Place;
 

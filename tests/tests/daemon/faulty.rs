@@ -221,7 +221,7 @@ async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
     assert_eq!(kept.len(), 1, "{kept:?}");
     assert_eq!(kept[0].reason, amem_store::kept::Reason::Recovered);
     let (view, _) = amem_store::kept::read(&folder, &kept[0].file).unwrap();
-    let text = |id| view.node(amem_core::NodeId(id)).unwrap().text().unwrap();
+    let text = |id| view.node(amem_format::NodeId(id)).unwrap().text().unwrap();
     (0..view.nodes()).map(|id| text(id).into_owned()).collect()
 }
 

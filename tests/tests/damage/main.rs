@@ -79,7 +79,7 @@ fn the_brain_has_everything_in_it() {
     assert!(KNOWN.commits() > 20, "{} commits", KNOWN.commits());
     let view = amem_tests::damaged::open(KNOWN.bytes()).unwrap();
     let base = view.brain().base();
-    let texts = (0..base.nodes()).map(|id| base.record(amem_core::NodeId(id)).unwrap());
+    let texts = (0..base.nodes()).map(|id| base.record(amem_format::NodeId(id)).unwrap());
     let lent = texts.map(|record| {
         let text = base.text(&record).unwrap();
         (matches!(text, std::borrow::Cow::Borrowed(_)), text.len())

@@ -4,13 +4,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use amem_core::brain::Brain;
-use amem_core::event::{Edge, Event, Graph, MemoryGraph};
-use amem_core::fold;
-use amem_core::mapping::Map;
-use amem_core::repair::{LOST, Report, repair};
-use amem_core::view::{AsOf, View};
-use amem_core::{Flags, Micros, verify};
+use amem_format::brain::Brain;
+use amem_format::event::{Edge, Event, Graph, MemoryGraph};
+use amem_format::fold;
+use amem_format::mapping::Map;
+use amem_format::repair::{LOST, Report, repair};
+use amem_format::view::{AsOf, View};
+use amem_format::{Flags, Micros, verify};
 use amem_tests::damaged::open;
 use amem_tests::graphs::collect;
 use amem_tests::random::Random;

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use amem_core::EventType;
-use amem_core::base::section::{HEADER, Place, tag};
-use amem_core::brain::Brain;
-use amem_core::mapping::Map;
-use amem_core::verify;
+use amem_format::EventType;
+use amem_format::base::section::{HEADER, Place, tag};
+use amem_format::brain::Brain;
+use amem_format::mapping::Map;
+use amem_format::verify;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
@@ -133,7 +133,7 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
 
 /// What can't even be read is told with its place.
 fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Core(amem_core::Error::Corrupt { .. }))
+    matches!(error, Error::Core(amem_format::Error::Corrupt { .. }))
 }
 
 fn flip(disk: &SimDisk, bit: usize) {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use amem_core::{EventType, NodeId};
+use amem_format::{EventType, NodeId};
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::folder::{RECOVERED, TMP};

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use amem_core::base::section::tag;
-use amem_core::event::{Edge, Graph, MemoryGraph};
-use amem_core::foreign::{self, CompatOptions};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId};
+use amem_format::base::section::tag;
+use amem_format::event::{Edge, Graph, MemoryGraph};
+use amem_format::foreign::{self, CompatOptions};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Store, create, import};

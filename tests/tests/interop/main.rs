@@ -12,11 +12,11 @@
 mod live;
 mod reference;
 
-use amem_core::event::{Edge, Event, Graph, MemoryGraph};
-use amem_core::foreign::{
+use amem_format::event::{Edge, Event, Graph, MemoryGraph};
+use amem_format::foreign::{
     CompatOptions, CompatReport, Foreign, Layout, ORIGIN_ID, detect, to_dense, write_compatible,
 };
-use amem_core::{NodeId, spec1};
+use amem_format::{NodeId, spec1};
 use amem_tests::graphs::{assert_same, collect};
 use amem_tests::random;
 use amem_tests::shared::{ReferenceBrain, reference_brain, reference_brains};

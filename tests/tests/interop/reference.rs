@@ -4,8 +4,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use agentic_memory as reference;
-use amem_core::event::{Edge, Event, MemoryGraph};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::event::{Edge, Event, MemoryGraph};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 
 /// The bytes that the reference writes for a graph whose types it knows.
 pub(crate) fn write(graph: &MemoryGraph) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amem_core::{EdgeType, EventType};
+use amem_format::{EdgeType, EventType};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};

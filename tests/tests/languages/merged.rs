@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_core::journal::frame::Kind;
-use amem_core::{EventType, Lsn, NodeId};
+use amem_format::journal::frame::Kind;
+use amem_format::{EventType, Lsn, NodeId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Other, Request, Store, create};

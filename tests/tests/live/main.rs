@@ -14,9 +14,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use amem_core::reader::Reader;
-use amem_core::view::View;
-use amem_core::{EventType, NodeId};
+use amem_format::reader::Reader;
+use amem_format::view::View;
+use amem_format::{EventType, NodeId};
 use amem_store::disk::Disk;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
@@ -205,7 +205,7 @@ fn a_reader_lets_go_of_what_was_erased() {
     std::fs::rename(&brain, dir.path().join("elsewhere")).unwrap();
     let refused = stranded.view();
     assert!(
-        matches!(refused, Err(amem_core::Error::MustDrop { .. })),
+        matches!(refused, Err(amem_format::Error::MustDrop { .. })),
         "{refused:?}"
     );
 }
@@ -228,7 +228,7 @@ fn a_reader_whose_successor_cannot_be_read_says_so() {
         let refused = reader.view().unwrap_err();
         let said = refused.to_string();
         assert!(
-            matches!(refused, amem_core::Error::Superseded { .. }) && said.contains(why),
+            matches!(refused, amem_format::Error::Superseded { .. }) && said.contains(why),
             "{said}"
         );
     };
@@ -253,7 +253,7 @@ fn by_name_and_by_link(path: &Path) -> [Reader; 2] {
 
 /// Waits until readers that nothing tells anything have looked at their paths.
 fn wait_for_events(readers: &[Reader], events: u64) {
-    let deadline = std::time::Instant::now() + 5 * amem_core::reader::PATH_CHECK_EVERY;
+    let deadline = std::time::Instant::now() + 5 * amem_format::reader::PATH_CHECK_EVERY;
     for reader in readers {
         while reader.view().unwrap().nodes() != events {
             let path = reader.path().display();
@@ -288,7 +288,7 @@ fn a_reader_follows_to_a_later_generation_without_any_hint() {
     std::fs::create_dir(&other).unwrap();
     drop(self::open(&other));
     std::fs::rename(other.join("b.amem"), &path).unwrap();
-    let until = std::time::Instant::now() + 2 * amem_core::reader::PATH_CHECK_EVERY;
+    let until = std::time::Instant::now() + 2 * amem_format::reader::PATH_CHECK_EVERY;
     while std::time::Instant::now() < until {
         for reader in &readers {
             assert_eq!(reader.view().unwrap().nodes(), 5);
@@ -308,7 +308,7 @@ fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() 
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&path, private).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    let owner = live_page + amem_core::journal::live::OWNER;
+    let owner = live_page + amem_format::journal::live::OWNER;
     std::os::unix::fs::FileExt::write_all_at(&file, &[0; 16], owner).unwrap();
     let readers = by_name_and_by_link(&path);
     for reader in &readers {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use amem_core::NodeId;
+use amem_format::NodeId;
 use amem_store::checkpoint::Checkpoint;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Mutation, Request, Store};

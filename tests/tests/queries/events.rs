@@ -1,7 +1,7 @@
 //! What a view shows of each event, and of its edges.
 
-use amem_core::query::{Get, Named, Sessions, ShowSession, State};
-use amem_core::{Error, Flags, NodeId};
+use amem_format::query::{Get, Named, Sessions, ShowSession, State};
+use amem_format::{Error, Flags, NodeId};
 use amem_tests::model::Requests;
 use amem_tests::model::{edges, sessions};
 
@@ -65,7 +65,7 @@ fn get_gives_an_event_and_its_edges_unless_it_is_hidden() {
                 let mut expected = edges(known, event.id, outgoing, &scope, all);
                 is_cut |= expected.len() > 3;
                 expected.truncate(3);
-                let other = |e: &amem_core::Edge| if outgoing { e.target } else { e.source };
+                let other = |e: &amem_format::Edge| if outgoing { e.target } else { e.source };
                 let found: Vec<_> = found.iter().map(|e| (other(e).0, e.edge_type.0)).collect();
                 assert_eq!(found, expected);
             }

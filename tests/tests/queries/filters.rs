@@ -1,11 +1,11 @@
 //! Filters on attributes, of every form: an index that proposes must lose nothing.
 
-use amem_core::base::section::{HEADER, tag};
-use amem_core::base::values::VALUES_VERSION;
-use amem_core::query::filter::Filter;
-use amem_core::query::{Pattern, Selection};
-use amem_core::view::{AsOf, View};
-use amem_core::{Flags, NodeId};
+use amem_format::base::section::{HEADER, tag};
+use amem_format::base::values::VALUES_VERSION;
+use amem_format::query::filter::Filter;
+use amem_format::query::{Pattern, Selection};
+use amem_format::view::{AsOf, View};
+use amem_format::{Flags, NodeId};
 use amem_tests::model::{Act, Known, Requests, World, list};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Traverse, path, why, impact, resolve.
 
-use amem_core::query::{Follow, Impact, Path, Resolve, Traverse, Tree, Why};
-use amem_core::view::Direction;
-use amem_core::{EdgeType, Error, NodeId};
+use amem_format::query::{Follow, Impact, Path, Resolve, Traverse, Tree, Why};
+use amem_format::view::Direction;
+use amem_format::{EdgeType, Error, NodeId};
 use amem_tests::model::{Act, NewEvent, Requests, World, resolve, route, tree};
 
 use crate::in_worlds;
@@ -10,7 +10,7 @@ use crate::in_worlds;
 /// Rows of the model's table.
 #[expect(clippy::type_complexity, reason = "a row of an expected table")]
 fn rows(tree: &Tree) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
-    let row = |step: &amem_core::query::Step| {
+    let row = |step: &amem_format::query::Step| {
         let via = step.via.map(|via| {
             let is_outgoing = via.direction == Direction::Outgoing;
             (
@@ -184,7 +184,7 @@ fn resolve_finds_every_head_through_what_is_forgotten_and_around_circles() {
 fn a_chain_of_ten_thousand_corrections_is_followed_to_its_end() {
     const LEN: u64 = 10_000;
     let event = || NewEvent {
-        event_type: amem_core::EventType::CORRECTION,
+        event_type: amem_format::EventType::CORRECTION,
         session: 0,
         event_time: None,
         confidence: 1.0,

@@ -19,8 +19,8 @@ mod pipeline;
 mod ranking;
 mod refusals;
 
-use amem_core::view::{AsOf, View};
-use amem_core::{Lsn, Micros};
+use amem_format::view::{AsOf, View};
+use amem_format::{Lsn, Micros};
 use amem_tests::model::{Known, World};
 
 /// Prints where a failure was.

@@ -1,8 +1,8 @@
 //! Listings page by page, and what commits between the pages do to them.
 
-use amem_core::query::{Conflict, Conflicts, Order, Pattern};
-use amem_core::view::AsOf;
-use amem_core::{Error, NodeId};
+use amem_format::query::{Conflict, Conflicts, Order, Pattern};
+use amem_format::view::AsOf;
+use amem_format::{Error, NodeId};
 use amem_tests::model::{Act, Requests, World, list, place};
 
 use crate::{Place, in_worlds};
@@ -105,7 +105,7 @@ fn a_token_is_of_one_query_one_brain_and_one_moment() {
     let error = goes_on(strongest, &view).unwrap_err().to_string();
     assert!(error.contains("of another query"), "{error}");
 
-    let earlier = AsOf::Lsn(amem_core::Lsn(view.lsn().0 - 1));
+    let earlier = AsOf::Lsn(amem_format::Lsn(view.lsn().0 - 1));
     let then = view.as_of(earlier).unwrap();
     let error = goes_on(request.clone(), &then).unwrap_err().to_string();
     assert!(error.contains("start the listing again"), "{error}");

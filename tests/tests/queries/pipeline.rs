@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use amem_core::limits::PAGE_MAX;
-use amem_core::query::{
+use amem_format::limits::PAGE_MAX;
+use amem_format::query::{
     Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Scope, Search, Seen, Sight, Similar, Source,
     Stage, Text, Weights,
 };
-use amem_core::view::View;
-use amem_core::{EdgeType, Error, Micros, NodeId};
+use amem_format::view::View;
+use amem_format::{EdgeType, Error, Micros, NodeId};
 use amem_tests::model::{Act, Known, Requests, World, forest, list, resolve};
 
 use crate::in_worlds;
@@ -199,7 +199,7 @@ fn behind(known: &Known, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<Expe
         let parent = via.unwrap().0;
         let parent = ways.iter().find(|row| row.id == parent).unwrap();
         let flags = known.state.events[parent.id.0 as usize].flags;
-        let parent_is_stub = flags.has(amem_core::Flags::FORGOTTEN) && !all;
+        let parent_is_stub = flags.has(amem_format::Flags::FORGOTTEN) && !all;
         let mut from = vec![(parent.id, parent_is_stub)];
         from.extend(&parent.from);
         let row = Expected {

@@ -1,9 +1,9 @@
 //! Random requests to a brain that is known: most make sense, some by chance do not, some never do.
 
-use amem_core::base::settings::Settings;
-use amem_core::event::Attributes;
-use amem_core::query::Scope;
-use amem_core::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_format::base::settings::Settings;
+use amem_format::event::Attributes;
+use amem_format::query::Scope;
+use amem_format::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_store::mutation::{
     Correct, End, Episode, Ingest, NewEdge, NewEvent, NewLink, Part, Relate,
 };

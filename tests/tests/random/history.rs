@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use amem_core::Micros;
-use amem_core::view::View;
+use amem_format::Micros;
+use amem_format::view::View;
 use amem_store::error::Error;
 use amem_store::{Answer, Checkpoint, Request, Store};
 use amem_tests::disk::{Chance, SimDisk};

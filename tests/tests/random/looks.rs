@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use amem_core::brain::Brain;
-use amem_core::journal::scan::Position;
-use amem_core::mapping::Map;
-use amem_core::query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
-use amem_core::verify;
-use amem_core::view::{AsOf, View};
-use amem_core::{Error, Flags, Lsn, Micros, NodeId};
+use amem_format::brain::Brain;
+use amem_format::journal::scan::Position;
+use amem_format::mapping::Map;
+use amem_format::query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
+use amem_format::verify;
+use amem_format::view::{AsOf, View};
+use amem_format::{Error, Flags, Lsn, Micros, NodeId};
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amem_core::view::View;
+use amem_format::view::View;
 use amem_store::adoption::{self, Standing};
 use amem_store::error::{Error, Result};
 use amem_store::{Create, Folder, Store};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use amem_core::reader::Reader;
-use amem_core::view::{AsOf, View};
-use amem_core::{EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
+use amem_format::reader::Reader;
+use amem_format::view::{AsOf, View};
+use amem_format::{EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
 use amem_store::mutation::{Ingest, NewEdge, NewEvent};
 use amem_store::{Mutation, Store};
 use amem_tests::random::Random;

@@ -1,7 +1,7 @@
 //! A clock that is set, forward and back, by years.
 
-use amem_core::journal::op::Op;
-use amem_core::{Lsn, Micros, NodeId};
+use amem_format::journal::op::Op;
+use amem_format::{Lsn, Micros, NodeId};
 use amem_store::Mutation;
 
 use crate::{fact, ingest, open, run};

@@ -1,8 +1,8 @@
 //! Following commits one by one: what a subscription stands on.
 
-use amem_core::journal::frame::Kind;
-use amem_core::journal::op::Op;
-use amem_core::{Error as Core, Lsn, NodeId};
+use amem_format::journal::frame::Kind;
+use amem_format::journal::op::Op;
+use amem_format::{Error as Core, Lsn, NodeId};
 use amem_store::{Mutation, Request, Store};
 
 use super::{correction, fact, ingest, open, run};
@@ -73,7 +73,7 @@ fn commits_past_the_limit_of_what_is_kept_are_gone_and_the_rest_is_whole() {
     let (_disk, mut store) = open(9);
     let text = "x".repeat(1 << 19);
     let mut lsns = Vec::new();
-    let kept = amem_core::limits::RECENT_COMMITS_BYTES_MAX;
+    let kept = amem_format::limits::RECENT_COMMITS_BYTES_MAX;
     while lsns.len() * text.len() < 2 * kept {
         lsns.push(run(&mut store, ingest(vec![fact(&text)])).unwrap().lsn);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_core::{EdgeType, NodeId};
+use amem_format::{EdgeType, NodeId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{End, Ingest, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};

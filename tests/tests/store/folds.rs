@@ -1,15 +1,15 @@
 //! A base that takes over what did not change is, byte for byte, one that is made from scratch.
 
-use amem_core::base::section::tag;
-use amem_core::base::settings::Settings;
-use amem_core::base::values::VALUES_VERSION;
-use amem_core::event::Attributes;
-use amem_core::fold::{How, Inline, Options, fold_with, journal};
-use amem_core::limits::RECENT_COMMITS_BYTES_MIN;
-use amem_core::mapping::Map;
-use amem_core::verify::native;
-use amem_core::view::View;
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId};
+use amem_format::base::section::tag;
+use amem_format::base::settings::Settings;
+use amem_format::base::values::VALUES_VERSION;
+use amem_format::event::Attributes;
+use amem_format::fold::{How, Inline, Options, fold_with, journal};
+use amem_format::limits::RECENT_COMMITS_BYTES_MIN;
+use amem_format::mapping::Map;
+use amem_format::verify::native;
+use amem_format::view::View;
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId};
 use amem_store::mutation::{End, Ingest, NewEdge, NewEvent, NewLink};
 use amem_store::{Mutation, Request, Store};
 use amem_tests::model::{Act, World};
@@ -38,7 +38,7 @@ fn compare(store: &Store, seed: u64) {
     let (kept, anew) = (folded(&view, false), folded(&view, true));
     if kept != anew {
         let at = kept.iter().zip(&anew).position(|(a, b)| a != b);
-        let brain = amem_core::brain::Brain::open(Map::owned(&anew)).unwrap();
+        let brain = amem_format::brain::Brain::open(Map::owned(&anew)).unwrap();
         let places = &brain.base().table().places;
         panic!(
             "seed {seed}: {} bytes and {} from byte {at:?} on: {:?} {places:?}",
@@ -51,7 +51,7 @@ fn compare(store: &Store, seed: u64) {
     assert!(report.findings.is_empty(), "seed {seed}: {report:?}");
 }
 
-fn event(random: &mut Random, sessions: &[amem_core::SessionId]) -> NewEvent {
+fn event(random: &mut Random, sessions: &[amem_format::SessionId]) -> NewEvent {
     let words = ["deploy", "rollback", "größe", "cat", "dogs", "日本"];
     let len = random.pick(&[1, 3, 12, 70]);
     let text: Vec<_> = (0..len).map(|_| random.pick(&words)).collect();
@@ -88,7 +88,7 @@ fn batch(
     random: &mut Random,
     view: &View,
     count: u64,
-    sessions: &[amem_core::SessionId],
+    sessions: &[amem_format::SessionId],
 ) -> Mutation {
     let nodes = view.nodes();
     let shown = |id| !view.node(NodeId(id)).unwrap().is_forgotten();
@@ -119,7 +119,7 @@ fn batch(
 }
 
 /// Any change to what is there.
-fn change(random: &mut Random, store: &Store, sessions: &[amem_core::SessionId]) -> Mutation {
+fn change(random: &mut Random, store: &Store, sessions: &[amem_format::SessionId]) -> Mutation {
     let view = store.view();
     let any = |random: &mut Random| NodeId(random.below(view.nodes()));
     let edge = |random: &mut Random, edge_type| NewEdge {
@@ -137,7 +137,7 @@ fn change(random: &mut Random, store: &Store, sessions: &[amem_core::SessionId])
         4..=6 => {
             // One that is there, if the event has any.
             let source = any(random);
-            let all = amem_core::Graph::edges_at(&view, source.0).unwrap();
+            let all = amem_format::Graph::edges_at(&view, source.0).unwrap();
             let Some(edge) = all.get(random.below(all.len().max(1) as u64) as usize) else {
                 return Mutation::Touch(vec![(source, 1)]);
             };
@@ -252,7 +252,7 @@ fn erasing_every_text_and_every_vector_takes_nothing_over() {
 fn with_flip(bytes: &[u8], at: u64) -> View {
     let mut bytes = bytes.to_vec();
     bytes[at as usize] ^= 1;
-    let brain = std::sync::Arc::new(amem_core::brain::Brain::open(Map::owned(&bytes)).unwrap());
+    let brain = std::sync::Arc::new(amem_format::brain::Brain::open(Map::owned(&bytes)).unwrap());
     brain.view()
 }
 

@@ -21,9 +21,9 @@ mod taken;
 
 use std::sync::Arc;
 
-use amem_core::event::Graph;
-use amem_core::view::{AsOf, View};
-use amem_core::{ActorId, EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
+use amem_format::event::Graph;
+use amem_format::view::{AsOf, View};
+use amem_format::{ActorId, EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEvent, NewLink};
 use amem_store::{Answer, Create, Error, Folder, Mutation, Request, Store, create};

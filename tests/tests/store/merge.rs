@@ -12,10 +12,10 @@ mod large;
 
 use std::sync::Arc;
 
-use amem_core::event::{Event, MemoryGraph};
-use amem_core::verify;
-use amem_core::view::View;
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::event::{Event, MemoryGraph};
+use amem_format::verify;
+use amem_format::view::View;
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::merge::ORIGIN;
@@ -141,7 +141,7 @@ fn both_corrections_of_one_belief_stay_and_it_is_contested() {
     let merged = world.merge(0, 1);
     assert_eq!((merged.events, merged.edges, merged.cycles), (1, 1, 0));
     let view = world.brains[0].view();
-    let resolve = amem_core::query::Resolve {
+    let resolve = amem_format::query::Resolve {
         event: NodeId(5),
         ..Default::default()
     };

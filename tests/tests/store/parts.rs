@@ -1,7 +1,7 @@
 //! Sessions that are summarised a part at a time.
 
-use amem_core::view::{Direction, View};
-use amem_core::{EdgeType, EventType, NodeId, SessionId};
+use amem_format::view::{Direction, View};
+use amem_format::{EdgeType, EventType, NodeId, SessionId};
 use amem_store::mutation::{Episode, NewEvent, Part};
 use amem_store::{Answer, Error, Mutation, Store};
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_core::foreign::{CompatOptions, Layout, write_compatible};
-use amem_core::{EdgeType, EventType, NodeId, SessionId};
+use amem_format::foreign::{CompatOptions, Layout, write_compatible};
+use amem_format::{EdgeType, EventType, NodeId, SessionId};
 use amem_store::disk::os::OsDisk;
 use amem_store::incoming::FOREIGN_BYTES_MAX;
 use amem_store::mutation::{Correct, NewEdge, NewEvent};
@@ -291,7 +291,7 @@ fn a_file_of_another_layout_that_is_too_large_is_refused_before_it_is_read_into_
     for refused in refused {
         let limit = matches!(
             refused,
-            Error::Core(amem_core::Error::Limit {
+            Error::Core(amem_format::Error::Limit {
                 max: FOREIGN_BYTES_MAX,
                 ..
             })

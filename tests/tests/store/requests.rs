@@ -1,8 +1,8 @@
 //! What is remembered of requests, and what of it an erase takes away.
 
-use amem_core::journal::op::Op;
-use amem_core::view::View;
-use amem_core::{Lsn, NodeId};
+use amem_format::journal::op::Op;
+use amem_format::view::View;
+use amem_format::{Lsn, NodeId};
 use amem_store::disk::Disk;
 use amem_store::{Error, Mutation, Request};
 use amem_tests::disk::SimDisk;

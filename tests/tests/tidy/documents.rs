@@ -128,9 +128,9 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
     let limits = [
         "daemon/src/limits.rs",
-        "store/src/incoming.rs",
-        "core/src/limits.rs",
-        "core/src/foreign/text.rs",
+        "crates/store/src/incoming.rs",
+        "crates/format/src/limits.rs",
+        "crates/format/src/foreign/text.rs",
     ];
     let limits = limits.map(file);
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
@@ -309,9 +309,9 @@ fn a_merge_that_is_too_large_has_the_same_remedies_wherever_it_is_refused() {
     for needed in ["smaller", "`amemctl import`", "keep both"] {
         assert!(remedy.contains(needed), "{remedy}");
     }
-    let held = flat("store/src/error.rs");
+    let held = flat("crates/store/src/error.rs");
     assert!(
         held.contains(remedy),
-        "store/src/error.rs should say: {remedy}"
+        "crates/store/src/error.rs should say: {remedy}"
     );
 }

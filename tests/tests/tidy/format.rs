@@ -2,12 +2,12 @@
 //!
 //! Not here: the records (`records`).
 
-use amem_core::base::settings::{DecayRates, Settings};
-use amem_core::base::{edge, header, node, section};
-use amem_core::embed::{DIMENSION, SPACE_NAME, vector_space};
-use amem_core::journal::{frame, head, live};
-use amem_core::{EdgeType, EventType, Flags};
-use amem_core::{fold, limits, text};
+use amem_format::base::settings::{DecayRates, Settings};
+use amem_format::base::{edge, header, node, section};
+use amem_format::embed::{DIMENSION, SPACE_NAME, vector_space};
+use amem_format::journal::{frame, head, live};
+use amem_format::{EdgeType, EventType, Flags};
+use amem_format::{fold, limits, text};
 
 use crate::tree::{File, constants, file, files, none, table};
 
@@ -34,7 +34,7 @@ fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
 
 #[test]
 fn format_names_every_section_by_its_tag() {
-    let source = file("core/src/base/section.rs");
+    let source = file("crates/format/src/base/section.rs");
     let tags = constants(&source, "u8");
     let hex = |tag: u64| format!("0x{tag:02X}");
     let [first, last] = ["REFERENCE_TYPES", "REFERENCE_DOC_LENGTHS"].map(|name| {
@@ -71,7 +71,7 @@ fn format_gives_every_limit() {
         QUERY_BYTES_MAX NEEDED_VALUES_MAX INDEXED_VALUES_MAX FILTER_NODES_MAX PIPELINE_SOURCES_MAX PIPELINE_STAGES_MAX CONTEXT_TOKENS_MAX
         CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX TIES_MAX
     };
-    let source = file("core/src/limits.rs");
+    let source = file("crates/format/src/limits.rs");
     let named = source
         .text
         .lines()
@@ -152,7 +152,7 @@ fn format_names_every_type_and_flag_by_its_value() {
 
 #[test]
 fn format_lays_the_head_page_out_as_it_is() {
-    let source = file("core/src/journal/head.rs");
+    let source = file("crates/format/src/journal/head.rs");
     let fields = [
         ("AT_MAGIC", "magic"),
         ("AT_LINEAGE", "lineage"),
@@ -231,7 +231,7 @@ fn readers_in_other_languages_know_every_kind_of_frame() {
 
 #[test]
 fn format_names_every_operation_by_its_code() {
-    let source = file("core/src/journal/op.rs");
+    let source = file("crates/format/src/journal/op.rs");
     let all = constants(&source, "u8");
     let (bits, codes): (Vec<_>, Vec<_>) = all.into_iter().partition(|(n, _)| n.starts_with("HAS_"));
     let word = |name: &str| name.to_lowercase().replace('_', " ");
@@ -261,8 +261,8 @@ fn format_repeats_the_layouts_of_the_sources_word_for_word() {
     let mut out = Vec::new();
     let mut layouts = 0;
     for file in files() {
-        let tells =
-            file.path.starts_with("core/src/base/") || file.path.starts_with("core/src/journal/");
+        let tells = file.path.starts_with("crates/format/src/base/")
+            || file.path.starts_with("crates/format/src/journal/");
         if !tells || !file.is_rust() {
             continue;
         }
@@ -312,7 +312,7 @@ fn format_tells_the_term_index_and_the_embedder_as_they_are() {
         format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
         format!(
             "A block has {} postings",
-            amem_core::base::terms::BLOCK_POSTINGS
+            amem_format::base::terms::BLOCK_POSTINGS
         ),
         format!("space `{SPACE_NAME}` ({space})"),
         format!("{DIMENSION} numbers, length 1"),

@@ -1,7 +1,7 @@
 //! The records of docs/FORMAT.md against records that are written: every field has its place, type and length.
 
-use amem_core::base::{edge, header, node};
-use amem_core::{Edge, EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::base::{edge, header, node};
+use amem_format::{Edge, EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 
 use crate::format::page;
 use crate::tree::table;

@@ -141,7 +141,7 @@ fn commit(store: &mut Store, request: Option<Request>, times: &mut Histogram<u64
 }
 
 /// As the daemon does: the base, then what came meanwhile, in rounds.
-fn build(checkpoint: &mut Checkpoint, brain: &amem_core::brain::Brain) -> amem_store::Result<()> {
+fn build(checkpoint: &mut Checkpoint, brain: &amem_format::brain::Brain) -> amem_store::Result<()> {
     checkpoint.build()?;
     for _ in 0..16 {
         if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {

@@ -1,7 +1,7 @@
 //! What a commit costs: with nothing in the delta, with a million events in it, and when its edge ends at an event of
 //! a million edges. All are durable commits of one event with three edges, in the same rounds.
 
-use amem_core::{EdgeType, EventType, NodeId};
+use amem_format::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use amem_store::{Mutation, Request, Store};
 

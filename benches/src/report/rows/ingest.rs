@@ -13,7 +13,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use amem_core::event::Graph;
+use amem_format::event::Graph;
 use amem_store::Request;
 
 use super::super::corpus::Corpus;

@@ -1,6 +1,6 @@
 //! One event with three edges to earlier ones, and batches of such: what writers are given.
 
-use amem_core::{EdgeType, NodeId};
+use amem_format::{EdgeType, NodeId};
 use amem_store::Mutation;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 

@@ -3,8 +3,8 @@
 //! The answer is the text of an event in the middle; compared with the data. The reference reads all of its file.
 
 use agentic_memory::AmemReader;
-use amem_core::NodeId;
-use amem_core::reader::Reader;
+use amem_format::NodeId;
+use amem_format::reader::Reader;
 use amem_store::{Mutation, Request};
 
 use super::super::list;

@@ -11,9 +11,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use agentic_memory::{CognitiveEvent, MmapReader};
-use amem_core::NodeId;
-use amem_core::base::node;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::base::node;
+use amem_format::view::View;
 
 use super::super::corpus::DIMENSION;
 use super::super::list;

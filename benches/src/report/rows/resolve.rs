@@ -4,9 +4,9 @@
 //! the long chain.
 
 use agentic_memory::{MemoryGraph, QueryEngine};
-use amem_core::NodeId;
-use amem_core::query::Resolve;
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::query::Resolve;
+use amem_format::view::View;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};

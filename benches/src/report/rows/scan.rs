@@ -3,7 +3,7 @@
 //! Compared: ids and cosines, with the reference's mapped reader and with a plain scan in f64.
 
 use agentic_memory::MmapReader;
-use amem_core::reader::Reader;
+use amem_format::reader::Reader;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome};

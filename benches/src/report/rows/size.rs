@@ -3,7 +3,7 @@
 //! Written are the bytes that the system says this process sent to storage, whole pages counted; ingested are the bytes
 //! of texts, vectors and edges and forty of fields an event. The journal is folded as the daemon folds it.
 
-use amem_core::base::section;
+use amem_format::base::section;
 use amem_store::mutation::Ingest;
 use amem_store::{Mutation, Request};
 

@@ -4,10 +4,10 @@
 //! with the reference and with SQLite.
 
 use agentic_memory::{MemoryGraph, QueryEngine, TraversalDirection, TraversalParams};
-use amem_core::NodeId;
-use amem_core::limits::PAGE_MAX;
-use amem_core::query::{Follow, Traverse};
-use amem_core::view::View;
+use amem_format::NodeId;
+use amem_format::limits::PAGE_MAX;
+use amem_format::query::{Follow, Traverse};
+use amem_format::view::View;
 use rusqlite::params;
 
 use super::super::list;

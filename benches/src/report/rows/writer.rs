@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use amem_core::EventType;
+use amem_format::EventType;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Mutation, Request, Store};
 

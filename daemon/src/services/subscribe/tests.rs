@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use amem_core::EventType;
+use amem_format::EventType;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation};

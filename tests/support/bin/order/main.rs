@@ -14,12 +14,12 @@
 
 mod sync;
 
-use amem_core::{error, event, journal, types};
+use amem_format::{error, event, journal, types};
 
-#[path = "../../../../core/src/publish.rs"]
+#[path = "../../../../crates/format/src/publish.rs"]
 mod publish;
 
-#[path = "../../../../core/src/delta"]
+#[path = "../../../../crates/format/src/delta"]
 mod delta {
     pub mod append;
     pub mod entry;
@@ -30,26 +30,26 @@ mod delta {
     pub mod terms;
     mod touched;
 
-    #[path = "../../../tests/support/bin/order/entries.rs"]
+    #[path = "../../../../tests/support/bin/order/entries.rs"]
     pub mod entries;
-    #[path = "../../../tests/support/bin/order/structures.rs"]
+    #[path = "../../../../tests/support/bin/order/structures.rs"]
     pub mod structures;
 }
 
-#[path = "../../../../core/src/text"]
+#[path = "../../../../crates/format/src/text"]
 mod text {
-    pub use amem_core::text::{Analyzer, TermCounts};
+    pub use amem_format::text::{Analyzer, TermCounts};
     pub use delta::DeltaTerms;
     mod delta;
 }
 
-#[path = "../../../../core/src/base"]
+#[path = "../../../../crates/format/src/base"]
 mod base {
-    pub use amem_core::base::{node, terms};
+    pub use amem_format::base::{node, terms};
     pub mod learnt;
     pub mod replaced;
 
-    #[path = "../../../tests/support/bin/order/known.rs"]
+    #[path = "../../../../tests/support/bin/order/known.rs"]
     pub mod known;
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn sites() -> Vec<(Site, Ordering)> {
 
 /// A file of core, from its `src` on.
 fn below(file: &str) -> String {
-    let (_, below) = file.rsplit_once("core/src/").unwrap_or(("", file));
+    let (_, below) = file.rsplit_once("crates/format/src/").unwrap_or(("", file));
     below.to_owned()
 }
 

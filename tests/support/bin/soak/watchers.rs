@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use amem_client::{Reader, v1};
-use amem_core::NodeId;
+use amem_format::NodeId;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use amem_core::event::Attributes;
-use amem_core::journal::op::Op;
-use amem_core::limits::{ATTRIBUTES_BYTES_MAX, NAME_BYTES_MAX};
-use amem_core::view::AsOf;
-use amem_core::{EdgeType, NodeId};
+use amem_format::event::Attributes;
+use amem_format::journal::op::Op;
+use amem_format::limits::{ATTRIBUTES_BYTES_MAX, NAME_BYTES_MAX};
+use amem_format::view::AsOf;
+use amem_format::{EdgeType, NodeId};
 use amem_store::disk::Disk;
 use amem_store::merge::ORIGIN;
 use amem_store::mutation::NewEdge;

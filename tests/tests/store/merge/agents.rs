@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use amem_core::base::settings::Settings;
-use amem_core::event::Attributes;
-use amem_core::view::{Direction, View};
-use amem_core::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
+use amem_format::base::settings::Settings;
+use amem_format::event::Attributes;
+use amem_format::view::{Direction, View};
+use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 use amem_store::merge::ORIGIN;
 use amem_store::mutation::{Episode, Ingest, NewEdge, NewEvent, Part};
 use amem_store::{Error, Merged, Mutation, Other, Request, Store};

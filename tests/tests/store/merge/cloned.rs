@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use amem_core::NodeId;
+use amem_format::NodeId;
 use amem_store::disk::Disk;
 use amem_store::mutation::NewEvent;
 use amem_store::{Error, Folder, Incoming, Merged, Mutation, Other, Request, Store};

@@ -1,9 +1,9 @@
 //! Files of other layouts, which have no history, beside brains that were made of such.
 
-use amem_core::event::{Attributes, Event, MemoryGraph};
-use amem_core::foreign::{CompatOptions, write_compatible};
-use amem_core::view::View;
-use amem_core::{EventType, Flags, Micros, NodeId, SessionId, spec1};
+use amem_format::event::{Attributes, Event, MemoryGraph};
+use amem_format::foreign::{CompatOptions, write_compatible};
+use amem_format::view::View;
+use amem_format::{EventType, Flags, Micros, NodeId, SessionId, spec1};
 use amem_store::{Incoming, Merged, Mutation, Other, Store};
 
 use super::World;

@@ -1,8 +1,8 @@
 //! Merges that are large, and merges that a disk stops: all of one is there, or nothing.
 
-use amem_core::Lsn;
-use amem_core::journal::frame::Kind as Commit;
-use amem_core::view::View;
+use amem_format::Lsn;
+use amem_format::journal::frame::Kind as Commit;
+use amem_format::view::View;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
 use amem_store::{Error, Incoming, Mutation, Other, Request};
@@ -48,7 +48,7 @@ fn a_merge_is_one_commit_however_large_it_is() {
     assert!(store.execute(request).unwrap().replayed);
     store.checkpoint().unwrap();
     let last = store.view();
-    let last = last.node(amem_core::NodeId(133)).unwrap();
+    let last = last.node(amem_format::NodeId(133)).unwrap();
     assert_eq!(last.text().unwrap(), text(119));
 }
 

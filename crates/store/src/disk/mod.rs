@@ -1,0 +1,175 @@
+//! All that a store needs of the outside world.
+//!
+//! `Disk` is one folder of brains. Names are paths relative to it, with `/`. `os::OsDisk` is the real one; the
+//! tests have one that forgets what was not synced.
+//!
+//! Promises an implementation makes: after `File::sync` has returned, what was written to the file before
+//! survives power loss; after `sync_folder`, so do creations, renames and removals in that folder. Nothing
+//! else is promised: unsynced writes may survive in any order and in parts.
+
+#[cfg(target_os = "linux")]
+mod linux;
+pub mod os;
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+use amem_format::Micros;
+use amem_format::mapping::Map;
+
+pub use crate::space::Room;
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device.
+    pub device: u64,
+    /// The inode on it.
+    pub inode: u64,
+    /// When it was made, in nanoseconds since 1970; 0 where nobody knows. Tells a file from a later one that was given
+    /// the inode of a removed one.
+    pub born: u64,
+}
+
+/// What changes when somebody writes to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    /// Which file it is.
+    pub id: FileId,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When it was written last, in nanoseconds since 1970; before that 0.
+    pub modified: u64,
+}
+
+/// A folder of brains, the clock, and chance.
+pub trait Disk: Debug + Send + Sync {
+    /// Creates a file that must not exist, for reading and writing, mode 0600.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>>;
+
+    /// Opens an existing regular file for reading and writing (whatever its mode, if it is ours), following
+    /// no symbolic link.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
+
+    /// Opens a file for reading that may be anybody's, without waiting for anything, following no symbolic link.
+    /// Refuses what is no regular file or belongs to another user, and, if it is to be `alone`, what has other names:
+    /// `InvalidInput`, with the reason.
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
+
+    /// Which file stands under a name; an error of kind `NotFound` if none does.
+    fn identity(&self, name: &str) -> io::Result<FileId>;
+
+    /// The names in a folder (`""` is the root), sorted, folders left out.
+    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+
+    /// Makes a folder if it is not there, mode 0700.
+    fn create_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Gives a file a name that no file has; an error of kind `AlreadyExists` if one does.
+    fn publish(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Swaps two names, atomically. An error of kind `Unsupported` if the file system can't: nothing was done.
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives a file the name that another has, in one step; the other loses it.
+    fn replace(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives a file a second name, which no file has (`AlreadyExists`). An error of kind `Unsupported` or
+    /// `PermissionDenied` if this one can't have two.
+    fn link(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Takes a name away.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renames and removals in a folder (`""` is the root) durable.
+    fn sync_folder(&self, folder: &str) -> io::Result<()>;
+
+    /// Locks a file for as long as the result lives, creating it if needed; `Err(WouldBlock)` with the
+    /// holder's text if another holds it. `text` is left in the file for the next one to read.
+    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError>;
+
+    /// The time.
+    fn now(&self) -> Micros;
+
+    /// Sixteen random bytes.
+    fn random(&self) -> [u8; 16];
+
+    /// This run of the operating system: what an earlier one had cached is gone.
+    fn boot_id(&self) -> [u64; 2];
+
+    /// How much room the files of brains get beyond what is needed: little where every byte costs, as in a simulation.
+    fn room(&self) -> Room {
+        Room::default()
+    }
+}
+
+/// A held lock; dropping it releases it.
+pub trait Lock: Debug + Send + Sync {}
+
+/// Why a lock was not had.
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process, or another store of this one, holds it; what it left in the file.
+    Held(String),
+    /// The file could not be made or locked.
+    Io(io::Error),
+}
+
+/// Somebody else's file, read beside whoever may still write it.
+pub trait Source: Debug + Send {
+    /// How it is now.
+    fn stamp(&self) -> io::Result<Stamp>;
+
+    /// Reads bytes at a position; how many, 0 at the end.
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
+}
+
+/// An open file.
+pub trait File: Debug + Send + Sync {
+    /// Which file it is.
+    fn id(&self) -> FileId;
+
+    /// Its length in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// True if it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Writes all of `bytes` at a position, growing the file if needed.
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes what was written durable (data, and the length if it grew).
+    fn sync(&self) -> io::Result<()>;
+
+    /// Makes `bytes` durable, which stand at a position that was written and synced before, with other bytes. What
+    /// else was written to the file may become durable as well, or not.
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        let _ = (position, bytes);
+        self.sync()
+    }
+
+    /// Waits until what was written so far has left memory, so that the syncs of other files have little to wait for.
+    /// It need not survive a power cut: only `sync` promises that.
+    fn write_out(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The first `len` bytes, as they are and, unless they are a copy, as they will become.
+    fn map(&self, len: u64) -> io::Result<Map>;
+
+    /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this
+    /// opening does not count. An error of kind `Unsupported` if that can't be told.
+    fn is_sole_opening(&self) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
+
+    /// Takes away the owner's right to write (mode 0400), so that an accident fails; `readers` is a group that may read
+    /// the file (0440). On an error nobody but the owner may.
+    fn protect(&self, readers: Option<u32>) -> io::Result<()>;
+}

@@ -1,0 +1,397 @@
+//! The real disk: one folder of a local file system.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use amem_format::Micros;
+use amem_format::mapping::{Cells, Map};
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
+
+/// Bytes up to which a part of a file is synced by itself: it is copied once more for that.
+#[cfg(target_os = "linux")]
+const PART_BYTES_MAX: usize = 256 << 10;
+
+/// A folder, by its path.
+#[derive(Debug)]
+pub struct OsDisk {
+    root: PathBuf,
+}
+
+impl OsDisk {
+    /// The folder at `root`, which must exist.
+    pub fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
+        let root = root.into();
+        if !fs::metadata(&root)?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder"));
+        }
+        Ok(Self { root })
+    }
+
+    /// The folder's path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn file(&self, file: fs::File) -> io::Result<Arc<dyn File>> {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
+        }
+        Ok(Arc::new(OsFile {
+            id: id(&meta),
+            file,
+            cells: OnceLock::new(),
+        }))
+    }
+}
+
+impl Disk for OsDisk {
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(self.path(name))?;
+        self.file(file)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let path = self.path(name);
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let open = |how| retry_on_intr(|| rustix::fs::open(&path, flags | how, Mode::empty()));
+        let read_only = open(OFlags::RDONLY)?;
+        let read_only = fs::File::from(read_only);
+        // Our own files are read-only so that nobody writes to them by accident. The right to write comes
+        // back through our descriptor, and the path must still name the same file.
+        let before = read_only.metadata()?;
+        // Who reads directly as the group may go on to.
+        let group = before.mode() & 0o040;
+        read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
+        let opened = open(OFlags::RDWR);
+        let opened = opened.map_err(io::Error::from).and_then(|opened| {
+            let file = fs::File::from(opened);
+            let after = file.metadata()?;
+            match (before.dev(), before.ino()) == (after.dev(), after.ino()) {
+                true => self.file(file),
+                false => Err(io::Error::other(
+                    "the file was replaced while it was opened",
+                )),
+            }
+        });
+        // As it was, at once, so that nobody takes this mode for one that somebody gave it. If it can't be, the file is
+        // protected once it is open.
+        drop(read_only.set_permissions(before.permissions()));
+        opened
+    }
+
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::RDONLY;
+        let path = self.path(name);
+        let file = match retry_on_intr(|| rustix::fs::open(&path, flags, Mode::empty())) {
+            Ok(file) => fs::File::from(file),
+            Err(Errno::LOOP) => {
+                return Err(refused("it is a symbolic link: put the file itself here"));
+            }
+            // A socket, or a device without a driver.
+            Err(Errno::NXIO | Errno::NODEV) => return Err(refused("it is no regular file")),
+            Err(e) => return Err(e.into()),
+        };
+        let meta = file.metadata()?;
+        let own = rustix::process::geteuid().as_raw();
+        if !meta.is_file() {
+            return Err(refused("it is no regular file"));
+        }
+        if alone && meta.nlink() > 1 {
+            return Err(refused(
+                "it has other names (hard links), through which it could be written: copy it here",
+            ));
+        }
+        if meta.uid() != own && own != 0 {
+            let why = format!(
+                "it belongs to user {}, and this daemon is user {own}: copy it here as that user",
+                meta.uid()
+            );
+            return Err(refused(why));
+        }
+        Ok(Box::new(OsSource(file)))
+    }
+
+    fn identity(&self, name: &str) -> io::Result<FileId> {
+        let path = self.path(name);
+        #[cfg(target_os = "linux")]
+        match super::linux::identity(&path) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+        Ok(id(&fs::symlink_metadata(path)?))
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        let path = self.path(folder);
+        for entry in uninterrupted(|| fs::read_dir(&path))? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir()
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create_folder(&self, folder: &str) -> io::Result<()> {
+        use std::os::unix::fs::DirBuilderExt;
+        match fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(self.path(folder))
+        {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            done => done,
+        }
+    }
+
+    fn publish(&self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(()),
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                // A file system without it: a hard link refuses to replace as well.
+                fs::hard_link(&from, &to)?;
+                fs::remove_file(&from)
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        match rustix::fs::renameat_with(CWD, &from, CWD, &to, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(()),
+            Err(Errno::INVAL | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from), self.path(to))
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::hard_link(self.path(from), self.path(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path(name))
+    }
+
+    fn sync_folder(&self, folder: &str) -> io::Result<()> {
+        fs::File::open(self.path(folder))?.sync_all()
+    }
+
+    fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
+        let mut file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.path(name))
+            .map_err(LockError::Io)?;
+        match retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder).map_err(LockError::Io)?;
+                return Err(LockError::Held(holder.trim().to_owned()));
+            }
+            Err(e) => return Err(LockError::Io(e.into())),
+        }
+        file.set_len(0)
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .map_err(LockError::Io)?;
+        Ok(Box::new(OsLock { _file: file }))
+    }
+
+    fn now(&self) -> Micros {
+        let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |m| -m),
+        };
+        Micros(micros)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        // Two version-4 UUIDs carry 244 random bits; folded, every one of the 128 is random.
+        let (a, b) = (
+            uuid::Uuid::new_v4().as_u128(),
+            uuid::Uuid::new_v4().as_u128(),
+        );
+        (a ^ b.rotate_left(64)).to_le_bytes()
+    }
+
+    fn boot_id(&self) -> [u64; 2] {
+        amem_format::reader::boot_id()
+    }
+}
+
+/// What the standard library does not do again by itself where a signal came first.
+fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+fn id(meta: &fs::Metadata) -> FileId {
+    FileId {
+        device: meta.dev(),
+        inode: meta.ino(),
+        born: meta.created().map_or(0, nanoseconds),
+    }
+}
+
+/// Nanoseconds since 1970; 0 before.
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A file that is not of a kind to be read.
+fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Somebody else's file.
+#[derive(Debug)]
+struct OsSource(fs::File);
+
+impl Source for OsSource {
+    fn stamp(&self) -> io::Result<Stamp> {
+        let meta = self.0.metadata()?;
+        Ok(Stamp {
+            id: id(&meta),
+            bytes: meta.len(),
+            modified: nanoseconds(meta.modified()?),
+        })
+    }
+
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        uninterrupted(|| self.0.read_at(into, position))
+    }
+}
+
+/// A file's descriptor.
+#[derive(Debug)]
+struct OsFile {
+    file: fs::File,
+    id: FileId,
+    /// The one page whose cells are stored to, mapped at its first store.
+    cells: OnceLock<(u64, Cells)>,
+}
+
+impl File for OsFile {
+    fn id(&self) -> FileId {
+        self.id
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, position)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() > PART_BYTES_MAX {
+            return self.sync();
+        }
+        match super::linux::write_synced(&self.file, position, bytes) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => self.sync(),
+            done => done,
+        }
+    }
+
+    #[cfg(not(target_vendor = "apple"))]
+    fn write_out(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// To the drive, which may still have it in its cache: emptying that takes as long as a whole file's sync does.
+    #[cfg(target_vendor = "apple")]
+    fn write_out(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.file)?)
+    }
+
+    fn map(&self, len: u64) -> io::Result<Map> {
+        Map::shared(&self.file, len)
+    }
+
+    fn is_sole_opening(&self) -> io::Result<bool> {
+        amem_format::mapping::is_sole_opening(&self.file)
+    }
+
+    fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
+        if self.cells.get().is_none() {
+            let mapped = Cells::shared(&self.file, page, 4096)?;
+            // Only the store's one thread comes here; a lost race would drop an equal mapping.
+            drop(self.cells.set((page, mapped)));
+        }
+        match self.cells.get() {
+            Some((mapped, cells)) if *mapped == page => cells.store(offset as usize, value),
+            _ => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a file has one live page",
+            )),
+        }
+    }
+
+    fn protect(&self, readers: Option<u32>) -> io::Result<()> {
+        let mode = |mode| self.file.set_permissions(fs::Permissions::from_mode(mode));
+        let Some(group) = readers else {
+            return mode(0o400);
+        };
+        if self.file.metadata()?.gid() != group {
+            // No other group may read it meanwhile, nor afterwards if this fails.
+            mode(0o400)?;
+            std::os::unix::fs::fchown(&self.file, None, Some(group)).map_err(|e| {
+                let why = format!("giving it to group {group} ({e}): is this user in the group?");
+                io::Error::new(e.kind(), why)
+            })?;
+        }
+        mode(0o440)
+    }
+}
+
+/// A locked descriptor; closing it unlocks.
+#[derive(Debug)]
+struct OsLock {
+    _file: fs::File,
+}
+
+impl Lock for OsLock {}

@@ -1,0 +1,248 @@
+//! What can go wrong when a brain is written: one variant per thing the caller can do about it.
+
+use std::io;
+
+use amem_format::{Lsn, NodeId, SessionId};
+use uuid::Uuid;
+
+use crate::place::Saved;
+
+/// The result of writing.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong when a brain is written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request, or the file, is not as it must be.
+    #[error(transparent)]
+    Core(#[from] amem_format::Error),
+    /// The disk refused; nothing was changed.
+    #[error("cannot {action} {name}: {source}")]
+    Disk {
+        /// What was tried.
+        action: &'static str,
+        /// The file, relative to the folder.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another daemon has the folder.
+    #[error("the folder is in use by {holder}: stop it, or use another folder")]
+    Locked {
+        /// What the holder says of itself.
+        holder: String,
+    },
+    /// A brain of this name exists.
+    #[error("there is a brain {name:?} already: choose another name, or remove it first")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// No brain of this name exists.
+    #[error("there is no brain {name:?}: create it first")]
+    NotFound {
+        /// The name.
+        name: String,
+    },
+    /// The file under the brain's name is not the folder's own.
+    #[error("{name}.amem is not a file of this daemon: it has to be adopted first")]
+    NotOurs {
+        /// The brain's name.
+        name: String,
+    },
+    /// A file that was put under the brain's name is not yet at rest.
+    #[error("{name}.amem is being written by somebody: it is adopted once it is whole and at rest")]
+    Changing {
+        /// The brain's name.
+        name: String,
+    },
+    /// What was put under the brain's name is of no kind that is adopted.
+    #[error("{name}.amem is not adopted: {why}")]
+    NotAdopted {
+        /// The brain's name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No such file was kept aside.
+    #[error("no file {file:?} is kept: `amemctl conflicts` lists them")]
+    NotKept {
+        /// What was asked for.
+        file: String,
+    },
+    /// The name can't be that of a brain.
+    #[error("{name:?} can't be a brain's name: {why}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The write may be there or not.
+    #[error(
+        "the outcome is unknown ({why}): retry with the same request id once the brain is back"
+    )]
+    OutcomeUnknown {
+        /// What failed.
+        why: String,
+    },
+    /// The brain does not write any more until it has been recovered.
+    #[error("the brain is closed for writing ({why}): it has to be recovered")]
+    Poisoned {
+        /// What failed.
+        why: String,
+    },
+    /// The brain's file was taken away.
+    #[error(
+        "the file {name} was taken away; what was committed is saved as {saved} (`amemctl conflicts` makes it a brain again)"
+    )]
+    Replaced {
+        /// The brain's file.
+        name: String,
+        /// Where its content is now.
+        saved: Saved,
+    },
+    /// The brain's file was taken away, and what was committed is in its open file alone.
+    #[error(
+        "the file {name} was taken away, and what was committed could not be saved ({why}): see to that, and ask again; \
+         nothing is written before it is saved"
+    )]
+    Unsaved {
+        /// The brain's file.
+        name: String,
+        /// Why it could not be saved.
+        why: String,
+    },
+    /// A frame that was durable is damaged.
+    #[error(
+        "{name} is damaged at byte {position}, below {durable} which was durable: it is opened read-only; `amemctl repair` saves what is whole"
+    )]
+    Damaged {
+        /// The brain's file.
+        name: String,
+        /// Where the chain of frames breaks.
+        position: u64,
+        /// Up to where it had been synced.
+        durable: u64,
+    },
+    /// A precondition does not hold.
+    #[error("{what} is {found}, not {expected} as expected: read again, and decide anew")]
+    Aborted {
+        /// What was expected.
+        what: &'static str,
+        /// What it was expected to be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// The request id is older than what is remembered.
+    #[error(
+        "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again"
+    )]
+    RequestExpired {
+        /// The request's id.
+        id: Uuid,
+    },
+    /// The request id was used for something else.
+    #[error("request {id} was used at LSN {lsn} with another body: use a new id for a new request")]
+    RequestReused {
+        /// The request's id.
+        id: Uuid,
+        /// The commit that answered it.
+        lsn: Lsn,
+    },
+    /// No such session.
+    #[error("there is no session {id}: open it first")]
+    UnknownSession {
+        /// The session.
+        id: SessionId,
+    },
+    /// The session is closed.
+    #[error("session {id} is closed: open another")]
+    SessionClosed {
+        /// The session.
+        id: SessionId,
+    },
+    /// A supersedes edge would close a cycle.
+    #[error(
+        "{source_id} can't supersede {target}: {target} supersedes {source_id} already, through {through} events"
+    )]
+    Cycle {
+        /// The event that was to replace the other.
+        source_id: NodeId,
+        /// The event that was to be replaced.
+        target: NodeId,
+        /// The length of the chain between them.
+        through: usize,
+    },
+    /// There is no such edge.
+    #[error("there is no edge {source_id} {edge_type} {target}")]
+    UnknownEdge {
+        /// Where it would start.
+        source_id: NodeId,
+        /// What it would mean.
+        edge_type: String,
+        /// Where it would end.
+        target: NodeId,
+    },
+    /// A merge takes more than it may.
+    #[error(
+        "the merge takes {bytes} bytes of {of} or more, at most {max} may be: merge the smaller brain into the larger, make a \
+         file a brain first (`amemctl import`) and merge that, or keep both"
+    )]
+    MergeTooLarge {
+        /// Of what: memory, or the one commit that it is.
+        of: &'static str,
+        /// What it takes at least.
+        bytes: u64,
+        /// The most.
+        max: u64,
+    },
+    /// The event's content is gone for good.
+    #[error("event {id} was erased: it can't be changed or replaced")]
+    Erased {
+        /// The event.
+        id: NodeId,
+    },
+}
+
+impl Error {
+    pub(crate) fn disk(action: &'static str, name: impl Into<String>, source: io::Error) -> Self {
+        Self::Disk {
+            action,
+            name: name.into(),
+            source,
+        }
+    }
+
+    /// The same for one more request of a group.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Replaced { name, saved } => Self::Replaced {
+                name: name.clone(),
+                saved: saved.clone(),
+            },
+            Self::Unsaved { name, why } => Self::Unsaved {
+                name: name.clone(),
+                why: why.clone(),
+            },
+            Self::Disk {
+                action,
+                name,
+                source,
+            } => Self::disk(
+                action,
+                name,
+                io::Error::new(source.kind(), source.to_string()),
+            ),
+            other => Self::Poisoned {
+                why: other.to_string(),
+            },
+        }
+    }
+
+    pub(crate) fn invalid(what: &'static str, why: impl Into<String>) -> Self {
+        Self::Core(amem_format::Error::invalid(what, why))
+    }
+}

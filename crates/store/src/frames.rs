@@ -1,0 +1,189 @@
+//! From a plan to frames: in the journal, behind those of the group so far, or in a new generation.
+
+use amem_format::journal::frame::{self, Header};
+use amem_format::journal::op::{self, Op, Ops};
+use amem_format::journal::scan::{self, Next};
+use amem_format::limits::TRANSACTION_BYTES_MAX;
+use amem_format::{ActorId, Lsn};
+
+use crate::checkpoint::{Checkpoint, Payloads};
+use crate::error::{Error, Result};
+use crate::mutation::{Answer, Request};
+use crate::plan::Plan;
+use crate::store::Store;
+
+/// Bytes of a transaction that is written behind the others: it is in memory, and all commits wait for it.
+const WRITTEN_BYTES_MAX: usize = 64 << 20;
+
+impl Store {
+    /// What the frames of a request say; completes its answer.
+    pub(crate) fn payloads(
+        &self,
+        plan: &mut Plan,
+        (actor, new_actor): (ActorId, bool),
+        request: &Request,
+        body: u128,
+        answer: &mut Answer,
+    ) -> Result<Vec<Vec<u8>>> {
+        let mut front = Vec::new();
+        if new_actor {
+            op::encode(
+                &mut front,
+                &Op::Actor {
+                    actor,
+                    principal: &request.principal,
+                    agent: &request.agent,
+                },
+            );
+        }
+        let frames = plan.payloads.len()
+            + usize::from(!front.is_empty())
+            + usize::from(request.request_id.is_some());
+        answer.lsn = Lsn(self.position.lsn.0 + frames as u64);
+        answer.time = plan.time;
+        let mut payloads = Vec::with_capacity(frames);
+        if !front.is_empty() {
+            payloads.push(front);
+        }
+        payloads.append(&mut plan.payloads);
+        if let Some(id) = request.request_id {
+            let json =
+                serde_json::to_vec(&answer).map_err(|e| Error::invalid("answer", e.to_string()))?;
+            let max = amem_format::limits::ANSWER_BYTES_MAX as u64;
+            amem_format::Error::check_limit(
+                "the answer to a request (bytes)",
+                json.len() as u64,
+                max,
+            )?;
+            let mut last = Vec::new();
+            op::encode(
+                &mut last,
+                &Op::Request {
+                    id,
+                    body,
+                    answer: &json,
+                },
+            );
+            payloads.push(last);
+        }
+        readable(&payloads)?;
+        Ok(payloads)
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        plan: &Plan,
+        payloads: &[Vec<u8>],
+        actor: ActorId,
+    ) -> Result<()> {
+        let total: usize = payloads.iter().map(Vec::len).sum();
+        amem_format::Error::check_limit(
+            "a transaction (bytes)",
+            total as u64,
+            WRITTEN_BYTES_MAX as u64,
+        )?;
+        let before = self.group.len();
+        self.group
+            .reserve(total + payloads.len() * (frame::HEADER + 8));
+        let mut checksum = self.position.checksum;
+        for (at, payload) in payloads.iter().enumerate() {
+            let header = Header {
+                kind: plan.kind,
+                more: at + 1 < payloads.len(),
+                lsn: Lsn(self.position.lsn.0 + 1 + at as u64),
+                time: plan.time,
+                actor,
+            };
+            match frame::encode(&mut self.group, &header, payload, checksum) {
+                Ok(next) => checksum = next,
+                Err(e) => {
+                    self.group.truncate(before);
+                    return Err(e.into());
+                }
+            }
+        }
+        if let Err(e) = self.make_space((self.group.len() - before) as u64) {
+            self.group.truncate(before);
+            return Err(e);
+        }
+        if let Err(why) = self.append(before) {
+            self.poison(why.clone());
+            return Err(Error::OutcomeUnknown { why });
+        }
+        Ok(())
+    }
+
+    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's
+    /// name. An error before that leaves nothing of it.
+    pub(crate) fn write_generation(
+        &mut self,
+        plan: &Plan,
+        payloads: &[Vec<u8>],
+        actor: ActorId,
+    ) -> Result<()> {
+        let (bytes, max) = (
+            payloads
+                .iter()
+                .map(|payload| frame::encoded_len(payload.len()))
+                .sum::<usize>(),
+            TRANSACTION_BYTES_MAX,
+        );
+        if bytes > max {
+            return Err(Error::MergeTooLarge {
+                of: "its commit",
+                bytes: bytes as u64,
+                max: max as u64,
+            });
+        }
+        let mut checkpoint = Checkpoint::begin(self)?;
+        checkpoint.build()?;
+        checkpoint.carry(&self.brain.clone())?;
+        let added = Payloads {
+            list: payloads,
+            time: plan.time,
+            actor,
+        };
+        checkpoint.add(plan.kind, &added)?;
+        self.install(checkpoint).map(drop)
+    }
+
+    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
+    fn append(&mut self, from: usize) -> Result<(), String> {
+        let (at, bytes) = (self.position.at, &self.group[from..]);
+        let end = at + bytes.len() as u64;
+        self.file
+            .write_at(at, bytes)
+            .map_err(|e| format!("writing a frame: {e}"))?;
+        self.map_to(end)?;
+        match scan::next(bytes, self.position).map_err(|e| e.to_string())? {
+            Next::Transaction {
+                commit,
+                frames,
+                after,
+            } => {
+                self.brain
+                    .apply(commit, at, &frames, end)
+                    .map_err(|e| e.to_string())?;
+                if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
+                    self.newest_change = Some(commit.lsn);
+                }
+                self.position = after;
+                Ok(())
+            }
+            Next::End { torn } => {
+                Err(torn.unwrap_or_else(|| "a frame that was just made is none".into()))
+            }
+        }
+    }
+}
+
+/// What no reader would take must not be written: then the brain could not be opened any more. So every operation is
+/// read before the first byte of it is written, wherever its values come from.
+fn readable(payloads: &[Vec<u8>]) -> Result<()> {
+    for payload in payloads {
+        for op in Ops::new(payload, 0) {
+            op.map_err(|e| Error::invalid("mutation", format!("it can't be written: {e}")))?;
+        }
+    }
+    Ok(())
+}

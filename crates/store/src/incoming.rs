@@ -1,0 +1,388 @@
+//! A file that comes from elsewhere, in parts, and becomes a brain.
+//!
+//! Promises: nothing has the brain's name before the file was whole and everything in it held; whatever goes
+//! wrong, what was received is taken away again. A brain of amemd becomes a sibling, of the same lineage, with an
+//! instance of its own; files of other layouts become new brains.
+//! Not here: files that others put into the folder (`adoption`).
+
+use std::sync::Arc;
+
+use amem_format::base::settings::Settings;
+use amem_format::brain::Brain;
+use amem_format::embed::{self, Embedder};
+use amem_format::event::Graph;
+use amem_format::foreign::{self, Foreign, Layout, detect, to_dense};
+use amem_format::mapping::Map;
+use amem_format::spec1::Spec1;
+use amem_format::verify;
+use amem_format::view::View;
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::adoption::{Original, Placed};
+use crate::create::{self, Create};
+use crate::disk::File;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
+use crate::kept::{self, Reason};
+use crate::merge::{MERGE_BYTES_MAX, room};
+use crate::unnamed::TO_BE_READ;
+
+/// Bytes of a file that becomes a brain.
+pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
+/// Bytes of a file of another layout, which is read into memory.
+pub const FOREIGN_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of the journal of a file that becomes a brain, which is replayed into memory: twice what a daemon lets one
+/// grow to before it makes a checkpoint.
+pub const INCOMING_JOURNAL_BYTES_MAX: u64 = 2 << 30;
+
+/// A file that is being received.
+#[derive(Debug)]
+pub struct Incoming {
+    folder: Folder,
+    name: String,
+    tmp: String,
+    file: Arc<dyn File>,
+    received: u64,
+    expected: u64,
+    /// The file that has the name, which gives way.
+    placed: Option<Placed>,
+    /// This is a copy of that file, which is all that there is of it.
+    is_copy: bool,
+}
+
+/// What a file of another layout has that no brain can have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Misfits {
+    /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
+    pub dropped_edges: u64,
+    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
+    /// 1970, an old id for which there was no room.
+    pub changed: u64,
+}
+
+impl Misfits {
+    fn of(report: &foreign::Report) -> Self {
+        Self {
+            dropped_edges: report.dropped(),
+            changed: report.changed(),
+        }
+    }
+
+    /// True if the file has nothing that the brain has not.
+    pub fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The layout it had.
+    pub layout: Layout,
+    /// Events that got a new id.
+    pub renumbered: u64,
+    /// What the brain can't have.
+    pub misfits: Misfits,
+    /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
+    pub original: Option<String>,
+}
+
+impl Incoming {
+    /// Begins to receive a file of so many bytes for a brain of a name that is free.
+    pub fn begin(folder: &Folder, name: &str, bytes: u64) -> Result<Self> {
+        let to = file_name(name)?;
+        if folder.disk().identity(&to).is_ok() {
+            return Err(Error::Exists { name: name.into() });
+        }
+        Self::new(folder, name, bytes, None)
+    }
+
+    /// Begins to receive a file of so many bytes for a brain that takes the place of a file, if there is one.
+    pub(crate) fn in_place_of(
+        folder: &Folder,
+        name: &str,
+        bytes: u64,
+        placed: Option<Placed>,
+    ) -> Result<Self> {
+        Self::new(folder, name, bytes, placed)
+    }
+
+    /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
+    pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
+        Self::new(folder, TO_BE_READ, bytes, None)
+    }
+
+    /// Begins to copy a file that has the name of the brain that it is to become.
+    pub(crate) fn of_placed(folder: &Folder, name: &str, placed: Placed) -> Result<Self> {
+        let bytes = placed.bytes();
+        let mut incoming = Self::new(folder, name, bytes, Some(placed))?;
+        incoming.is_copy = true;
+        Ok(incoming)
+    }
+
+    fn new(folder: &Folder, name: &str, bytes: u64, placed: Option<Placed>) -> Result<Self> {
+        amem_format::Error::check_limit("the file's size (bytes)", bytes, INCOMING_BYTES_MAX)?;
+        let tmp = folder.tmp_name(name);
+        let created = folder.disk().create(&tmp);
+        Ok(Self {
+            folder: folder.clone(),
+            name: name.into(),
+            file: created.map_err(|e| Error::disk("create", &tmp, e))?,
+            tmp,
+            received: 0,
+            expected: bytes,
+            placed,
+            is_copy: false,
+        })
+    }
+
+    /// The next bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        let end = self.received + bytes.len() as u64;
+        if end > self.expected {
+            return Err(self.other_size(end, "or more"));
+        }
+        self.file
+            .write_at(self.received, bytes)
+            .map_err(|e| Error::disk("write", &self.tmp, e))?;
+        self.received = end;
+        Ok(())
+    }
+
+    /// Copies the file that has the name.
+    pub(crate) fn copy(&mut self) -> Result<()> {
+        let Some(placed) = self.placed.take() else {
+            return Ok(());
+        };
+        let copied = placed.copy(|part| self.push(part));
+        self.placed = Some(placed);
+        copied
+    }
+
+    /// Makes the brain. `embed`: texts of a file without vectors get those of the built-in embedder.
+    pub fn finish(self, embed: bool) -> Result<Imported> {
+        self.finish_within(embed, INCOMING_JOURNAL_BYTES_MAX)
+    }
+
+    /// The same, if its journal has at most so many bytes.
+    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+        self.make(embed, journal_bytes_max)
+    }
+
+    /// Makes the brain of the file that it takes the name of; that file comes back.
+    pub(crate) fn finish_placed(mut self, embed: bool) -> Result<(Imported, Option<Original>)> {
+        let imported = self.make(embed, INCOMING_JOURNAL_BYTES_MAX)?;
+        Ok((imported, self.placed.take().and_then(Placed::into_original)))
+    }
+
+    /// All that the file has, as a brain, and what that can't have; the file is gone with it.
+    pub fn into_view(self) -> Result<(View, Misfits)> {
+        self.into_view_within(MERGE_BYTES_MAX)
+    }
+
+    /// The same, if it takes at most so many bytes of memory.
+    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, Misfits)> {
+        let map = self.map()?;
+        let bytes = map.slice(0, map.len()).unwrap_or_default();
+        match detect(bytes)? {
+            Layout::Native => {
+                room::of_journal(journal_bytes(&map), bytes_max)?;
+                Ok((self.open(&map)?.view(), Misfits::default()))
+            }
+            layout => {
+                let max = FOREIGN_BYTES_MAX;
+                amem_format::Error::check_limit(
+                    "a file of another layout (bytes)",
+                    map.len(),
+                    max,
+                )?;
+                match layout {
+                    Layout::Reference => {
+                        let file = Foreign::open(bytes)?;
+                        view_of(&file.as_written(), file.edge_count(), bytes, bytes_max)
+                    }
+                    _ => {
+                        let file = Spec1::open(bytes)?;
+                        view_of(&file, file.edge_count(), bytes, bytes_max)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was received, whole.
+    fn map(&self) -> Result<Arc<Map>> {
+        if self.received != self.expected {
+            return Err(self.other_size(self.received, "came"));
+        }
+        if self.expected == 0 {
+            return Err(Error::invalid("file", "it is empty"));
+        }
+        let map = self.file.map(self.expected);
+        Ok(Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?))
+    }
+
+    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+        let map = self.map()?;
+        let bytes = map.slice(0, map.len()).unwrap_or_default();
+        match detect(bytes)? {
+            Layout::Native => {
+                check_journal(journal_bytes(&map), journal_bytes_max)?;
+                self.adopt(&map)
+            }
+            layout => {
+                let max = FOREIGN_BYTES_MAX;
+                amem_format::Error::check_limit(
+                    "a file of another layout (bytes)",
+                    map.len(),
+                    max,
+                )?;
+                match layout {
+                    Layout::Reference => {
+                        self.convert(layout, &Foreign::open(bytes)?.as_written(), embed)
+                    }
+                    _ => self.convert(layout, &Spec1::open(bytes)?, embed),
+                }
+            }
+        }
+    }
+
+    /// A brain of amemd: everything in it holds.
+    fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
+        let report = verify::native(map.clone(), None)?;
+        if let Some(finding) = report.findings.first() {
+            let more = report.findings.len() as u64 - 1 + report.more;
+            return Err(amem_format::Error::corrupt(
+                "file",
+                finding.offset.unwrap_or(0),
+                format!("{finding} (and {more} more)"),
+            )
+            .into());
+        }
+        let brain = Arc::new(Brain::open(map.clone())?);
+        let Some(start) = brain.start() else {
+            let why = "its journal is missing: the file was cut off there";
+            return Err(amem_format::Error::corrupt("file", map.len(), why).into());
+        };
+        let end = brain.replay(start, u64::MAX)?.position.at;
+        // What was answered is in the file, or the file is damaged: a copy, however it was cut, has it.
+        let durable = brain.durable();
+        if durable > end {
+            return Err(Error::Damaged {
+                name: format!("{}{SUFFIX}", self.name),
+                position: end,
+                durable,
+            });
+        }
+        Ok(brain)
+    }
+
+    fn adopt(&self, map: &Arc<Map>) -> Result<Imported> {
+        let view = self.open(map)?.view();
+        create::adopt(&self.folder, &self.name, self.placed.as_ref(), &view)?;
+        Ok(Imported {
+            layout: Layout::Native,
+            renumbered: 0,
+            misfits: Misfits::default(),
+            original: None,
+        })
+    }
+
+    /// A file of another layout.
+    fn convert(&self, layout: Layout, graph: &dyn Graph, embed: bool) -> Result<Imported> {
+        let (mut graph, report) = to_dense(graph)?;
+        let mut options = Create {
+            dimension: graph.dimension,
+            space: Uuid::nil(),
+            settings: Settings::default(),
+        };
+        if !graph.events.iter().any(|event| event.vector.is_some()) {
+            options.dimension = embed::DIMENSION;
+            options.space = Embedder::builtin().space();
+            graph.dimension = embed::DIMENSION;
+            if embed {
+                Embedder::builtin().embed_graph(&mut graph);
+            }
+        }
+        let misfits = Misfits::of(&report);
+        let original = match self.is_copy && !misfits.are_none() {
+            // The sender of a file has it still; of this one, the brain would be all that is left.
+            true => Some(self.keep()?),
+            false => None,
+        };
+        create::import_as(
+            &self.folder,
+            &self.name,
+            self.placed.as_ref(),
+            &options,
+            &graph,
+        )?;
+        Ok(Imported {
+            layout,
+            renumbered: report.renumbered,
+            misfits,
+            original,
+        })
+    }
+
+    /// Keeps the copy for good; says under which name.
+    fn keep(&self) -> Result<String> {
+        let disk = self.folder.disk();
+        let kept = kept::name(&self.folder, &self.name, Reason::Original)
+            .map_err(|e| Error::disk("look at", RECOVERED, e))?;
+        self.file
+            .sync()
+            .map_err(|e| Error::disk("sync", &self.tmp, e))?;
+        let done = disk.publish(&self.tmp, &kept);
+        done.and_then(|()| disk.sync_folder(RECOVERED))
+            .map_err(|e| Error::disk("keep", &kept, e))?;
+        Ok(kept)
+    }
+
+    fn other_size(&self, found: u64, came: &str) -> Error {
+        let expected = self.expected;
+        Error::invalid(
+            "file",
+            format!("{expected} bytes were announced, {found} {came}"),
+        )
+    }
+}
+
+/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says
+/// why.
+fn journal_bytes(map: &Arc<Map>) -> u64 {
+    let start = Brain::open(map.clone())
+        .ok()
+        .and_then(|brain| brain.start());
+    start.map_or(0, |start| map.len().saturating_sub(start.at))
+}
+
+/// Refuses a journal that would take too much once it is replayed.
+fn check_journal(bytes: u64, max: u64) -> Result<()> {
+    match bytes > max {
+        true => Err(Error::invalid(
+            "file",
+            format!(
+                "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
+                 file of it that has none"
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
+/// is read.
+fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, Misfits)> {
+    room::of_graph(graph, edges, max)?;
+    let (graph, report) = to_dense(graph)?;
+    let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
+    Ok((create::view_of(id, &graph)?, Misfits::of(&report)))
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.folder.discard(&self.tmp, self.file.id());
+    }
+}

@@ -1,0 +1,190 @@
+//! When what was changed last: of two values, the one that was set later is kept.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use amem_format::base::history::Before;
+use amem_format::journal::op::Op;
+use amem_format::view::View;
+use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
+
+use super::room::Room;
+use crate::error::Result;
+
+/// Bytes of what is noted of an event, of an edge, and of the state that changes left.
+const FIELD: usize = size_of::<((NodeId, Field), Micros)>();
+const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
+const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
+
+/// Something of an event that can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Field {
+    Attributes,
+    Vector,
+    Lambda,
+    Pinned,
+    Forgotten,
+}
+
+/// The last changes of a brain after the creation of what they changed; no entry: none.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    fields: HashMap<(NodeId, Field), Micros>,
+    edges: HashMap<(NodeId, NodeId, EdgeType), Micros>,
+}
+
+impl Changes {
+    /// Reads history and journal, of which only the last change of each thing is held, however many there are.
+    pub(crate) fn of(view: &View, room: &mut Room) -> Result<Self> {
+        let mut changes = Self::default();
+        // The state before each change, from the newest to the oldest: what differs was changed then.
+        let mut states: HashMap<NodeId, Flags> = HashMap::new();
+        let base = view.brain().base();
+        let history = base.history()?;
+        for at in (0..history.len()).rev() {
+            let change = history.at(at)?;
+            let id = change.target;
+            match change.before {
+                Before::Confidence(_) => {}
+                Before::Attributes(_) => changes.note(id, Field::Attributes, change.time, room)?,
+                Before::Vector(_) => changes.note(id, Field::Vector, change.time, room)?,
+                Before::Lambda(_) => changes.note(id, Field::Lambda, change.time, room)?,
+                Before::Flags(before) => {
+                    let after = match states.insert(id, before) {
+                        Some(after) => after,
+                        None => {
+                            room.entries(1, STATE)?;
+                            base.record(id)?.flags
+                        }
+                    };
+                    changes.note_flags(id, (before, after), change.time, room)?;
+                }
+                Before::Edge {
+                    target, edge_type, ..
+                } => changes.note_edge((id, target, edge_type), change.time, room)?,
+            }
+        }
+        changes.journal(view, room)?;
+        Ok(changes)
+    }
+
+    /// What the journal changed, from the oldest to the newest.
+    fn journal(&mut self, view: &View, room: &mut Room) -> Result<()> {
+        let base = view.brain().base();
+        let mut states: HashMap<NodeId, (Flags, f32)> = HashMap::new();
+        let mut lsn = Lsn(view.identity().base_lsn.0);
+        while let Some(committed) = view.commit_after(lsn)? {
+            let time = committed.commit.time;
+            for op in committed.ops() {
+                match op? {
+                    Op::Event(node) => {
+                        let flags = node.carried.map_or(Flags::default(), |c| c.flags);
+                        room.entries(1, STATE)?;
+                        states.insert(node.id, (flags, node.lambda));
+                    }
+                    Op::Belief {
+                        target,
+                        flags,
+                        lambda,
+                        ..
+                    } => {
+                        let before = match states.insert(target, (flags, lambda)) {
+                            Some(before) => before,
+                            None => {
+                                room.entries(1, STATE)?;
+                                let record = base.record(target)?;
+                                (record.flags, record.lambda)
+                            }
+                        };
+                        self.note_flags(target, (before.0, flags), time, room)?;
+                        if before.1.to_bits() != lambda.to_bits() {
+                            self.note(target, Field::Lambda, time, room)?;
+                        }
+                    }
+                    Op::Attributes { target, .. } => {
+                        self.note(target, Field::Attributes, time, room)?;
+                    }
+                    Op::Vector { target, .. } => self.note(target, Field::Vector, time, room)?,
+                    Op::Link {
+                        source,
+                        target,
+                        edge_type,
+                        ..
+                    }
+                    | Op::Unlink {
+                        source,
+                        target,
+                        edge_type,
+                    } => {
+                        self.note_edge((source, target, edge_type), time, room)?;
+                    }
+                    _ => {}
+                }
+            }
+            lsn = committed.commit.lsn;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, id: NodeId, field: Field, time: Micros, room: &mut Room) -> Result<()> {
+        note(self.fields.entry((id, field)), time, FIELD, room)
+    }
+
+    fn note_flags(
+        &mut self,
+        id: NodeId,
+        (before, after): (Flags, Flags),
+        time: Micros,
+        room: &mut Room,
+    ) -> Result<()> {
+        for (flag, field) in [
+            (Flags::PINNED, Field::Pinned),
+            (Flags::FORGOTTEN, Field::Forgotten),
+        ] {
+            if before.has(flag) != after.has(flag) {
+                self.note(id, field, time, room)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_edge(
+        &mut self,
+        edge: (NodeId, NodeId, EdgeType),
+        time: Micros,
+        room: &mut Room,
+    ) -> Result<()> {
+        note(self.edges.entry(edge), time, EDGE, room)
+    }
+
+    /// When a field of an event was last set after the event was made.
+    pub(crate) fn field(&self, id: NodeId, field: Field) -> Option<Micros> {
+        self.fields.get(&(id, field)).copied()
+    }
+
+    /// When an edge was last set or retracted, after it was there first or as it was made in the journal.
+    pub(crate) fn edge(
+        &self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+    ) -> Option<Micros> {
+        self.edges.get(&(source, target, edge_type)).copied()
+    }
+    /// Every edge that was set or retracted so, and when.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = ((NodeId, NodeId, EdgeType), Micros)> + '_ {
+        self.edges.iter().map(|(edge, time)| (*edge, *time))
+    }
+}
+
+/// The last of several changes counts; of the first, room for it is taken.
+fn note<K>(entry: Entry<'_, K, Micros>, time: Micros, size: usize, room: &mut Room) -> Result<()> {
+    match entry {
+        Entry::Occupied(mut last) => *last.get_mut() = time.max(*last.get()),
+        Entry::Vacant(first) => {
+            room.entries(1, size)?;
+            first.insert(time);
+        }
+    }
+    Ok(())
+}

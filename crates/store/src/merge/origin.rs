@@ -1,0 +1,71 @@
+//! Where a merged event was first recorded: the attribute `amem.origin`.
+//!
+//! Promises: what a merge says there stays, whatever a client sets, and when the event is erased; so the event is known
+//! again in every later merge. An import may bring it along, as another brain said it.
+
+use amem_format::Micros;
+use amem_format::event::Attributes;
+use amem_format::view::Node;
+use serde_json::Value;
+
+/// The attribute: `instance`, `event`, `time` (µs, recorded there) and `agent`.
+pub use amem_format::query::attributes::ORIGIN;
+
+use crate::error::{Error, Result};
+
+/// What an event says of it, if it is well formed.
+pub(crate) fn of(node: &Node<'_>) -> Result<Option<Value>> {
+    let Some(json) = node.attributes_json()?.filter(|json| json.contains(ORIGIN)) else {
+        return Ok(None);
+    };
+    // Attributes that are damaged say nothing.
+    let Ok(mut attributes) = serde_json::from_str::<Attributes>(&json) else {
+        return Ok(None);
+    };
+    Ok(attributes.remove(ORIGIN).filter(|of| time(of).is_some()))
+}
+
+/// When the event was recorded there.
+pub(crate) fn time(origin: &Value) -> Option<Micros> {
+    origin.get("time").and_then(Value::as_i64).map(Micros)
+}
+
+/// The attributes of an erased event: where it was, and when; not who said it.
+pub(crate) fn left(origin: &Value) -> Option<Attributes> {
+    let mut of = origin.as_object()?.clone();
+    of.retain(|key, value| match key.as_str() {
+        "instance" => value
+            .as_str()
+            .is_some_and(|id| uuid::Uuid::parse_str(id).is_ok()),
+        "event" | "time" => value.is_i64() || value.is_u64(),
+        _ => false,
+    });
+    Some(Attributes::from_iter([(ORIGIN.to_owned(), of.into())]))
+}
+
+/// Attributes that a client sets, with the origin that the event has.
+pub(crate) fn keep(given: Option<&Attributes>, own: Option<Value>) -> Result<Option<Attributes>> {
+    let mut next = given.cloned();
+    match (given.and_then(|given| given.get(ORIGIN)), own) {
+        (given, Some(own)) if given.is_none_or(|given| *given == own) => {
+            next.get_or_insert_default().insert(ORIGIN.into(), own);
+        }
+        (None, _) => {}
+        (Some(_), _) => {
+            let why = format!("{ORIGIN} says where the event was merged from: leave it as it is");
+            return Err(Error::invalid("attributes", why));
+        }
+    }
+    Ok(next)
+}
+
+/// Checks what an import brings along.
+pub(crate) fn check(attributes: &Attributes) -> Result<()> {
+    match attributes.get(ORIGIN) {
+        Some(origin) if time(origin).is_none() => {
+            let why = format!("{ORIGIN} is for merged events, and has a time (µs): leave it out");
+            Err(Error::invalid("attributes", why))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,203 @@
+//! Changes of what is there: edges, beliefs, attributes, vectors, use, settings.
+
+use amem_format::base::settings::Settings;
+use amem_format::event::Attributes;
+use amem_format::journal::op::{Op, Touches};
+use amem_format::view::Direction;
+use amem_format::{EdgeType, Flags, Micros, NodeId, limits};
+use uuid::Uuid;
+
+use super::Planning;
+use super::events::{bytes, json, limit};
+use crate::belief::{self, Pending};
+use crate::error::{Error, Result};
+use crate::merge::origin;
+use crate::mutation::NewEdge;
+
+/// Events in one touch.
+pub(crate) const TOUCHES_MAX: usize = 100_000;
+/// Events in one erase.
+pub(crate) const ERASED_MAX: usize = 100_000;
+
+impl Planning<'_> {
+    pub(super) fn link(&mut self, edge: &NewEdge) -> Result<()> {
+        self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)?;
+        self.settle()
+    }
+
+    pub(super) fn unlink(
+        &mut self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+    ) -> Result<()> {
+        self.view.node(source)?;
+        self.view.node(target)?;
+        if self.view.find_edge(source, target, edge_type)?.is_none() {
+            return Err(Error::UnknownEdge {
+                source_id: source,
+                edge_type: edge_type.to_string(),
+                target,
+            });
+        }
+        self.push(&Op::Unlink {
+            source,
+            target,
+            edge_type,
+        });
+        self.answer.edges = 1;
+        if edge_type == EdgeType::SUPERSEDES {
+            self.pending.set(source, target, None);
+        }
+        self.settle()
+    }
+
+    pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
+        limit("the events in a touch", entries.len(), TOUCHES_MAX)?;
+        let mut shown = Vec::with_capacity(entries.len());
+        for &(id, times) in entries {
+            // A reader may have seen what was hidden since: that is no reason to lose its other uses.
+            if !self.view.node(id)?.is_forgotten() {
+                shown.push((id, times));
+            }
+            if times == 0 {
+                return Err(Error::invalid(
+                    "touch",
+                    format!("event {id} is touched 0 times"),
+                ));
+            }
+        }
+        if !shown.is_empty() {
+            let encoded = Touches::encode(&shown);
+            if let Some(entries) = Touches::from_bytes(&encoded) {
+                self.push(&Op::Touch {
+                    at: self.next_time,
+                    entries,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn pin(&mut self, id: NodeId, on: bool) -> Result<()> {
+        let node = self.visible(id)?;
+        self.answer.target = Some(id);
+        if node.flags().has(Flags::PINNED) == on {
+            return Ok(());
+        }
+        let op = Op::Belief {
+            target: id,
+            confidence: node.confidence(),
+            flags: node.flags().set(Flags::PINNED, on),
+            lambda: node.lambda(),
+        };
+        self.push(&op);
+        Ok(())
+    }
+
+    /// Hides an event, or shows it again; what it had replaced is believed again, or no more.
+    pub(super) fn hide(&mut self, id: NodeId, on: bool) -> Result<()> {
+        let node = self.view.node(id)?;
+        self.answer.target = Some(id);
+        if node.is_forgotten() == on {
+            return Ok(());
+        }
+        let op = Op::Belief {
+            target: id,
+            confidence: node.confidence(),
+            flags: node.flags().set(Flags::FORGOTTEN, on),
+            lambda: node.lambda(),
+        };
+        self.push(&op);
+        let pending = Pending::hiding(id, on);
+        for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
+            if tie.edge_type == EdgeType::SUPERSEDES {
+                let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;
+                self.set_confidence(tie.other, confidence)?;
+                self.answer.related.push(tie.other);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn erase(&mut self, ids: &[NodeId]) -> Result<()> {
+        limit("the events in an erase", ids.len(), ERASED_MAX)?;
+        if ids.is_empty() {
+            return Err(Error::invalid("erase", "no event is named"));
+        }
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        for &id in &ids {
+            let node = self.view.node(id)?;
+            if !node.is_erased() {
+                self.push(&Op::Erase { target: id });
+                // Where it was first recorded stays: without it, a merge would bring it back.
+                if let Some(left) = origin::of(&node)?.and_then(|origin| origin::left(&origin)) {
+                    self.push(&Op::Attributes {
+                        target: id,
+                        json: &json(&left)?,
+                    });
+                }
+            }
+            self.answer.related.extend(self.episodes(id)?);
+        }
+        self.answer.related.sort_unstable();
+        self.answer.related.dedup();
+        self.answer.ids = ids;
+        Ok(())
+    }
+
+    pub(super) fn set_vector(
+        &mut self,
+        target: NodeId,
+        vector: Option<&[f32]>,
+        space: Option<Uuid>,
+    ) -> Result<()> {
+        self.whole(target)?;
+        if let Some(vector) = vector {
+            self.check_vector(vector, space)?;
+        }
+        let encoded = bytes(vector.unwrap_or_default());
+        self.push(&Op::Vector {
+            target,
+            vector: &encoded,
+        });
+        self.answer.target = Some(target);
+        Ok(())
+    }
+
+    pub(super) fn set_attributes(
+        &mut self,
+        target: NodeId,
+        attributes: Option<&Attributes>,
+    ) -> Result<()> {
+        let node = self.whole(target)?;
+        let kept = origin::keep(attributes, origin::of(&node)?)?;
+        let text = kept.as_ref().map(json).transpose()?.unwrap_or_default();
+        self.push(&Op::Attributes {
+            target,
+            json: &text,
+        });
+        self.answer.target = Some(target);
+        Ok(())
+    }
+
+    pub(super) fn decay(&mut self, at: Micros) -> Result<()> {
+        let rates = self.view.settings()?.decay.by_type();
+        self.push(&Op::Decay { at, rates });
+        Ok(())
+    }
+
+    pub(super) fn set_settings(&mut self, settings: &Settings) -> Result<()> {
+        settings.check()?;
+        let text = settings.to_json();
+        limit(
+            "the settings (bytes)",
+            text.len(),
+            limits::SETTINGS_BYTES_MAX,
+        )?;
+        self.push(&Op::Settings { json: &text });
+        Ok(())
+    }
+}

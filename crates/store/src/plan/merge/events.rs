@@ -1,0 +1,252 @@
+//! Events of the other brain: new ones, and what changed of those that are here already.
+
+use std::cmp::Ordering;
+
+use amem_format::event::Attributes;
+use amem_format::journal::op::{Carried, NewNode, Op, Touches};
+use amem_format::query::attributes;
+use amem_format::view::Node;
+use amem_format::{Flags, Micros, NodeId, limits};
+use serde_json::json;
+
+use super::{Belief, Merging};
+use crate::belief;
+use crate::error::Result;
+use crate::merge::changes::Field;
+use crate::merge::matching::first_recorded;
+use crate::merge::origin::{self, ORIGIN};
+use crate::plan::events::bytes;
+
+impl<'v> Merging<'_, 'v> {
+    /// Adds what is not here.
+    pub(super) fn events(&mut self) -> Result<()> {
+        let first = self.plan.view.nodes();
+        for id in (0..self.other.nodes()).map(NodeId) {
+            if self.matching.is_withheld(id) {
+                continue;
+            }
+            if self.matching.ours(id).is_some() {
+                self.merged.matched += 1;
+                continue;
+            }
+            let ours = NodeId(first + self.merged.events);
+            amem_format::Error::check_limit("the number of events", ours.0 + 1, limits::NODES_MAX)?;
+            let node = self.other.node(id)?;
+            self.event(ours, &node)?;
+            self.room()?;
+            self.new.push(id);
+            self.merged.events += 1;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, id: NodeId, theirs: &Node<'v>) -> Result<()> {
+        let session = self.session(theirs.session())?;
+        let first = first_recorded(theirs)?;
+        let event_time = match theirs.event_time()? {
+            Some(time) => Some(time),
+            None => Some(first),
+        };
+        let text = theirs.text()?;
+        let attributes = self.attributes(theirs, first)?;
+        let vector = self.vector(theirs, &text)?;
+        let confidence = belief::own_confidence(self.other, theirs.id())?;
+        let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
+        let flags = Flags(theirs.flags().0 & Flags::KNOWN.0).without(own);
+        // A journal that somebody else wrote may say anything.
+        let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
+        let lambda = theirs.lambda();
+        self.plan.push(&Op::Event(NewNode {
+            id,
+            event_type: theirs.event_type(),
+            session,
+            created_at: self.plan.next_time,
+            event_time,
+            confidence,
+            lambda,
+            text: &text,
+            attributes: &attributes,
+            vector: &bytes(vector.as_deref().unwrap_or_default()),
+            carried: Some(Carried {
+                flags,
+                access_count: theirs.access_count(),
+                last_accessed: theirs.last_accessed(),
+                decay_score: strength.unwrap_or(confidence),
+            }),
+        }));
+        self.plan.next_time.0 += 1;
+        Ok(())
+    }
+
+    /// The event's attributes, and where it comes from; of an erased event only that.
+    fn attributes(&self, theirs: &Node<'v>, first: Micros) -> Result<String> {
+        let known = origin::of(theirs)?;
+        let mut with = match theirs.is_erased() {
+            true => Attributes::new(),
+            false => theirs.attributes()?.unwrap_or_default(),
+        };
+        let agent = self.other.session(theirs.session())?;
+        let agent = agent.map_or("", |session| session.agent);
+        let origin = known.unwrap_or_else(|| {
+            json!({
+                "instance": self.other.instance().to_string(),
+                "event": theirs.id().0,
+                "time": first.0,
+                "agent": agent,
+            })
+        });
+        match theirs.is_erased() {
+            true => with = origin::left(&origin).unwrap_or_default(),
+            false => drop(with.insert(ORIGIN.into(), origin)),
+        }
+        Ok(attributes::to_json(&with)?)
+    }
+
+    /// The event's vector, if it is of our space; else what the built-in embedder makes of the text, if we use it.
+    fn vector(&mut self, theirs: &Node<'v>, text: &str) -> Result<Option<Vec<f32>>> {
+        let (own, other) = (self.plan.view, self.other);
+        let same = own.identity().space == other.identity().space
+            && own.vector_dimension() == other.vector_dimension();
+        match theirs.vector()? {
+            Some(vector) if same => Ok(Some(vector.to_vec())),
+            Some(_) => {
+                self.merged.other_vectors += 1;
+                Ok(self
+                    .plan
+                    .vector(None, None, text)?
+                    .map(|made| made.into_owned()))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Brings what changed there later than here.
+    pub(super) fn fields(&mut self) -> Result<()> {
+        let pairs: Vec<_> = self.matching.pairs().collect();
+        for (id, theirs_id) in pairs {
+            let (ours, theirs) = (self.plan.view.node(id)?, self.other.node(theirs_id)?);
+            self.uses(&ours, &theirs);
+            let mut changed = self.take_belief(&ours, &theirs);
+            if ours.is_erased() || theirs.is_erased() {
+                self.merged.erased_there += u64::from(!ours.is_erased());
+            } else {
+                changed |= self.take_attributes(&ours, &theirs)?;
+                changed |= self.take_vector(&ours, &theirs)?;
+                let (own, other) = (self.plan.view, self.other);
+                let is_other = own.identity().space != other.identity().space;
+                self.merged.other_vectors += u64::from(is_other && theirs.vector()?.is_some());
+            }
+            self.merged.changed += u64::from(changed);
+            self.room()?;
+        }
+        Ok(())
+    }
+
+    /// Which side set something later; never is before everything else. What was recorded once for both and never
+    /// changed is the same, and need not be read: of one lineage what has one recorded time was recorded once. Files
+    /// of other layouts have their times from elsewhere, and no history: a newer file of one brain says what it says.
+    fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
+        let there = self.theirs.field(theirs.id(), field);
+        let here = self.ours.field(ours.id(), field);
+        let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
+        match is_one && there.max(here).is_none() {
+            true => Ordering::Less,
+            false => there.cmp(&here),
+        }
+    }
+
+    /// Pinned, forgotten, compressed, the decay rate.
+    fn take_belief(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> bool {
+        let (before, after) = (ours.flags(), theirs.flags());
+        let is_compressed = before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED);
+        let mut flags = before.set(Flags::COMPRESSED, is_compressed);
+        for (flag, field) in [
+            (Flags::PINNED, Field::Pinned),
+            (Flags::FORGOTTEN, Field::Forgotten),
+        ] {
+            let has = after.has(flag);
+            if has != before.has(flag)
+                && self.later(field, ours, theirs).then(has.cmp(&!has)).is_gt()
+            {
+                flags = flags.set(flag, has);
+            }
+        }
+        let (own, next) = (ours.lambda(), theirs.lambda());
+        let order = self.later(Field::Lambda, ours, theirs);
+        let takes_rate =
+            own.to_bits() != next.to_bits() && order.then(next.total_cmp(&own)).is_gt();
+        if flags == before && !takes_rate {
+            return false;
+        }
+        let belief = Belief {
+            confidence: ours.confidence(),
+            flags,
+            lambda: if takes_rate { next } else { own },
+        };
+        self.beliefs.insert(ours.id(), belief);
+        true
+    }
+
+    fn take_attributes(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
+        let order = self.later(Field::Attributes, ours, theirs);
+        if order.is_lt() {
+            return Ok(false);
+        }
+        let mut own = ours.attributes()?.unwrap_or_default();
+        let mut next = theirs.attributes()?.unwrap_or_default();
+        // Where an event comes from is of the brain that it is in.
+        let origin = own.remove(ORIGIN);
+        next.remove(ORIGIN);
+        let is_greater = || attributes::to_json(&next).ok() > attributes::to_json(&own).ok();
+        if next == own || (order.is_eq() && !is_greater()) {
+            return Ok(false);
+        }
+        if let Some(origin) = origin {
+            next.insert(ORIGIN.into(), origin);
+        }
+        let json = match next.is_empty() {
+            true => String::new(),
+            false => attributes::to_json(&next)?,
+        };
+        self.plan.push(&Op::Attributes {
+            target: ours.id(),
+            json: &json,
+        });
+        Ok(true)
+    }
+
+    fn take_vector(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
+        let order = self.later(Field::Vector, ours, theirs);
+        if order.is_lt() || self.plan.view.identity().space != self.other.identity().space {
+            return Ok(false);
+        }
+        let (own, next) = (ours.vector()?, theirs.vector()?);
+        let dimension = self.plan.view.vector_dimension() as usize;
+        let fits = next.is_none_or(|vector| vector.len() == dimension);
+        // Negative zeros are no reason for another vector.
+        if own == next || !fits || (order.is_eq() && own.partial_cmp(&next) != Some(Ordering::Less))
+        {
+            return Ok(false);
+        }
+        let vector = bytes(next.unwrap_or_default());
+        self.plan.push(&Op::Vector {
+            target: ours.id(),
+            vector: &vector,
+        });
+        Ok(true)
+    }
+
+    /// The larger count of uses, and the later time.
+    fn uses(&mut self, ours: &Node<'v>, theirs: &Node<'v>) {
+        let more = theirs.access_count().saturating_sub(ours.access_count());
+        let at = theirs.last_accessed();
+        if more == 0 && at <= ours.last_accessed() {
+            return;
+        }
+        let encoded = Touches::encode(&[(ours.id(), more)]);
+        if let Some(entries) = Touches::from_bytes(&encoded) {
+            self.plan.push(&Op::Touch { at, entries });
+            self.merged.touched += 1;
+        }
+    }
+}

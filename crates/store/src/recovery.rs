@@ -1,0 +1,122 @@
+//! Opening a brain: what was acknowledged is there, what was not is whole or gone.
+//!
+//! Only a file of ours is opened: one that somebody put there has to be adopted. Three cases:
+//! - The file was closed in order, or made by this process: nothing to do.
+//! - The operating system started since: what the cache held is gone, and what is read is what the medium
+//!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
+//!   continue a new chain.
+//! - The process died in this boot: frames may be in the cache only, and after a failed sync the cache lies
+//!   about the medium; the folder's names are no better. What is whole goes into a new file, even if there
+//!   is no frame.
+
+use std::sync::Arc;
+
+use amem_format::brain::Brain;
+use amem_format::journal::live::{self, Live};
+use amem_format::mapping::Map;
+
+use crate::adoption::{self, Standing};
+use crate::checkpoint::Checkpoint;
+use crate::disk::File;
+use crate::error::{Error, Result};
+use crate::folder::{Folder, file_name};
+use crate::space::write_zeros;
+use crate::store::Store;
+use crate::unnamed;
+
+pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
+    let file_name = file_name(name)?;
+    // A file that is not ours is not even touched.
+    if adoption::standing(folder, name)? != Standing::Ours {
+        return Err(Error::NotOurs { name: name.into() });
+    }
+    let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
+        _ => Error::disk("open", &file_name, e),
+    })?;
+    open_file(folder, name, file)
+}
+
+/// Opens a brain by its file, whoever has the name now.
+pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
+    let opened = recover(folder, name, file.clone());
+    // One that can't be opened needs its protection most, whatever its mode was. Somebody else's file is not ours to
+    // protect.
+    if matches!(&opened, Err(e) if !matches!(e, Error::NotOurs { .. })) {
+        drop(file.protect(folder.readers_of(name)));
+    }
+    opened
+}
+
+fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
+    let (file_name, disk) = (file_name(name)?, folder.disk());
+    unnamed::clear_old(folder, name)?;
+    let failed = |action: &'static str| {
+        let file_name = file_name.clone();
+        move |e| Error::disk(action, file_name, e)
+    };
+    // An earlier run may have died between a rename and the sync of the folder.
+    disk.sync_folder("").map_err(failed("sync the folder of"))?;
+    let len = file.len().map_err(failed("look at"))?;
+    let map: Map = file.map(len).map_err(failed("map"))?;
+    let brain = Arc::new(Brain::open(map)?);
+    let Some(start) = brain.start() else {
+        return Err(amem_format::Error::Foreign.into());
+    };
+    let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
+    if cell(live::HOME) != Some(folder.home_of(name, file.id())) {
+        return Err(Error::NotOurs { name: name.into() });
+    }
+    let live = brain.live();
+    let clean = cell(live::CLEAN).unwrap_or(0);
+    let replayed = brain.replay(start, u64::MAX)?;
+    let end = replayed.position.at;
+    let durable = brain.durable();
+    if durable > end {
+        return Err(Error::Damaged {
+            name: file_name,
+            position: end,
+            durable,
+        });
+    }
+    // Where nobody says which run of the system this is, or that was, it may be the same.
+    let boot = disk.boot_id();
+    let same_boot = live.is_some_and(|live: Live| {
+        live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
+    });
+    // What the cache has may be nowhere else, whichever run of the system calls itself another: a container is started
+    // again beside the cache of the one before.
+    let in_doubt = cell(live::DOUBT).unwrap_or(0) != 0;
+    let mut store = Store::new(
+        folder.clone(),
+        name.into(),
+        file_name.clone(),
+        file.clone(),
+        brain,
+        replayed.position,
+        end,
+    );
+    let was_closed = clean == end || folder.take_created(file.id());
+    if (same_boot || in_doubt) && !was_closed {
+        store.clear_for_erase()?;
+        let mut checkpoint = Checkpoint::begin(&store)?;
+        checkpoint.build()?;
+        drop(store.install(checkpoint)?);
+        store.recovered = true;
+        return Ok(store);
+    }
+    zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;
+    store.space_end = len.max(end);
+    store.recovered = !was_closed;
+    store.take_ownership().map_err(|e| Error::Poisoned {
+        why: format!("taking ownership: {e}"),
+    })?;
+    store.protect_at_least()?;
+    Ok(store)
+}
+
+/// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
+fn zero_tail(file: &dyn File, end: u64, len: u64) -> std::io::Result<()> {
+    write_zeros(file, end, len)?;
+    file.sync()
+}

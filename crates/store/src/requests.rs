@@ -1,0 +1,98 @@
+//! Request ids: a retry is answered and not executed again.
+
+use amem_format::base::requests::{FORGOTTEN, millis};
+use amem_format::view::View;
+use amem_format::{Micros, limits};
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::error::{Error, Result};
+use crate::mutation::{Answer, Mutation, Request};
+
+/// Room for the bytes of a small request's body.
+const BODY_BYTES: usize = 1 << 10;
+
+/// The hash of what a request asks for: its mutation and its conditions.
+pub(crate) fn body_hash(request: &Request) -> Result<u128> {
+    let (lsn, head, agent) = (request.expected_lsn, request.expected_head, &*request.agent);
+    let room = Vec::with_capacity(BODY_BYTES);
+    let bytes = match &request.said {
+        None => {
+            let body: (&Mutation, _, _, &str) = (&request.mutation, lsn, head, agent);
+            postcard::to_extend(&body, room)
+        }
+        Some(said) => postcard::to_extend(&(said, lsn, head, agent), room),
+    };
+    let bytes = bytes.map_err(|e| Error::invalid("request", e.to_string()))?;
+    Ok(xxh3_128(&bytes))
+}
+
+/// The answer of a request that was executed before; an error if it can't be known any more.
+pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<Option<Answer>> {
+    if id.get_version_num() != 7 {
+        return Err(Error::invalid(
+            "request_id",
+            format!("{id} is not a UUIDv7: its time tells how long it is remembered"),
+        ));
+    }
+    let brain = view.brain();
+    let delta = brain
+        .delta()
+        .request_index
+        .get(id.as_u128())
+        .and_then(|at| brain.delta().requests.get(at));
+    let (lsn, known, answer) = match delta {
+        Some(r) => (r.lsn, r.body, brain.span(r.answer)?),
+        None => match brain.base().requests()?.find(&id)? {
+            Some(r) => (r.lsn, r.body, r.answer),
+            None => return refuse_expired(view, id, now),
+        },
+    };
+    if known != body && known != FORGOTTEN {
+        return Err(Error::RequestReused { id, lsn });
+    }
+    let mut answer: Answer = serde_json::from_slice(answer).map_err(|e| {
+        amem_format::Error::corrupt("request", 0, format!("the answer to {id}: {e}"))
+    })?;
+    answer.replayed = true;
+    Ok(Some(answer))
+}
+
+fn refuse_expired(view: &View, id: Uuid, now: Micros) -> Result<Option<Answer>> {
+    let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
+    let floor = view.brain().base().requests()?.floor();
+    if millis(&id) < oldest || millis(&id) <= floor {
+        return Err(Error::RequestExpired { id });
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn bodies_that_differ_in_a_type_alone_have_hashes_of_their_own() {
+        let values = [
+            json!(1),
+            json!(true),
+            json!("1"),
+            json!([1]),
+            json!(null),
+            json!(1.0),
+        ];
+        let bodies = values.into_iter().map(|value| {
+            let attributes = Some([("a".to_owned(), value)].into_iter().collect());
+            let target = amem_format::NodeId(1);
+            let mutation = Mutation::SetAttributes { target, attributes };
+            body_hash(&Request::new(mutation)).unwrap()
+        });
+        let mut hashes: Vec<u128> = bodies.collect();
+        let count = hashes.len();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), count);
+    }
+}

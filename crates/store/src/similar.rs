@@ -1,0 +1,21 @@
+//! The events most similar to a vector, for edges that a new event gets by itself.
+
+use amem_format::NodeId;
+use amem_format::query::similar::{Like, Similar};
+use amem_format::view::View;
+
+use crate::error::Result;
+
+/// The `k` visible events of the largest cosine from `min` on, largest first, then newest.
+pub(crate) fn most(view: &View, vector: &[f32], k: usize, min: f32) -> Result<Vec<(NodeId, f32)>> {
+    if k == 0 {
+        return Ok(Vec::new());
+    }
+    let query = Similar {
+        like: Like::Vector(vector.to_vec()),
+        limit: k,
+        min_similarity: Some(min),
+        ..Similar::default()
+    };
+    Ok(query.run(view)?.hits)
+}
