@@ -151,7 +151,7 @@ const EXPOSED: [Exposed; 9] = [
                 "EXPOSURE of 10 (systemd 252)",
             ),
             (PAGE, "| amemd.service | EXPOSURE |"),
-            ("README.md", "is exposed EXPOSURE of 10"),
+            ("README.md", "rates its exposure EXPOSURE of 10"),
         ],
     },
     Exposed {
