@@ -1,7 +1,7 @@
-"""Builds the package: compiles the protos into one file of descriptors inside of it.
+"""Builds the package: compiles the protos into one descriptor file inside it.
 
-No code is generated. The descriptors become messages in a pool of the package's own, so that neither a module `amem`
-nor the process's pool of protobuf is touched, whatever else uses amemd's protos beside this package.
+Generates no code. The package loads the descriptors into its own pool, so it conflicts neither with a module `amem` nor
+with the process's default pool of protobuf.
 """
 
 import shutil
@@ -18,7 +18,7 @@ DESCRIPTORS = "amem.v1.binpb"
 
 
 def protos() -> Path:
-    """Where the protos are: beside this file in a source distribution, else in the repository."""
+    """The folder of the protos: beside this file in a source distribution, else in the repository."""
     for folder in (HERE / "proto", HERE.parent.parent / "proto" / "proto"):
         if (folder / "amem" / "v1").is_dir():
             return folder
@@ -38,7 +38,7 @@ def compile_protos(out: Path) -> None:
         f"--descriptor_set_out={out}",
     ]
     if subprocess.run([*protoc, *files]).returncode != 0:
-        raise SystemExit("amemd: the protos were not compiled; grpcio-tools is needed to build")
+        raise SystemExit("amemd: protoc failed; the build needs grpcio-tools")
 
 
 class BuildWithDescriptors(build_py):

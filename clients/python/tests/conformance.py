@@ -2,7 +2,7 @@
 
     python conformance.py --target unix:/path/to/amemd.sock --cases clients/conformance.json
 
-How a case is read is told in clients/README.md. The name of each case is printed when it holds; the exit code is 1 with
+clients/README.md explains the cases. Prints the name of each case that passes; the exit code is 1 with
 the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again on the
 same folder and target, and give it a line.
 """
@@ -32,11 +32,11 @@ args = parser.parse_args()
 
 
 class Mismatch(Exception):
-    """What was found is not what was expected."""
+    """A result differs from the expected one."""
 
 
 def plain(value):
-    """What a call gives, as JSON has it."""
+    """The result of a call, as JSON."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -47,7 +47,7 @@ def plain(value):
 
 
 def compare(found, expected, path="it"):
-    """Objects must have what is expected of them, lists must be of one length, numbers equal."""
+    """Objects must have the expected fields, lists the same length, numbers must be equal."""
 
     def fail(why):
         raise Mismatch(f"{path} is {json.dumps(found, ensure_ascii=False, default=str)[:600]}, {why}")
@@ -82,7 +82,7 @@ def compare(found, expected, path="it"):
         for place, wanted in enumerate(expected):
             compare(found[place], wanted, f"{path}[{place}]")
         return None
-    # True is no 1 here.
+    # True is not 1 here.
     if found != expected or isinstance(found, bool) != isinstance(expected, bool):
         fail(f"not {json.dumps(expected, ensure_ascii=False)}")
     return None
@@ -113,7 +113,7 @@ class Case:
             shutil.rmtree(self.folder)
 
     def filled(self, value):
-        """What a case says, with what was saved in the place of its names."""
+        """A value of a case, with saved results in place of their names."""
         if isinstance(value, str) and value.startswith("$"):
             return self.saved[value[1:]]
         if isinstance(value, list):
@@ -166,7 +166,7 @@ class Case:
             self.brain.add_many([amemd.New("fact", f"number {n}") for n in range(start, min(start + 500, count))])
 
     def do_add_long(self, size):
-        """A text of so many bytes, of which some repeat and some do not."""
+        """A text of `size` bytes, partly repeating."""
         words = [f"word {n} again and again, " for n in range(size // 20)]
         return self.brain.add_fact("".join(words)[:size])
 
@@ -180,7 +180,7 @@ class Case:
         self.commits = self.brain.subscribe(after_lsn)
 
     def do_next_commits(self, count):
-        """The next commits; uses of events, which the daemon counts when it has time, are passed over."""
+        """The next commits, without touches, which the daemon commits when idle."""
         found = []
         while len(found) < count:
             commit = next(self.commits)
@@ -191,7 +191,7 @@ class Case:
         return found
 
     def do_closed_while_it_waits(self):
-        """Whether a subscription that is closed by somebody else ends."""
+        """True if a subscription ends that another thread closes."""
         threading.Timer(0.05, self.commits.close).start()
         return next(self.commits, None) is None
 
@@ -211,7 +211,7 @@ class Case:
         return text.encode() in Path(self.brain.file).read_bytes()
 
     def do_reader_equals_daemon(self):
-        """Every event, every edge, every session, and what is believed in place of each event."""
+        """Compares every event, edge, session and head."""
         if self.reader_open is None:
             self.reader_open = amemd.Reader(self.brain.file)
         reader = self.reader_open
@@ -219,7 +219,7 @@ class Case:
             reader.refresh()
             ids = list(range(len(reader)))
             told = self.brain.get_many(ids, include_forgotten=True, vectors=True, edges=True, touch=False)
-            # Uses of events are counted when the daemon has time: both must be of one commit.
+            # The daemon commits touches when idle: both must show the same commit.
             if self.brain.lsn == reader.lsn:
                 break
             assert reader.is_live and attempt < 99, f"the reader is at {reader.lsn}, the daemon at {self.brain.lsn}"
@@ -236,7 +236,7 @@ class Case:
         for id in sorted(shown):
             mine, daemon = reader.resolve(id), self.brain.resolve(id, touch=False)
             for part in ("chain", "heads"):
-                # A forgotten event of a chain is a stub there.
+                # The daemon shows a forgotten event of a chain as a stub.
                 ids_of = [[one.id for one in getattr(resolved, part)] for resolved in (mine, daemon)]
                 compare(*ids_of, f"{part} of {id}")
             compare(mine.contested, daemon.contested, f"contested {id}")
@@ -319,7 +319,7 @@ def main():
         for number, case in chosen:
             try:
                 run(client, number, case)
-            except Exception as why:  # Whatever it is, the case is named.
+            except Exception as why:  # Any error names the case.
                 print(f"FAILED: {case['name']}: {type(why).__name__}: {why}", flush=True)
                 if not isinstance(why, (Mismatch, amemd.AmemError)):
                     raise

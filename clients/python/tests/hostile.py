@@ -1,11 +1,10 @@
-"""Files that lie: whatever is done to a brain's bytes, the reader says DamagedFile, or reads what is there, and soon.
+"""Hostile files: whatever is done to a brain's bytes, the reader raises DamagedFile or reads the file, within limits.
 
     python hostile.py --target unix:/path/to/amemd.sock
 
-The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut;
-and, as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some files
-say that a running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what happened
-otherwise.
+The daemon creates a brain; the test damages copies of its file: it flips bits, enlarges numbers, truncates the file, and
+repairs the checksums of the journal's frames, as an attacker can. Some files claim a running daemon as their owner, and a
+wrong length. On a failure the exit code is 1, and the output has the seed and the error.
 """
 
 import argparse
@@ -29,14 +28,14 @@ parser.add_argument("--token", help="what TCP asks for")
 parser.add_argument("--rounds", type=int, default=600)
 args = parser.parse_args()
 
-#: Seconds that one file may take.
+#: Maximum time for one file, in seconds.
 PATIENCE = 10.0
-#: Bytes of memory that one file may take.
+#: Maximum memory for one file, in bytes.
 ROOM = 64 << 20
 
 
 def make():
-    """The bytes of a brain that has everything, in its base and in its journal."""
+    """The bytes of a brain with every feature, in its base and in its journal."""
     with connect(args.target, token=args.token, agent="hostile") as client:
         brain = client.brain("hostile", create=True, dimension=3)
         for words in ("in the base", "in the journal"):
@@ -57,13 +56,13 @@ def make():
             if words == "in the base":
                 brain.checkpoint()
         whole = Path(brain.file).read_bytes()
-        # Space for frames to come says nothing; a page of it is enough.
+        # One page of the space for future frames is enough.
         at = journal(whole)
         return whole[: frames(whole, at)[-1][1] + 4096]
 
 
 def read_all(path):
-    """Everything that a reader can be asked."""
+    """Calls every read of a reader."""
     with Reader(path) as reader:
         for event in reader.events():
             reader.edges(event.id)
@@ -78,7 +77,7 @@ def read_all(path):
 
 
 def journal(data):
-    """Where the journal begins."""
+    """The position of the journal."""
     for at in range(0, len(data), 4096):
         if data[at] == 0x7F and data[at + 16 : at + 24] == b"AMEMJRNL":
             return at
@@ -111,7 +110,7 @@ def frames(data, at):
 
 
 def changed(whole, at, chance):
-    """The bytes, with something done to them."""
+    """The bytes, damaged at random."""
     data = bytearray(whole)
     payloads = frames(data, at)
     kind = chance.randrange(6)
@@ -141,7 +140,7 @@ def changed(whole, at, chance):
 
 
 def owned(path, data, at, chance):
-    """Makes a file say that a daemon owns it now, and has written up to some place."""
+    """Marks a file as owned by a running daemon, with a random `committed`."""
     boot = uuid.UUID(Path("/proc/sys/kernel/random/boot_id").read_text().strip()).int
     about = os.stat(path)
     ends = [end for _, end in frames(data, at)] or [at + 8192]

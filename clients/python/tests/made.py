@@ -18,7 +18,7 @@ COMMITTED, OWNER, SUPERSEDED_BY, MUST_DROP = 0, 64, 128, 192
 
 
 def brain(texts, generation=1, instance=b"i" * 16):
-    """The bytes of a file whose events have these texts, and a vector of 1 and 2 each."""
+    """The bytes of a file whose events have these texts, each with the vector (1, 2)."""
     lineage, at = b"l" * 16, 64
     base = struct.pack("<4sIIIQQQQQQ", b"AMEM", 1, 2, 0, 0, 0, at, at, at, at)
     base += struct.pack("<BQ16s16sQQq", 0x41, 56, lineage, instance, generation, 0, 0)
@@ -45,7 +45,7 @@ def tell(path, cell, *values):
 
 
 def own(path, data):
-    """Writes a file as a running daemon's, all of it committed; into the inode that is there, if one is."""
+    """Writes a file as a running daemon's, all of it committed; into the existing inode, if any."""
     with open(path, "r+b" if os.path.exists(path) else "xb") as file:
         file.write(data)
     boot = uuid.UUID(Path("/proc/sys/kernel/random/boot_id").read_text().strip()).int
@@ -62,7 +62,7 @@ def publish(path, data):
 
 
 def is_held(inode):
-    """True if this process has the file open or mapped: what the daemon tells of it after an erase."""
+    """True if this process has the file open or mapped, as the daemon checks after an erase."""
     for number in os.listdir("/proc/self/fd"):
         try:
             if os.stat(f"/proc/self/fd/{number}").st_ino == inode:

@@ -136,7 +136,7 @@ class Conversions(unittest.TestCase):
             [_wire.enum_name("CommitKind", n) for n in (1, 12, 99)], ["ingest", "set-vector", "CommitKind-99"]
         )
 
-    def test_the_messages_are_in_nobodys_pool(self):
+    def test_the_messages_are_in_a_pool_of_their_own(self):
         from google.protobuf import descriptor_pool
 
         with self.assertRaises(KeyError):
@@ -179,10 +179,10 @@ class Refusals(unittest.TestCase):
             self.assertEqual(_call.is_passing(refused(code, reason, "")), passes, reason)
 
     def test_attempts_end(self):
-        with amemd.connect("unix:/nowhere/s", retry_for=0.3, agent="x") as nobody:
+        with amemd.connect("unix:/nowhere/s", retry_for=0.3, agent="x") as client:
             began = time.monotonic()
             with self.assertRaises(amemd.Unavailable) as caught:
-                nobody.version()
+                client.version()
         self.assertEqual(caught.exception.code, "UNAVAILABLE")
         self.assertLess(time.monotonic() - began, 5)
 
@@ -288,7 +288,7 @@ class Targets(unittest.TestCase):
         for target in here:
             amemd.connect(target, token="secret").close()
         for target in there:
-            with self.assertRaisesRegex(ValueError, "without TLS anybody in between could read the token"):
+            with self.assertRaisesRegex(ValueError, "a token goes there by TLS only"):
                 amemd.connect(target, token="secret")
         amemd.connect("h:1", token="secret", tls=amemd.Tls(authority=b"")).close()
         amemd.connect("h:1").close()
@@ -296,8 +296,8 @@ class Targets(unittest.TestCase):
     def test_what_is_secret_is_in_no_repr(self):
         tls = amemd.Tls(authority=b"an authority", certificate=b"a certificate", key=b"a hidden key")
         with amemd.connect("localhost:1", token="hidden-token") as made:
-            told = [repr(tls), str(tls), f"{tls}", *map(repr, (made, made._caller)), *map(repr, vars(made).values())]
-        for one in told:
+            printed = [repr(tls), str(tls), f"{tls}", *map(repr, (made, made._caller)), *map(repr, vars(made).values())]
+        for one in printed:
             self.assertNotIn("hidden", one)
         self.assertIn("an authority", repr(tls))
         self.assertEqual(tls.key, b"a hidden key")
@@ -332,8 +332,8 @@ class Payloads(unittest.TestCase):
 
 
 class Erased(unittest.TestCase):
-    def told(self, *attributes):
-        """What is left of attributes that are set after an event was erased."""
+    def read_back(self, *attributes):
+        """The attributes that remain if they are set after an event was erased."""
         payload = struct.pack("<BQBBIqffI", 1, 0, 0, 0, 0, 1, 1, 0, 0) + struct.pack("<BQ", 14, 0)
         for json_text in attributes:
             payload += struct.pack("<BQI", 5, 0, len(json_text)) + json_text
@@ -347,15 +347,15 @@ class Erased(unittest.TestCase):
     def test_attributes_of_an_erased_event_that_say_more_than_its_origin_are_passed_over(self):
         origin = b'{"amem.origin":{"event":7}}'
         for more in (b'{"amem.origin":1,"a":2}', b'{"a":2}', b"[]", b"no JSON", b"{}", b""):
-            self.assertIsNone(self.told(more), more)
-            self.assertEqual(self.told(origin, more), origin)
+            self.assertIsNone(self.read_back(more), more)
+            self.assertEqual(self.read_back(origin, more), origin)
 
 
 class Transactions(unittest.TestCase):
     START = _journal.Position(0, 4, 99)
 
     def following(self, payloads):
-        """What is read of frames of one transaction."""
+        """Reads the frames of one transaction."""
         data, checksum = b"", self.START.checksum
         for at, payload in enumerate(payloads):
             front = struct.pack("<IBBHQqII", len(payload), 1, at + 1 < len(payloads), 0, 5 + at, 7, 0, 0)
@@ -365,10 +365,10 @@ class Transactions(unittest.TestCase):
 
     def test_a_transaction_goes_on_only_behind_frames_that_say_something(self):
         transaction, torn = self.following([b"one", b"two", b""])
-        # Where payloads stand is kept, and none of them.
+        # Memory has the positions of payloads, not the payloads.
         self.assertEqual((transaction.frames, torn), ([(40, 3), (88, 3), (136, 0)], None))
         for payloads in ([b"", b"one"], [b"one", b"", b"two"]):
-            with self.assertRaisesRegex(amemd.DamagedFile, "says nothing"):
+            with self.assertRaisesRegex(amemd.DamagedFile, "empty frame"):
                 self.following(payloads)
 
     def test_a_large_transaction_is_not_held(self):
@@ -388,7 +388,7 @@ class Transactions(unittest.TestCase):
 
 
 class Successors(unittest.TestCase):
-    """A file that is followed, and what takes its place."""
+    """A followed file, and the files that replace it."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -435,7 +435,7 @@ class Successors(unittest.TestCase):
                     reader.refresh()
                 self.assertEqual((caught.exception.path, caught.exception.by), (self.path, 2))
                 self.assertFalse(reader.is_live)
-                # What is shown is as it was.
+                # The reader shows the old content.
                 self.assertEqual((reader.lsn, reader.text(0)), (1, "one"))
         made.publish(self.path, made.brain(["one", "two"], 2))
         self.assertTrue(reader.refresh())
@@ -452,7 +452,7 @@ class Successors(unittest.TestCase):
 
     def test_what_is_closed_is_let_go_of_and_not_read(self):
         reader = self.open()
-        # What a file gains is mapped anew, beside its base.
+        # A grown file gets a second mapping, beside that of its base.
         for texts in (["one", "two"], ["one", "two", "three" * 1000], ["one", "two", "three" * 1000, "four"]):
             made.own(self.path, made.brain(texts))
             self.assertTrue(reader.refresh())
@@ -472,7 +472,7 @@ class Successors(unittest.TestCase):
         try:
             amemd.Reader(self.path)
         except amemd.DamagedFile as damage:
-            # An error that is kept keeps what its frames had; assertRaises would clear them.
+            # A stored error keeps the variables of its frames alive; assertRaises would clear them.
             self.assertIsNotNone(damage.__traceback__)
             self.assertFalse(made.is_held(self.inode))
         else:
@@ -493,7 +493,7 @@ class Successors(unittest.TestCase):
             with self.assertRaises(amemd.MustDrop):
                 reader.text(0)
         self.assertEqual(list(event.vector), [1, 2])
-        # The file that comes next may have the inode of the one that was let go of.
+        # The next file may have the inode of the closed one.
         os.truncate(aside, 0)
         made.own(aside, made.brain(["1", "two"], 2))
         os.rename(aside, self.path)

@@ -9,8 +9,8 @@
         for hit in brain.search("what does the build need"):
             print(hit.score, hit.event.text)
 
-`connect` talks to the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file itself, live, with the
-standard library alone: nothing of grpcio is loaded until something of the client is asked for.
+`connect` calls the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file directly, live, with the
+standard library alone: grpcio is imported on the first use of the client.
 """
 
 from __future__ import annotations

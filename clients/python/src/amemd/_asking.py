@@ -1,4 +1,4 @@
-"""Asking a brain. Each question is answered from one view; with `as_of`, that of an earlier LSN or time."""
+"""Queries of a brain. Each is answered from one view; with `as_of`, that of an earlier LSN or time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .types import (
 
 
 class Asking(Writing):
-    """What a brain can be asked."""
+    """The queries of a brain."""
 
     def get(
         self,
@@ -37,7 +37,7 @@ class Asking(Writing):
         vectors: bool = False,
         touch: Optional[bool] = None,
     ) -> Event:
-        """An event by its id. `touch` counts it as used; yes unless told otherwise."""
+        """An event by its id. `touch` counts it as used; default: yes."""
         return self.get_many(
             [event], as_of=as_of, include_forgotten=include_forgotten, edges=edges, vectors=vectors, touch=touch
         )[0]
@@ -52,7 +52,7 @@ class Asking(Writing):
         vectors: bool = False,
         touch: Optional[bool] = None,
     ) -> List[Event]:
-        """Events by their ids, in that order; one that is not there fails the call."""
+        """Events by their ids, in that order; NotFound if one does not exist."""
         answer = self._ask(
             "GetEvents",
             event_ids=list(events),
@@ -78,7 +78,7 @@ class Asking(Writing):
         neighbour_share: Optional[float] = None,
         session_share: Optional[float] = None,
     ) -> List[Hit]:
-        """What answers a question best: words, vectors and the graph together."""
+        """The best answers to a question, by words, vectors and the graph together."""
         answer = self._ask(
             "Search",
             text=text,
@@ -97,7 +97,7 @@ class Asking(Writing):
     def text(
         self, text: str, *, where: Optional[Where] = None, limit: int = 10, as_of: Optional[Moment] = None
     ) -> List[Hit]:
-        """What answers a question best by its words alone."""
+        """The best answers to a question, by words alone."""
         answer = self._ask(
             "Text", text=text, selection=_convert.selection(where), limit=limit, as_of=_convert.as_of(as_of)
         )
@@ -114,9 +114,9 @@ class Asking(Writing):
         as_of: Optional[Moment] = None,
         approximate: bool = False,
     ) -> List[Hit]:
-        """The events whose vectors point the same way as an event's or as a vector; the score is the cosine."""
+        """The events whose vectors are nearest to an event's, or to a vector; the score is the cosine."""
         if (event is None) == (vector is None):
-            raise ValueError("similar to what: an event, or a vector")
+            raise ValueError("pass either event or vector")
         answer = self._ask(
             "Similar",
             event_id=event,
@@ -138,7 +138,7 @@ class Asking(Writing):
         limit: Optional[int] = 50,
         as_of: Optional[Moment] = None,
     ) -> List[Event]:
-        """The events that meet conditions, by `newest`, `oldest` or `strongest`; all of them without a limit."""
+        """The events that meet conditions, by `newest`, `oldest` or `strongest`; all of them with `limit=None`."""
         return self._pages(
             "Pattern",
             limit,
@@ -177,7 +177,7 @@ class Asking(Writing):
         include_forgotten: bool = False,
         touch: Optional[bool] = None,
     ) -> Resolved:
-        """What is believed now in place of an event."""
+        """The event that is believed now instead of an event."""
         answer = self._ask(
             "Resolve", event_id=event, as_of=_convert.as_of(as_of), include_forgotten=include_forgotten, touch=touch
         )
@@ -192,7 +192,7 @@ class Asking(Writing):
         as_of: Optional[Moment] = None,
         include_forgotten: bool = False,
     ) -> Walk:
-        """What an event rests on: what caused it and speaks for it, and what caused that."""
+        """The events that an event rests on: its causes and evidence, and theirs."""
         return _convert.walk(
             self._ask(
                 "Why",
@@ -214,7 +214,7 @@ class Asking(Writing):
         as_of: Optional[Moment] = None,
         include_forgotten: bool = False,
     ) -> Walk:
-        """What rests on an event; with `parts`, what belongs to it, too."""
+        """The events that rest on an event; with `parts`, also those that belong to it."""
         return _convert.walk(
             self._ask(
                 "Impact",
@@ -237,7 +237,7 @@ class Asking(Writing):
         limit: int = 0,
         as_of: Optional[Moment] = None,
     ) -> Walk:
-        """What can be reached from an event, `outgoing`, `incoming` or `both` ways, breadth first."""
+        """The events reachable from an event along `outgoing`, `incoming` or `both` edges, breadth first."""
         return _convert.walk(
             self._ask(
                 "Traverse",
@@ -260,7 +260,7 @@ class Asking(Writing):
         depth: int = 0,
         as_of: Optional[Moment] = None,
     ) -> List[Step]:
-        """The shortest way from one event to another; empty if none is short enough."""
+        """The shortest path from one event to another; empty if none is within `depth`."""
         answer = self._ask(
             "Path",
             from_id=start,
@@ -273,7 +273,7 @@ class Asking(Writing):
         return [_convert.step(one) for one in answer.steps]
 
     def conflicts(self, limit: Optional[int] = 50, *, as_of: Optional[Moment] = None) -> List[Conflict]:
-        """What contradicts what, and which beliefs are contested."""
+        """Contradictions, and contested beliefs."""
         return self._pages(
             "ListConflicts",
             limit,
@@ -292,7 +292,7 @@ class Asking(Writing):
         as_of: Optional[Moment] = None,
         touch: Optional[bool] = None,
     ) -> Context:
-        """What is known of a question as a text of at most so many tokens, for a prompt."""
+        """A text for a prompt: what the brain knows about a question, in at most `budget` tokens."""
         return _convert.context(
             self._ask(
                 "Context",
@@ -317,7 +317,7 @@ class Asking(Writing):
         include_forgotten: bool = False,
         as_of: Optional[Moment] = None,
     ) -> Rows:
-        """Stages composed in one call on one view; `amemd.pipe` makes them."""
+        """Runs sources and stages in one call on one view; `amemd.pipe` makes them."""
         return _convert.rows(
             self._ask(
                 "Pipeline",
@@ -330,7 +330,7 @@ class Asking(Writing):
         )
 
     def sessions(self, state: str = "", *, oldest_first: bool = False, limit: Optional[int] = 50) -> List[Session]:
-        """Sessions by number: all, the `open` or the `closed` ones."""
+        """Sessions by number: all, or with `state` the `open` or the `closed` ones."""
         return self._pages(
             "ListSessions",
             limit,

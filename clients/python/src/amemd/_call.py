@@ -1,8 +1,8 @@
-"""One call: made, made again if it may be, and its refusal told.
+"""One call with its retries, and its refusal as an exception.
 
-What passes is tried again: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost), and a
-full queue. Reads change nothing, and writes carry a request id, so that neither is done twice. Promises: from the first
-failure on no attempt is begun after `retry_for` seconds.
+Temporary failures are retried: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost),
+and a full queue. Reads change nothing, and writes carry a request id, so a retry never applies a change twice.
+Promises: no attempt begins later than `retry_for` seconds after the first failure.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import grpc
 from . import _wire
 from .errors import Refused, refused
 
-#: Seconds of the first pause at most; each further one is at most twice as long.
+#: Maximum of the first pause, in seconds; each further one is at most twice as long.
 FIRST_PAUSE = 0.02
-#: Seconds of a pause at most.
+#: Maximum of any pause, in seconds.
 LONGEST_PAUSE = 2.0
 
 
 def new_request_id() -> str:
-    """A UUIDv7: 48 bits of milliseconds, then chance."""
+    """A UUIDv7: 48 bits of milliseconds, then random bits."""
     chance = int.from_bytes(os.urandom(10), "big")
     number = (time.time_ns() // 1_000_000) << 80 | chance
     number = number & ~(0xF << 76) | 7 << 76
@@ -35,14 +35,14 @@ def new_request_id() -> str:
 
 
 def is_passing(refusal: Refused) -> bool:
-    """True if the same request may be done in a moment."""
+    """True if a retry of the same request may succeed soon."""
     if refusal.code == "RESOURCE_EXHAUSTED":
         return refusal.reason in ("QUEUE_FULL", "LOAD")
     return refusal.code == "UNAVAILABLE"
 
 
-def told(error: grpc.RpcError) -> Refused:
-    """What gRPC says of a call that failed."""
+def refusal_of(error: grpc.RpcError) -> Refused:
+    """The refusal in a gRPC error."""
     reason = ""
     metadata: Dict[str, str] = {}
     for key, value in error.trailing_metadata() or ():
@@ -60,15 +60,15 @@ class Attempts:
         self._pause = FIRST_PAUSE
 
     def progress(self) -> None:
-        """Something came: the time for attempts begins anew with the next failure."""
+        """Restarts the time for attempts with the next failure."""
         self._until, self._pause = None, FIRST_PAUSE
 
     def wait(self, refusal: Refused, stopped: Optional[threading.Event] = None) -> None:
-        """Waits until the next attempt; raises the refusal if there is to be none."""
+        """Waits until the next attempt; raises the refusal if it is final or the time is up."""
         now = time.monotonic()
         if self._until is None:
             self._until = now + self._retry_for
-        # Half of it is left to chance, so that those who were refused together do not come back together.
+        # Half of the pause is random, so that clients refused together do not retry together.
         pause = self._pause * (0.5 + random.random() / 2)
         if not is_passing(refusal) or now + pause > self._until:
             raise refusal
@@ -80,7 +80,7 @@ class Attempts:
 
 
 class Caller:
-    """Makes calls on a channel."""
+    """Calls over a channel."""
 
     def __init__(self, channel: Any, token: Optional[str], timeout: float, retry_for: float) -> None:
         self.channel = channel
@@ -90,7 +90,7 @@ class Caller:
         self._unary: Dict[str, Any] = {}
 
     def call(self, name: str, request: Dict[str, Any]) -> Any:
-        """Makes a call of one request and one response."""
+        """A unary call, with retries."""
         method = _wire.METHODS[name]
         if name not in self._unary:
             self._unary[name] = self.channel.unary_unary(
@@ -104,14 +104,14 @@ class Caller:
             try:
                 return self._unary[name](message, metadata=self.metadata, timeout=self.timeout)
             except grpc.RpcError as error:
-                refusal = told(error)
+                refusal = refusal_of(error)
             options = request.get("options")
             if options:
                 refusal.metadata["request_id"] = options["request_id"]
             attempts.wait(refusal)
 
     def stream(self, name: str, request: Dict[str, Any]) -> Any:
-        """Begins a call of one request and many responses, which has no end of its own."""
+        """Begins a call with a stream of responses and no deadline."""
         method = _wire.METHODS[name]
         begin = self.channel.unary_stream(
             method.path,

@@ -1,4 +1,4 @@
-"""What is under every call to a brain: who asks, which brain, and how far it was seen."""
+"""The base of every call to a brain: its name, the agent, and the newest LSN seen."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ._call import Caller, new_request_id
 from ._convert import given
 from .types import If
 
-#: Events of one page of a listing.
+#: Rows per page of a listing.
 PAGE = 1000
 
 
 class Calls:
-    """A brain of a daemon, to be asked by the names of the RPCs."""
+    """A brain of a daemon, called by the names of the RPCs."""
 
     def __init__(self, caller: Caller, name: str, agent: str, opened: Any) -> None:
         self._caller = caller
@@ -21,7 +21,8 @@ class Calls:
         self.agent = agent
         #: The newest commit that an answer to this object named.
         self.lsn: int = opened.moment.lsn
-        #: Which brain answered last: one that was made anew under the same name is another.
+        #: The instance that answered last: a brain that was removed and created again under its name is another
+        #: instance.
         self.instance: str = opened.moment.instance
         #: The file, on the daemon's machine.
         self.file: str = opened.path

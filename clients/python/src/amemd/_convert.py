@@ -1,6 +1,6 @@
-"""Between messages and what the client gives and takes.
+"""Conversions between messages and the client's types.
 
-JSON and text come as they are in the message; numbers of 32 bits keep the value that they have.
+JSON and text stay as in the message; 32-bit numbers keep their value.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def micros(time: Any) -> int:
     return int(time.seconds) * 1_000_000 + int(time.nanos) // 1000
 
 
-def erased(told: Any) -> Erased:
+def erased(message: Any) -> Erased:
     return Erased(
-        episodes=list(told.episode_ids),
-        generation=told.generation,
-        readers_gone_micros=micros(told.readers_gone) if told.HasField("readers_gone") else None,
-        holders=[FileHolder(holder.process_id, holder.program) for holder in told.holders],
-        readers_unknown=told.readers_unknown,
+        episodes=list(message.episode_ids),
+        generation=message.generation,
+        readers_gone_micros=micros(message.readers_gone) if message.HasField("readers_gone") else None,
+        holders=[FileHolder(holder.process_id, holder.program) for holder in message.holders],
+        readers_unknown=message.readers_unknown,
     )
 
 
@@ -78,7 +78,7 @@ def vector(values: Optional[Sequence[float]]) -> Optional[Request]:
 
 
 def attributes(given: Optional[Mapping[str, Any]]) -> str:
-    """Attributes as JSON; NaN and infinity, which JSON has not, are refused."""
+    """Attributes as JSON; ValueError for NaN and infinity, which JSON cannot express."""
     return json.dumps(given, ensure_ascii=False, allow_nan=False) if given else ""
 
 
@@ -89,7 +89,7 @@ def as_of(moment: Optional[Moment]) -> Optional[Request]:
 
 
 def given(**fields: Any) -> Request:
-    """The fields that say something."""
+    """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -135,123 +135,128 @@ def selection(where: Optional[Where]) -> Request:
     )
 
 
-def edge(told: Any) -> Edge:
-    return Edge(told.source, told.target, type_name(EDGE_TYPES, told.type - 1), told.weight, micros(told.created_at))
+def edge(message: Any) -> Edge:
+    kind = type_name(EDGE_TYPES, message.type - 1)
+    return Edge(message.source, message.target, kind, message.weight, micros(message.created_at))
 
 
-def event(told: Any, with_edges: bool = False) -> Event:
+def event(message: Any, with_edges: bool = False) -> Event:
     return Event(
-        id=told.id,
-        type=type_name(EVENT_TYPES, told.type - 1),
-        text=told.text,
-        session=told.session_id,
-        created_micros=micros(told.created_at),
-        event_micros=micros(told.event_time) if told.HasField("event_time") else None,
-        confidence=told.confidence,
-        strength=told.strength,
-        decay_rate=getattr(told, "lambda"),
-        access_count=told.access_count,
-        accessed_micros=micros(told.last_accessed),
-        pinned=told.pinned,
-        forgotten=told.forgotten,
-        compressed=told.compressed,
-        erased=told.erased,
-        attributes=json.loads(told.attributes_json) if told.attributes_json else {},
-        session_key=told.session_key,
-        has_vector=told.has_vector or told.HasField("vector"),
-        vector=list(told.vector.values) if told.HasField("vector") else None,
-        edges=[edge(one) for one in told.edges] if with_edges else None,
+        id=message.id,
+        type=type_name(EVENT_TYPES, message.type - 1),
+        text=message.text,
+        session=message.session_id,
+        created_micros=micros(message.created_at),
+        event_micros=micros(message.event_time) if message.HasField("event_time") else None,
+        confidence=message.confidence,
+        strength=message.strength,
+        decay_rate=getattr(message, "lambda"),
+        access_count=message.access_count,
+        accessed_micros=micros(message.last_accessed),
+        pinned=message.pinned,
+        forgotten=message.forgotten,
+        compressed=message.compressed,
+        erased=message.erased,
+        attributes=json.loads(message.attributes_json) if message.attributes_json else {},
+        session_key=message.session_key,
+        has_vector=message.has_vector or message.HasField("vector"),
+        vector=list(message.vector.values) if message.HasField("vector") else None,
+        edges=[edge(one) for one in message.edges] if with_edges else None,
     )
 
 
-def step(told: Any) -> Step:
-    is_first = not told.HasField("parent")
+def step(message: Any) -> Step:
+    is_first = not message.HasField("parent")
     return Step(
-        event=event(told.event),
-        depth=told.depth,
-        parent=None if is_first else told.parent,
-        type=None if is_first else type_name(EDGE_TYPES, told.type - 1),
-        incoming=told.incoming,
+        event=event(message.event),
+        depth=message.depth,
+        parent=None if is_first else message.parent,
+        type=None if is_first else type_name(EDGE_TYPES, message.type - 1),
+        incoming=message.incoming,
     )
 
 
-def walk(told: Any) -> Walk:
-    return Walk([step(one) for one in told.steps], told.truncated)
+def walk(message: Any) -> Walk:
+    return Walk([step(one) for one in message.steps], message.truncated)
 
 
-def search_hit(told: Any) -> Hit:
+def search_hit(message: Any) -> Hit:
     return Hit(
-        event(told.event),
-        told.score,
-        told.text_score,
-        told.vector_score,
-        told.neighbour_score,
-        told.session_score,
-        told.found_id,
+        event(message.event),
+        message.score,
+        message.text_score,
+        message.vector_score,
+        message.neighbour_score,
+        message.session_score,
+        message.found_id,
     )
 
 
-def resolved(told: Any) -> Resolved:
+def resolved(message: Any) -> Resolved:
     return Resolved(
-        event(told.head), [event(one) for one in told.chain], [event(one) for one in told.heads], told.contested
+        event(message.head),
+        [event(one) for one in message.chain],
+        [event(one) for one in message.heads],
+        message.contested,
     )
 
 
-def conflict(told: Any) -> Conflict:
-    if told.HasField("contradiction"):
-        return Conflict([event(told.contradiction.source), event(told.contradiction.target)])
-    return Conflict([event(one) for one in told.contested.heads], event(told.contested.belief))
+def conflict(message: Any) -> Conflict:
+    if message.HasField("contradiction"):
+        return Conflict([event(message.contradiction.source), event(message.contradiction.target)])
+    return Conflict([event(one) for one in message.contested.heads], event(message.contested.belief))
 
 
-def timeline_entry(told: Any) -> TimelineEntry:
-    return TimelineEntry(micros(told.time), event(told.event))
+def timeline_entry(message: Any) -> TimelineEntry:
+    return TimelineEntry(micros(message.time), event(message.event))
 
 
-def rows(told: Any) -> Rows:
-    return Rows([row(one) for one in told.rows], [row(one) for one in told.origins], told.truncated)
+def rows(message: Any) -> Rows:
+    return Rows([row(one) for one in message.rows], [row(one) for one in message.origins], message.truncated)
 
 
-def row(told: Any) -> Row:
+def row(message: Any) -> Row:
     return Row(
-        event=event(told.event),
-        score=told.score,
-        found=told.found,
-        found_score=told.found_score,
-        confidence_score=told.confidence_score,
-        strength_score=told.strength_score,
-        recency_score=told.recency_score,
-        nearness_score=told.nearness_score,
-        stage=told.stage,
-        depth=told.depth,
-        origin=getattr(told, "from") if told.HasField("from") else None,
-        type=type_name(EDGE_TYPES, told.type - 1) if told.type else None,
-        incoming=told.incoming,
+        event=event(message.event),
+        score=message.score,
+        found=message.found,
+        found_score=message.found_score,
+        confidence_score=message.confidence_score,
+        strength_score=message.strength_score,
+        recency_score=message.recency_score,
+        nearness_score=message.nearness_score,
+        stage=message.stage,
+        depth=message.depth,
+        origin=getattr(message, "from") if message.HasField("from") else None,
+        type=type_name(EDGE_TYPES, message.type - 1) if message.type else None,
+        incoming=message.incoming,
     )
 
 
-def session(told: Any) -> Session:
+def session(message: Any) -> Session:
     return Session(
-        id=told.id,
-        key=told.key,
-        agent=told.agent,
-        opened_micros=micros(told.opened_at),
-        explicit=told.explicit,
-        last_event_micros=micros(told.last_event_at),
-        closed_micros=micros(told.closed_at) if told.HasField("closed_at") else None,
-        outcome=told.outcome,
+        id=message.id,
+        key=message.key,
+        agent=message.agent,
+        opened_micros=micros(message.opened_at),
+        explicit=message.explicit,
+        last_event_micros=micros(message.last_event_at),
+        closed_micros=micros(message.closed_at) if message.HasField("closed_at") else None,
+        outcome=message.outcome,
     )
 
 
-def context(told: Any) -> Context:
+def context(message: Any) -> Context:
     def item(one: Any) -> ContextItem:
         explains = one.explains_id if one.HasField("explains_id") else None
         return ContextItem(one.event_id, one.found_id, explains, one.score, one.tokens)
 
-    return Context(told.text, told.tokens, [item(one) for one in told.items], [item(one) for one in told.left_out])
+    items, left_out = ([item(one) for one in part] for part in (message.items, message.left_out))
+    return Context(message.text, message.tokens, items, left_out)
 
 
 def commit(parts: Sequence[Any]) -> Commit:
-    """A commit of all of its messages."""
+    """The commit in all of its messages."""
     last = parts[-1]
     return Commit(
         lsn=last.moment.lsn,
@@ -264,9 +269,9 @@ def commit(parts: Sequence[Any]) -> Commit:
     )
 
 
-def change(told: Any) -> Change:
-    which = told.WhichOneof("change")
-    one: Any = getattr(told, which) if which else None
+def change(message: Any) -> Change:
+    which = message.WhichOneof("change")
+    one: Any = getattr(message, which) if which else None
     if which == "event":
         return Change("event", event=event(one), event_id=one.id)
     if which in ("edge", "retracted_edge"):

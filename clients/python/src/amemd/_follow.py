@@ -1,7 +1,7 @@
-"""Following the commits of a brain, whatever becomes of the connection.
+"""A subscription to the commits of a brain.
 
-Promises: every commit comes once, whole and in order; after a lost connection or a restart of the daemon it goes on
-behind the last whole commit.
+Promises: every commit arrives once, whole and in order; after a lost connection or a restart of the daemon the
+subscription resumes behind the last whole commit.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import Any, Dict, Iterator, List, Optional, Type
 import grpc
 
 from . import _convert
-from ._call import Attempts, Caller, told
+from ._call import Attempts, Caller, refusal_of
 from .errors import Refused, refused
 from .types import Commit
 
 
 class Commits(Iterator[Commit]):
-    """The commits of a brain, one after the other. Iteration waits for the next; `close`, from any thread, ends it."""
+    """The commits of a brain, in order. Iteration waits for the next; `close`, from any thread, ends it."""
 
     def __init__(self, caller: Caller, request: Dict[str, Any]) -> None:
         self._caller = caller
-        #: How the next subscription begins.
+        #: The request of the next subscription.
         self._request = request
         self._stream: Any = None
-        #: Messages of a commit of which more is to come.
+        #: The messages of an incomplete commit.
         self._parts: List[Any] = []
         self._closed = threading.Event()
         self._attempts = Attempts(caller.retry_for)
 
     @property
     def after_lsn(self) -> Optional[int]:
-        """The LSN up to which all was given: where to go on another time. None until the daemon has said it."""
+        """The LSN of the last whole commit, where a later subscription resumes. None until the daemon has sent it."""
         return self._request.get("after_lsn")
 
     @property
@@ -42,7 +42,7 @@ class Commits(Iterator[Commit]):
         return str(self._request.get("instance", ""))
 
     def begin(self) -> "Commits":
-        """Waits until the daemon has said where the subscription begins: no commit after this is missed."""
+        """Waits for the LSN at which the subscription begins: it misses no commit after this call."""
         while self.after_lsn is None:
             commit = self._whole(self._message())
             assert commit is None, "the first message says only where the stream begins"
@@ -52,7 +52,7 @@ class Commits(Iterator[Commit]):
         return self
 
     def __next__(self) -> Commit:
-        # An error ends nothing: who asks again has all attempts again.
+        # After an error, the next call has all attempts again.
         self._attempts.progress()
         while not self._closed.is_set():
             try:
@@ -65,7 +65,7 @@ class Commits(Iterator[Commit]):
         raise StopIteration
 
     def _message(self) -> Any:
-        """The next message, of a new subscription if there is none."""
+        """The next message; subscribes first if there is no stream."""
         while True:
             if self._closed.is_set():
                 raise _Closed
@@ -78,16 +78,16 @@ class Commits(Iterator[Commit]):
                     return message
                 refusal: Refused = refused("UNAVAILABLE", "CONNECTION_LOST", "the daemon ended the subscription")
             except grpc.RpcError as error:
-                refusal = told(error)
+                refusal = refusal_of(error)
             self._stream, self._parts = None, []
             if self._closed.is_set():
                 raise _Closed
-            # What was not read in time comes again.
+            # The next subscription delivers again what was not read in time.
             if refusal.reason != "SLOW_SUBSCRIBER":
                 self._attempts.wait(refusal, self._closed)
 
     def _whole(self, message: Any) -> Optional[Commit]:
-        """The commit that is whole with a message, if one is."""
+        """The commit that a message completes, if any."""
         self._parts.append(message)
         if message.more:
             return None
@@ -98,7 +98,7 @@ class Commits(Iterator[Commit]):
         return _convert.commit(parts) if is_commit else None
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the subscription."""
         self._closed.set()
         stream = self._stream
         if stream is not None:
@@ -114,4 +114,4 @@ class Commits(Iterator[Commit]):
 
 
 class _Closed(Exception):
-    """It was closed meanwhile."""
+    """The subscription was closed meanwhile."""

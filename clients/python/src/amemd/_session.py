@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 class OpenSession:
-    """A session that is opened when its block begins and closed when it ends.
+    """A session that opens when its block begins and closes when it ends.
 
-    Its outcome is what `outcome` was set to; of a block that an exception ended, that exception, if nothing was set.
+    Its outcome is `outcome`; if that is empty and an exception ends the block, the exception.
     """
 
     def __init__(self, brain: "Writing", key: str, outcome: str) -> None:
         self._brain = brain
         self.key = key
         self.outcome = outcome
-        #: Its number, once it is open.
+        #: The session's number, once it is open.
         self.id = 0
 
     def add(self, type: str, text: str, **how: Any) -> int:
@@ -35,7 +35,6 @@ class OpenSession:
     ) -> None:
         outcome = self.outcome
         if error is not None and not outcome:
-            # At most 4096 bytes are kept of an outcome.
-            told = f"failed: {error!r}".encode()[:4096]
-            outcome = told.decode("utf-8", "ignore")
+            # The daemon accepts at most 4096 bytes.
+            outcome = f"failed: {error!r}".encode()[:4096].decode("utf-8", "ignore")
         self._brain.close_session(self.id, outcome)

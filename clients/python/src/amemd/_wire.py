@@ -1,7 +1,7 @@
-"""The messages of amem.v1, from descriptors that the package brings along.
+"""The messages of amem.v1, from the descriptors in the package.
 
-Promises: they live in a pool of their own, so that they are in nobody's way, whatever version of the same protos
-another package loads. Not here: what a call means (`brain`), when one is made again (`_call`).
+Promises: they live in their own descriptor pool, so they do not conflict with any version of the same protos in another
+package. Not here: what a call means (`brain`), when it is retried (`_call`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SERVICES = ("BrainService", "MemoryService", "QueryService", "AdminService")
 
 
 class Method:
-    """How one RPC is called."""
+    """Path and messages of one RPC."""
 
     def __init__(self, service: str, descriptor: Any) -> None:
         self.path = f"/amem.v1.{service}/{descriptor.name}"
@@ -28,7 +28,7 @@ def _load() -> Tuple[Any, Dict[str, Method]]:
         packed = resources.files("amemd").joinpath("amem.v1.binpb").read_bytes()
     except FileNotFoundError:
         raise ImportError(
-            "amemd was not built: its protos are missing; install it, as in `pip install clients/python`"
+            "amemd is not built, its protos are missing: install it with `pip install clients/python`"
         ) from None
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(packed).file:
@@ -44,7 +44,7 @@ POOL, METHODS = _load()
 
 
 def enum_name(enum: str, value: int) -> str:
-    """The name of an enum's value as people write it: COMMIT_KIND_SET_VECTOR is set-vector."""
+    """The short name of an enum's value: COMMIT_KIND_SET_VECTOR is set-vector."""
     found = POOL.FindEnumTypeByName(f"amem.v1.{enum}").values_by_number.get(value)
     if found is None:
         return f"{enum}-{value}"
@@ -55,7 +55,7 @@ def enum_name(enum: str, value: int) -> str:
 def error_info(status: bytes) -> Tuple[str, Dict[str, str]]:
     """Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one.
 
-    The two messages are read by hand: who else has them in the process may have them of any version.
+    Decodes the two messages by hand: another package in the process may have any version of them.
     """
     for number, detail in _fields(status):
         if number != 3 or not isinstance(detail, bytes):
@@ -65,11 +65,11 @@ def error_info(status: bytes) -> Tuple[str, Dict[str, str]]:
         if not (isinstance(url, bytes) and isinstance(value, bytes) and url.endswith(b"/google.rpc.ErrorInfo")):
             continue
         reason, metadata = "", {}
-        for field, told in _fields(value):
-            if field == 1 and isinstance(told, bytes):
-                reason = told.decode("utf-8", "replace")
-            elif field == 3 and isinstance(told, bytes):
-                entry = dict(_fields(told))
+        for field, entry_bytes in _fields(value):
+            if field == 1 and isinstance(entry_bytes, bytes):
+                reason = entry_bytes.decode("utf-8", "replace")
+            elif field == 3 and isinstance(entry_bytes, bytes):
+                entry = dict(_fields(entry_bytes))
                 key, text = (entry.get(n, b"") for n in (1, 2))
                 if isinstance(key, bytes) and isinstance(text, bytes):
                     metadata[key.decode("utf-8", "replace")] = text.decode("utf-8", "replace")
@@ -78,7 +78,7 @@ def error_info(status: bytes) -> Tuple[str, Dict[str, str]]:
 
 
 def _fields(message: bytes) -> Iterator[Tuple[int, Any]]:
-    """Number and value of each field of an encoded message; what is cut short ends it."""
+    """Number and value of each field of an encoded message, up to a truncated one."""
     at = 0
 
     def varint() -> int:

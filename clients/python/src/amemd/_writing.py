@@ -1,6 +1,6 @@
-"""Writing to a brain.
+"""Writes to a brain.
 
-Every write carries a request id and is tried again with it, so that it is done once whatever becomes of the connection.
+Every write carries a request id and is retried with it, so the daemon applies it once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .types import End, Ends, Erased, If, New
 
 
 class Writing(Calls):
-    """What a brain can be told."""
+    """The writes of a brain."""
 
     def add(
         self,
@@ -39,8 +39,8 @@ class Writing(Calls):
         only_if: Optional[If] = None,
         request_id: Optional[str] = None,
     ) -> int:
-        """Adds an event of a type (fact, decision, inference, correction, skill, episode) and gives its id. What the
-        edges mean is told at `New`."""
+        """Adds an event of a type (fact, decision, inference, correction, skill, episode) and returns its id. `New`
+        explains the edges."""
         new = New(
             type,
             text,
@@ -61,15 +61,15 @@ class Writing(Calls):
         return self.add_many([new], only_if=only_if, request_id=request_id)[0]
 
     def add_fact(self, text: str, **how: Any) -> int:
-        """Adds what was observed; as `add`."""
+        """Adds an observation; as `add`."""
         return self.add("fact", text, **how)
 
     def add_decision(self, text: str, **how: Any) -> int:
-        """Adds what was chosen; as `add`."""
+        """Adds a decision; as `add`."""
         return self.add("decision", text, **how)
 
     def add_inference(self, text: str, **how: Any) -> int:
-        """Adds what was concluded; as `add`."""
+        """Adds a conclusion; as `add`."""
         return self.add("inference", text, **how)
 
     def add_skill(self, text: str, **how: Any) -> int:
@@ -90,8 +90,8 @@ class Writing(Calls):
         only_if: Optional[If] = None,
         request_id: Optional[str] = None,
     ) -> List[int]:
-        """Adds all of a batch or nothing of it, and gives the ids in order. `follow` ties each event to the one before
-        it in its session; `relate` ties each to so many similar ones."""
+        """Adds the whole batch or nothing, and returns the ids in order. `follow` links each event to the previous one
+        of its session; `relate` links each to this number of similar events."""
         places = {id(new): place for place, new in enumerate(events)}
 
         def end(of: End) -> Dict[str, int]:
@@ -133,8 +133,8 @@ class Writing(Calls):
         only_if: Optional[If] = None,
         request_id: Optional[str] = None,
     ) -> int:
-        """Replaces a belief and gives the new event's id. With `to_head` it is the newest head of the chain that is
-        replaced. `target_confidence` is what is left of the old one's; 0 unless it is said."""
+        """Replaces a belief and returns the new event's id. `to_head` replaces the newest head of the chain instead.
+        `target_confidence` is the confidence left to the old event; default 0."""
         new = New("correction", text, confidence, session, attributes, event_time, vector)
         answer = self._write(
             "Correct",
@@ -158,7 +158,7 @@ class Writing(Calls):
         only_if: Optional[If] = None,
         request_id: Optional[str] = None,
     ) -> None:
-        """Adds an edge, or gives an existing one another weight: `link(a, "caused-by", b)`, a was caused by b."""
+        """Adds an edge, or changes the weight of an existing one: `link(a, "caused-by", b)` means that b caused a."""
         self._write(
             "Link",
             only_if,
@@ -174,15 +174,15 @@ class Writing(Calls):
         self._write("Unlink", None, request_id, source_id=source, target_id=target, type=_convert.edge_type(type))
 
     def pin(self, event: int, *, request_id: Optional[str] = None) -> None:
-        """Keeps an event from fading."""
+        """Exempts an event from decay."""
         self._write("Pin", None, request_id, event_id=event)
 
     def unpin(self, event: int, *, request_id: Optional[str] = None) -> None:
-        """Lets it fade again."""
+        """Subjects an event to decay again."""
         self._write("Unpin", None, request_id, event_id=event)
 
     def forget(self, event: int, *, request_id: Optional[str] = None) -> None:
-        """Hides an event, at every moment. `restore` undoes it."""
+        """Hides an event, also from queries of the past. `restore` undoes it."""
         self._write("Forget", None, request_id, event_id=event)
 
     def restore(self, event: int, *, request_id: Optional[str] = None) -> None:
@@ -192,8 +192,8 @@ class Writing(Calls):
     def erase(
         self, events: Sequence[int], *, readers_wait: Optional[timedelta] = None, request_id: Optional[str] = None
     ) -> Erased:
-        """Takes text, vector and attributes away for good, from every file of the daemon's. Readers that have an earlier
-        file open are waited for: 2 seconds, unless `readers_wait` says; a minute at most."""
+        """Removes text, vector and attributes for good, from every file of the daemon. Waits for readers that have an
+        earlier file open: 2 seconds, or `readers_wait`, at most a minute."""
         wait = None if readers_wait is None else _convert.duration(readers_wait)
         answer = self._write("Erase", None, request_id, event_ids=list(events), reader_wait=wait)
         return _convert.erased(answer)
@@ -205,11 +205,11 @@ class Writing(Calls):
     def set_attributes(
         self, event: int, attributes: Optional[Mapping[str, Any]], *, request_id: Optional[str] = None
     ) -> None:
-        """Gives an event other attributes, or none."""
+        """Replaces or removes an event's attributes."""
         self._write("SetAttributes", None, request_id, event_id=event, attributes_json=_convert.attributes(attributes))
 
     def set_vector(self, event: int, vector: Optional[Sequence[float]], *, request_id: Optional[str] = None) -> None:
-        """Gives an event another vector, or none."""
+        """Replaces or removes an event's vector."""
         self._write("SetVector", None, request_id, event_id=event, vector=_convert.vector(vector))
 
     def decay(self, *, request_id: Optional[str] = None) -> None:
@@ -219,14 +219,14 @@ class Writing(Calls):
     def compress(
         self, session: int, text: str, *, vector: Optional[Sequence[float]] = None, request_id: Optional[str] = None
     ) -> int:
-        """Summarises a session by an episode, and gives its id. The events leave listings, and stay in the graph."""
+        """Summarises a session by an episode, and returns its id. The events leave listings, and stay in the graph."""
         answer = self._write(
             "CompressSession", None, request_id, session_id=session, text=text, vector=_convert.vector(vector)
         )
         return int(answer.event_id)
 
     def open_session(self, key: str = "", *, request_id: Optional[str] = None) -> int:
-        """Opens a session and gives its number; one that is open under the same key is found again."""
+        """Opens a session and returns its number; returns the open session of the same key, if any."""
         return int(self._write("OpenSession", None, request_id, key=key).session_id)
 
     def close_session(self, session: int, outcome: str = "", *, request_id: Optional[str] = None) -> None:
@@ -234,7 +234,7 @@ class Writing(Calls):
         self._write("CloseSession", None, request_id, session_id=session, outcome=outcome)
 
     def session(self, key: str = "", outcome: str = "") -> OpenSession:
-        """A session for a `with` block: opened at its beginning, closed with its outcome at its end."""
+        """A session for a `with` block: opens at its beginning, closes with its outcome at its end."""
         return OpenSession(self, key, outcome)
 
     def set_settings(self, settings: Mapping[str, Any], *, request_id: Optional[str] = None) -> None:
@@ -242,10 +242,10 @@ class Writing(Calls):
         self._write("SetSettings", None, request_id, settings_json=json.dumps(settings))
 
     def settings(self) -> Dict[str, Any]:
-        """The settings as they were set; what is not said has its default."""
-        told = self._ask("GetBrain").settings_json
-        return dict(json.loads(told)) if told else {}
+        """The settings as they were set; missing keys have their defaults."""
+        settings = self._ask("GetBrain").settings_json
+        return dict(json.loads(settings)) if settings else {}
 
     def checkpoint(self) -> int:
-        """Folds the journal into a new base, and gives its generation. The daemon does it by itself, too."""
+        """Makes a new base, and returns its generation. The daemon also does so by itself."""
         return int(self._ask("CheckpointBrain").generation)

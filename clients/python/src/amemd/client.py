@@ -1,4 +1,4 @@
-"""A connection to a daemon: where it is, who asks, and its brains."""
+"""A connection to a daemon: its target, its credentials, and its brains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .brain import Brain
 from .errors import AlreadyExists
 
 SYSTEM_SOCKET = "/run/amemd/amemd.sock"
-#: A daemon that ends and comes again is met soon, and never asked more often than twice a second.
+#: Reconnects 0.1 to 0.5 seconds after a failure, to find a restarted daemon soon.
 _CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
@@ -27,32 +27,32 @@ _CHANNEL = [
     ("grpc.max_receive_message_length", 16 << 20),
     ("grpc.enable_http_proxy", 0),
 ]
-#: What a target names that is an address: gRPC takes the name of a resolver before it.
+#: The host of an address, after gRPC's optional name of a resolver.
 _HOST = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(?:\[([0-9a-f:.]+)\]|([^\[\]:/,]+))(?::[0-9]+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Whom a connection trusts, and who it says we are. All of it is PEM."""
+    """The authority that a connection trusts, and the client's own certificate. All fields are PEM."""
 
-    #: The certificates that vouch for the daemon's.
+    #: The authority of the daemon's certificate.
     authority: bytes
-    #: The name that the daemon's certificate must have; that of the target if it is not given.
+    #: The name in the daemon's certificate; default: the name of the target.
     name: Optional[str] = None
-    #: Our own certificate and its key, where the daemon asks for them.
+    #: The client's certificate and its key, if the daemon requires them.
     certificate: Optional[bytes] = None
-    #: In no `repr`, which logs and reports of failures take.
+    #: Not in `repr`, which ends up in logs and failure reports.
     key: Optional[bytes] = field(default=None, repr=False)
 
 
 def _path(variables: Mapping[str, str], name: str) -> Optional[str]:
-    """An absolute path that a variable gives; XDG overlooks relative ones."""
+    """The absolute path in a variable; XDG ignores relative ones."""
     path = variables.get(name, "")
     return path if os.path.isabs(path) else None
 
 
 def usual_sockets(variables: Mapping[str, str]) -> List[str]:
-    """Where a daemon may listen that nobody named: the user's, and then the machine's. The list of amemctl."""
+    """The default sockets of a daemon: the user's, then the system's. The same list as amemctl's."""
     run, home = _path(variables, "XDG_RUNTIME_DIR"), _path(variables, "HOME")
     data = _path(variables, "XDG_DATA_HOME") or (f"{home}/.local/share" if home else None)
     found = [f"{run}/amemd/amemd.sock"] if run else []
@@ -64,12 +64,12 @@ def usual_sockets(variables: Mapping[str, str]) -> List[str]:
 
 
 def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
-    """The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one
-    answers, else the first of them."""
+    """The same daemon as amemctl's: AMEMD_SOCKET or AMEMD_ADDRESS, else the first default socket that accepts a
+    connection, else the first default socket."""
     variables = os.environ if variables is None else variables
     named, address = variables.get("AMEMD_SOCKET"), variables.get("AMEMD_ADDRESS")
     if named and address:
-        raise ValueError("AMEMD_SOCKET and AMEMD_ADDRESS are both set: which daemon is meant?")
+        raise ValueError("AMEMD_SOCKET and AMEMD_ADDRESS are both set: unset one of them")
     if named or address:
         return f"unix:{named}" if named else str(address)
     sockets = usual_sockets(variables)
@@ -84,7 +84,7 @@ def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
 
 
 def _is_here(target: str) -> bool:
-    """True if a target is this machine, without asking anybody what a name stands for."""
+    """True if a target is this machine, without a name lookup."""
     if target.startswith("unix:"):
         return True
     named = _HOST.fullmatch(target)
@@ -99,13 +99,14 @@ def _is_here(target: str) -> bool:
 
 
 def _secret(path: str) -> str:
-    """What a file of ours has that nobody else may read; a file of another user is as that one wants it."""
+    """The content of a secret file. PermissionError if it is the user's own and others may use it; another user's file
+    is not checked."""
     with open(path, encoding="utf-8") as file:
-        told = os.fstat(file.fileno())
-        mode = stat.S_IMODE(told.st_mode)
-        if stat.S_ISREG(told.st_mode) and told.st_uid == os.geteuid() and mode & 0o077:
-            what = f"others may use {path} (its mode is {mode:04o}), which is a secret"
-            raise PermissionError(f"{what}: take that right away (chmod 600 {path})")
+        about = os.fstat(file.fileno())
+        mode = stat.S_IMODE(about.st_mode)
+        if stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid() and mode & 0o077:
+            what = f"{path} is a secret, and others may use it (its mode is {mode:04o})"
+            raise PermissionError(f"{what}: run chmod 600 {path}")
         return file.read()
 
 
@@ -118,11 +119,11 @@ def connect(
     timeout: float = 30.0,
     retry_for: float = 30.0,
 ) -> "Client":
-    """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; of amemctl's if none is given.
+    """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; default: the same daemon as amemctl's.
 
-    `agent` is the name under which commits are kept. `timeout` is that of one attempt, in seconds; what passes, such as
-    a restart of the daemon, is tried again for `retry_for` seconds. Nothing is sent yet, so this fails only if what was
-    given can't be used: a token is sent to another machine by TLS or not at all.
+    `agent` is the name that commits record. `timeout` is that of one attempt, in seconds; temporary failures, such as a
+    restart of the daemon, are retried for `retry_for` seconds. This sends nothing yet, so it fails only if an argument
+    is unusable: a token goes to another machine by TLS or not at all.
     """
     if target is None:
         target = default_target()
@@ -135,7 +136,7 @@ def connect(
 
 
 class Client:
-    """A connection to a daemon, for any number of threads."""
+    """A connection to a daemon. Thread-safe."""
 
     def __init__(
         self,
@@ -148,8 +149,8 @@ class Client:
     ) -> None:
         if token and tls is None and not _is_here(target):
             raise ValueError(
-                f"{target} is another machine, and without TLS anybody in between could read the token: "
-                "give tls=Tls(authority=...), or go through a tunnel to this machine"
+                f"{target} is another machine, and a token goes there by TLS only: "
+                "pass tls=Tls(authority=...), or use a tunnel to this machine"
             )
         self.target = target
         self.agent = agent or os.environ.get("AMEM_AGENT") or "python"
@@ -172,14 +173,15 @@ class Client:
         model: Optional[str] = None,
         settings: Optional[Mapping[str, Any]] = None,
     ) -> Brain:
-        """A brain by its name; NotFound if there is none. With `create` it is made if there is none: with vectors of
-        the built-in embedder, or with `dimension` and `model` for those of a model; 0 is for no vectors."""
+        """A brain by its name; NotFound if it does not exist. With `create`, a missing brain is created: with vectors
+        of the built-in embedder, or with `dimension` and `model` for a model's vectors; dimension 0 is for no
+        vectors."""
         if create:
             request: Dict[str, Any] = {"brain": name, "settings_json": json.dumps(settings) if settings else ""}
             if dimension is not None:
                 request["vectors"] = {"dimension": dimension, **({"model": model} if model else {})}
             elif model:
-                raise ValueError("a model without the dimension of its vectors")
+                raise ValueError("a model needs the dimension of its vectors")
             try:
                 self._caller.call("CreateBrain", request)
             except AlreadyExists:
@@ -187,7 +189,7 @@ class Client:
         return Brain(self._caller, name, self.agent, self._caller.call("OpenBrain", {"brain": name}))
 
     def brains(self) -> List[str]:
-        """The names of all brains, those that can't be opened too."""
+        """The names of all brains, including those that cannot be opened."""
         names: List[str] = []
         token = ""
         while True:
@@ -198,15 +200,15 @@ class Client:
                 return names
 
     def remove(self, name: str, instance: str) -> None:
-        """Takes a brain away for good. Its instance is named so that it is the brain that was meant."""
+        """Removes a brain for good. `instance` guards against removing another brain of that name."""
         self._caller.call("RemoveBrain", {"brain": name, "instance": instance})
 
     def version(self) -> str:
-        """The daemon's version; Unavailable if nobody answers."""
+        """The daemon's version; Unavailable if no daemon answers."""
         return str(self._caller.call("GetStatus", {}).version)
 
     def close(self) -> None:
-        """Ends the connection. Calls under way fail."""
+        """Closes the connection. Calls under way fail."""
         self._caller.channel.close()
 
     def __enter__(self) -> "Client":

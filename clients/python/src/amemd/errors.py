@@ -1,4 +1,4 @@
-"""What can go wrong: one exception for each thing that a caller may do about it."""
+"""Exceptions: one class for each way in which a caller can react."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Dict, Optional
 
 
 class AmemError(Exception):
-    """Every error of this package."""
+    """The base class of this package's errors."""
 
 
 class Refused(AmemError):
-    """The daemon refused a call, or could not be reached.
+    """The daemon refused a call, or was unreachable.
 
-    `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `message`
-    says what was wrong and what would be right; `metadata` has what a program may need of it.
+    `code` is gRPC's, such as NOT_FOUND; `reason` names the case for programs, such as UNKNOWN_EVENT; `message` says
+    what is wrong and what to do; `metadata` has the details for programs.
     """
 
     def __init__(self, code: str, reason: str, message: str, metadata: Optional[Dict[str, str]] = None) -> None:
@@ -25,19 +25,19 @@ class Refused(AmemError):
 
 
 class NotFound(Refused):
-    """NOT_FOUND: a brain, an event, a session or an edge is not there."""
+    """NOT_FOUND: a brain, an event, a session or an edge does not exist."""
 
 
 class AlreadyExists(Refused):
-    """ALREADY_EXISTS: a brain's name is taken, or a request id was used for another request."""
+    """ALREADY_EXISTS: a brain's name or a request id is in use."""
 
 
 class ConditionFailed(Refused):
-    """ABORTED: what the caller knew is not so any more. Read again."""
+    """ABORTED: a precondition of the write does not hold any more. Read again."""
 
 
 class Unavailable(Refused):
-    """UNAVAILABLE, for longer than calls are tried again. Of a write the outcome is unknown: try it again with the same
+    """UNAVAILABLE, for longer than the client retries. The outcome of a write is unknown: retry it with the same
     request id, which is in `metadata["request_id"]`."""
 
 
@@ -50,12 +50,12 @@ _BY_CODE = {
 
 
 def refused(code: str, reason: str, message: str, metadata: Optional[Dict[str, str]] = None) -> Refused:
-    """The exception of a code."""
+    """The exception for a code."""
     return _BY_CODE.get(code, Refused)(code, reason, message, metadata)
 
 
 class DamagedFile(AmemError):
-    """A file is not what it must be: which part, at which byte, and why."""
+    """A file is damaged: `part` names the section, `position` the byte, `why` the reason."""
 
     def __init__(self, part: str, position: int, why: str) -> None:
         super().__init__(f"{part} at byte {position}: {why}")
@@ -65,19 +65,19 @@ class DamagedFile(AmemError):
 
 
 class MustDrop(AmemError):
-    """Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old
-    one may not be read any more. Open the brain again."""
+    """Something was erased from this brain, and the file that replaced this one is not at its path. The old file must
+    not be read any more; open the brain again."""
 
 
 class Superseded(AmemError):
-    """A file was replaced, and what replaced it can't be read: what was committed since is missing here. `refresh`
-    goes on once it is there again; else open the brain where it is now.
+    """A file was replaced, and its successor cannot be read, so newer commits are missing here. `refresh` continues
+    once the successor is at the path; otherwise open the brain at its new path.
 
-    `path` is where the brain was opened, `by` the generation that replaced it; `why` says what stands there instead.
+    `path` is where the brain was opened, `by` the generation that replaced it; `why` says what is at the path instead.
     """
 
     def __init__(self, path: str, by: int, why: str) -> None:
-        super().__init__(f"{path} was replaced by generation {by}, which can't be read there: {why}")
+        super().__init__(f"{path} was replaced by generation {by}, which cannot be read there: {why}")
         self.path = path
         self.by = by
         self.why = why

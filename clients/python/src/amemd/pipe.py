@@ -1,4 +1,4 @@
-"""Parts of a pipeline: sources make rows, each stage makes rows of the rows before it.
+"""Parts of a pipeline: sources produce rows, and each stage transforms the rows before it.
 
     from amemd import pipe
 
@@ -7,7 +7,7 @@
         [pipe.traverse(["supports", "caused-by"], depth=2), pipe.resolve(), pipe.rank(found=1, recency=0.5)],
     )
 
-What each costs and how many rows it may make is told in the proto, proto/proto/amem/v1/pipeline.proto.
+The proto, proto/proto/amem/v1/pipeline.proto, documents their costs and limits.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from . import _convert
 from ._convert import given
 from .types import Where
 
-#: Where rows come from.
+#: A source of rows.
 Source = NewType("Source", Dict[str, Any])
-#: What is done with rows.
+#: A transformation of rows.
 Stage = NewType("Stage", Dict[str, Any])
 
 
 def events(ids: Sequence[int]) -> Source:
-    """These events, each worth 1."""
+    """These events, each with the score 1."""
     return Source({"events": {"event_ids": list(ids)}})
 
 
 def search(
     text: str = "", *, vector: Optional[Sequence[float]] = None, where: Optional[Where] = None, limit: int = 0
 ) -> Source:
-    """What a search finds."""
+    """The hits of a search."""
     selection = _convert.selection(where)
     return Source({"search": given(text=text, vector=_convert.vector(vector), selection=selection, limit=limit)})
 
 
 def text(text: str, *, where: Optional[Where] = None, limit: int = 0) -> Source:
-    """What words find."""
+    """The hits of a text query."""
     return Source({"text": {"text": text, "selection": _convert.selection(where), "limit": limit}})
 
 
@@ -51,7 +51,7 @@ def similar(
     limit: int = 0,
     min_similarity: Optional[float] = None,
 ) -> Source:
-    """What is like an event, or a vector."""
+    """The events most similar to an event or a vector."""
     selection = _convert.selection(where)
     return Source(
         {
@@ -67,7 +67,7 @@ def similar(
 
 
 def pattern(where: Optional[Where] = None, *, order: str = "newest", axis: str = "recorded", limit: int = 0) -> Source:
-    """What meets conditions, each worth 1."""
+    """The events that meet conditions, each with the score 1."""
     return Source(
         {
             "pattern": {
@@ -81,7 +81,7 @@ def pattern(where: Optional[Where] = None, *, order: str = "newest", axis: str =
 
 
 def traverse(types: Sequence[str] = (), *, follow: str = "outgoing", depth: int = 0, limit: int = 0) -> Stage:
-    """Behind the rows, what can be reached from them."""
+    """Appends the events reachable from the rows."""
     return Stage(
         {
             "traverse": {
@@ -95,12 +95,12 @@ def traverse(types: Sequence[str] = (), *, follow: str = "outgoing", depth: int 
 
 
 def resolve() -> Stage:
-    """In place of each row, its newest head."""
+    """Replaces each row by its newest head."""
     return Stage({"resolve": {}})
 
 
 def filter(where: Where) -> Stage:
-    """Those that are wanted."""
+    """Keeps the rows that meet conditions."""
     return Stage({"filter": _convert.selection(where)})
 
 
@@ -115,7 +115,7 @@ def rank(
     axis: str = "recorded",
     strength_at: Optional[datetime] = None,
 ) -> Stage:
-    """By a weighted sum of what the source says, confidence, strength, recency and nearness."""
+    """Sorts by a weighted sum of the source's score, confidence, strength, recency and nearness."""
     return Stage(
         {
             "rank": given(
@@ -133,5 +133,5 @@ def rank(
 
 
 def limit(count: int) -> Stage:
-    """The first ones."""
+    """Keeps the first rows."""
     return Stage({"limit": {"count": count}})

@@ -1,7 +1,7 @@
-"""What the client and the reader give and take.
+"""Arguments and results of the client and the reader.
 
-Times are microseconds since 1970 UTC in fields that end in `_micros`, exact and of any year; the properties beside them
-are datetimes with UTC as their zone. Ids and LSNs are ints.
+Fields that end in `_micros` are times in microseconds since 1970 UTC, exact and of any year; the properties beside them
+are datetimes in UTC. Ids and LSNs are ints.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _MICRO = timedelta(microseconds=1)
 
 
 def to_datetime(micros: int) -> datetime:
-    """A time of a brain as a datetime. OverflowError past the year 9999."""
+    """Microseconds as a datetime. OverflowError past the year 9999."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
 def to_micros(time: datetime) -> int:
-    """A datetime as a time of a brain; one without a zone is refused, as it would mean another moment elsewhere."""
+    """A datetime as microseconds. ValueError without a zone, because its moment would depend on the machine."""
     if time.tzinfo is None:
         raise ValueError(f"{time} has no time zone")
     return (time - _EPOCH) // _MICRO
 
 
 def type_name(names: Sequence[str], number: int) -> str:
-    """The name of a type; one that has no meaning here is its number, such as "type-200"."""
+    """The name of a type; of an unknown one its number, such as "type-200"."""
     return names[number] if number < len(names) else f"type-{number}"
 
 
@@ -49,12 +49,12 @@ def type_number(names: Sequence[str], name: str) -> int:
     front, _, number = name.partition("-")
     if front == "type" and number.isdigit() and int(number) <= 255:
         return int(number)
-    raise ValueError(f"{name!r} is none of {', '.join(names)}")
+    raise ValueError(f"{name!r} is not one of {', '.join(names)}")
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A tie between two events, read from source to target."""
+    """An edge between two events, read from source to target."""
 
     source: int
     target: int
@@ -69,7 +69,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that is remembered."""
+    """One record of a brain."""
 
     id: int
     type: str
@@ -77,11 +77,11 @@ class Event:
     session: int
     created_micros: int
     event_micros: Optional[int]
-    #: Lowered by corrections, 0 to 1.
+    #: 0 to 1; corrections lower it.
     confidence: float
-    #: What decay has left of the confidence, as of the last decay run.
+    #: Confidence after decay, as of the last decay run.
     strength: float
-    #: Decay rate per day; 0 is that of the type.
+    #: Per day; 0 for the rate of the type.
     decay_rate: float
     access_count: int
     accessed_micros: int
@@ -92,9 +92,9 @@ class Event:
     attributes: Dict[str, Any]
     session_key: str
     has_vector: bool
-    #: Only if it was asked for.
+    #: Only if requested.
     vector: Optional[Sequence[float]] = None
-    #: Only if they were asked for: those that start here, then those that end here.
+    #: Only if requested: outgoing edges, then incoming ones.
     edges: Optional[List[Edge]] = None
 
     @property
@@ -104,7 +104,7 @@ class Event:
 
     @property
     def event_time(self) -> Optional[datetime]:
-        """When it happened, if that was said."""
+        """When it happened, if given."""
         return None if self.event_micros is None else to_datetime(self.event_micros)
 
     @property
@@ -114,7 +114,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Hit:
-    """What answers a question, and how well. The parts of a search's score sum to it; of other questions they are 0."""
+    """A hit of a query, and its score. The parts of a search's score sum to it; for other queries they are 0."""
 
     event: Event
     score: float
@@ -122,7 +122,7 @@ class Hit:
     vector_score: float = 0.0
     neighbour_score: float = 0.0
     session_score: float = 0.0
-    #: What was found: the event, or one that it replaced.
+    #: The event that matched: `event`, or one that it replaced.
     found_id: Optional[int] = None
 
 
@@ -132,9 +132,9 @@ class Step:
 
     event: Event
     depth: int
-    #: The place of the step from which this one was reached; None of the first.
+    #: The index of the step from which this one was reached; None for the first.
     parent: Optional[int]
-    #: What the edge between the two means; None of the first.
+    #: The type of the edge between the two; None for the first.
     type: Optional[str]
     #: True if that edge leads from this event to its parent.
     incoming: bool
@@ -142,10 +142,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Walk:
-    """What was reached, breadth first, the event asked about first."""
+    """The events reached, breadth first, from the start event on."""
 
     steps: List[Step]
-    #: True if there is more within the depth than was asked for.
+    #: True if the limit cut off events within the depth.
     truncated: bool
 
     def __iter__(self) -> Iterator[Step]:
@@ -157,21 +157,21 @@ class Walk:
 
 @dataclass(frozen=True)
 class Resolved:
-    """What is believed in place of an event."""
+    """The result of `resolve`."""
 
     #: The newest head: what is believed now.
     head: Event
-    #: From the event asked about to the newest head.
+    #: From the event to the newest head.
     chain: List[Event]
     #: Every head, the newest first.
     heads: List[Event]
-    #: True if agents disagree about what replaced the event.
+    #: True if there are several heads.
     contested: bool
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two events that contradict each other, or a belief with several heads: `belief` is None in the first case."""
+    """Two events that contradict each other, with `belief` None, or a belief with several heads."""
 
     events: List[Event]
     belief: Optional[Event] = None
@@ -179,7 +179,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """An event and its time on the axis that was asked for."""
+    """An event and its time on the requested axis."""
 
     time_micros: int
     event: Event
@@ -191,13 +191,13 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Session:
-    """What is known of a conversation or a piece of work."""
+    """A conversation or a piece of work."""
 
     id: int
     key: str
     agent: str
     opened_micros: int
-    #: True if a client opened it; False if it is only known from its events.
+    #: True if a client opened it; False if only its events mention it.
     explicit: bool
     last_event_micros: int
     closed_micros: Optional[int]
@@ -206,7 +206,7 @@ class Session:
 
 @dataclass(frozen=True)
 class ContextItem:
-    """An event of a context, or one that had no room."""
+    """An event of a context, or one left out."""
 
     event_id: int
     found_id: int
@@ -217,7 +217,7 @@ class ContextItem:
 
 @dataclass(frozen=True)
 class Context:
-    """What is known of a question, within a budget of tokens."""
+    """The result of `context`, within its token budget."""
 
     text: str
     tokens: int
@@ -227,35 +227,35 @@ class Context:
 
 @dataclass(frozen=True)
 class Row:
-    """An event that a pipeline makes, its score, and where it came from."""
+    """A row of a pipeline: an event, its score, and its origin."""
 
     event: Event
-    #: The sum of its parts; what the source says, until rows are ranked.
+    #: The sum of its parts; the source's score until rows are ranked.
     score: float
-    #: What its source says it is worth, 0 to 1.
+    #: The source's score, 0 to 1.
     found: float
     found_score: float
     confidence_score: float
     strength_score: float
     recency_score: float
     nearness_score: float
-    #: Which stage made it: 0 for the sources.
+    #: The stage that produced it; 0 for the sources.
     stage: int
-    #: Edges from the row of a source.
+    #: Number of edges from the source's row.
     depth: int
-    #: The row that it was made of, a place in rows or, from their number on, in origins; None of a source's row.
+    #: The row from which it was produced: an index into rows, then into origins; None for a source's row.
     origin: Optional[int]
-    #: The edge by which it was reached from there; None of others.
+    #: The type of the edge from there; None if there is none.
     type: Optional[str]
     incoming: bool
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What comes out of a pipeline."""
+    """The result of a pipeline."""
 
     rows: List[Row]
-    #: Rows of earlier stages that these came from.
+    #: The rows of earlier stages from which these were produced.
     origins: List[Row]
     #: True if a traversal found more than its limit allowed.
     truncated: bool
@@ -277,17 +277,17 @@ class FileHolder:
 
 @dataclass(frozen=True)
 class Erased:
-    """What was erased is in no file of the daemon's any more."""
+    """The result of an erase: no file of the daemon has the content any more."""
 
-    #: Episodes whose text may repeat it.
+    #: Episodes whose text may repeat the erased content.
     episodes: List[int]
-    #: The generation whose file is the first without it.
+    #: The first generation without the content.
     generation: int
-    #: When the last reader of an earlier file had let go of it; None: somebody has not, or it can't be told.
+    #: When the last reader of an earlier file released it; None if one has not, or if it is unknown.
     readers_gone_micros: Optional[int]
-    #: Who has not, as far as the daemon may see: a `Reader` lets go when it looks for news (`refresh`).
+    #: Processes that have not, as far as the daemon can see. A `Reader` releases the file at its next `refresh`.
     holders: List[FileHolder]
-    #: Why it can't be told, or "".
+    #: Why it is unknown, or "".
     readers_unknown: str
 
 
@@ -302,9 +302,9 @@ class Change:
     event_id: Optional[int] = None
     #: Of belief: confidence, decay_rate, pinned, forgotten, compressed. Of sessions: key, agent, outcome.
     values: Mapping[str, Any] = field(default_factory=dict)
-    #: How often, by event.
+    #: Number of uses, by event.
     uses: Optional[Dict[int, int]] = None
-    #: Attributes or settings from then on.
+    #: The new attributes or settings.
     attributes: Optional[Dict[str, Any]] = None
     vector: Optional[Sequence[float]] = None
     session: Optional[int] = None
@@ -313,7 +313,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Commit:
-    """A commit: whole, with all of its changes in order."""
+    """A whole commit, with all of its changes in order."""
 
     lsn: int
     instance: str
@@ -338,9 +338,9 @@ Bounds = Tuple[Optional[float], Optional[float]]
 
 @dataclass(frozen=True, eq=False)
 class New:
-    """An event to be added. The edges start at it: `caused_by=[a]` says that a caused it, `supports=[a]` that a is
-    evidence for it, `part_of=[a]` that it belongs to a, `follows=[a]` that it came after a. An end is an id, or another
-    New of the same batch."""
+    """An event to add. Its edges start at it: `caused_by=[a]` means that a caused it, `supports=[a]` that a is evidence
+    for it, `part_of=[a]` that it belongs to a, `follows=[a]` that it came after a. An end is an id, or another New of
+    the same batch."""
 
     type: str
     text: str
@@ -359,7 +359,7 @@ class New:
     follows: Ends = ()
 
     def links(self) -> Iterator[Tuple[str, End]]:
-        """Type and end of each edge."""
+        """The type and the target of each edge."""
         ends: Tuple[Ends, ...] = (
             self.caused_by,
             self.supports,
@@ -376,9 +376,9 @@ class New:
 
 @dataclass(frozen=True)
 class If:
-    """Conditions of a write; ConditionFailed if they do not hold."""
+    """Preconditions of a write; ConditionFailed if they do not hold."""
 
-    #: Nothing but uses of events was committed after this LSN.
+    #: Only touches were committed after this LSN.
     lsn: Optional[int] = None
     #: (event, head): the newest head of the event's chain is this one.
     head: Optional[Tuple[int, int]] = None
@@ -386,26 +386,25 @@ class If:
 
 @dataclass(frozen=True)
 class Where:
-    """Which events are wanted: all that is given must hold. Forgotten and compressed ones only if they are asked
-    for."""
+    """A filter of events: all conditions must hold. It excludes forgotten and compressed events by default."""
 
     types: Sequence[str] = ()
     sessions: Sequence[int] = ()
-    #: (from, until): not before, and before; None is open.
+    #: (from, until): from inclusive, until exclusive; None is open.
     recorded: Optional[Window] = None
     happened: Optional[Window] = None
-    #: (least, most), both included; None is open.
+    #: (minimum, maximum), both inclusive; None is open.
     confidence: Optional[Bounds] = None
     strength: Optional[Bounds] = None
-    #: Strength is that of this time instead of the last decay run's.
+    #: Computes strength at this time instead of the last decay run.
     strength_at: Optional[datetime] = None
-    #: The text says every one of these words.
+    #: The text contains all of these words.
     keyword: str = ""
     #: The attributes amem.user, amem.agent and amem.run.
     user: Optional[str] = None
     agent: Optional[str] = None
     run: Optional[str] = None
-    #: Any condition, such as {"topic": "rust", "confidence": {"gte": 0.5}}.
+    #: Conditions on attributes and fields, such as {"topic": "rust", "confidence": {"gte": 0.5}}.
     filter: Optional[Mapping[str, Any]] = None
     include_forgotten: bool = False
     include_compressed: bool = False

@@ -1,7 +1,7 @@
 """The base of a brain's file: the part that never changes (docs/FORMAT.md, from "Header" to "Sections").
 
-Opening checks the header, the section table and the identity; every access checks the bounds and the numbers of what it
-reads. Not here: what the journal says since (`_journal`, `_graph`), and sections that are indexes.
+Opening checks the header, the section table and the identity; every access checks bounds and numbers. Not here: the
+journal (`_journal`, `_graph`), and sections that are indexes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ VECTOR, HAS_ATTRIBUTES, PINNED, FORGOTTEN, COMPRESSED, ERASED = 1, 2, 4, 8, 16, 
 
 
 class Record(NamedTuple):
-    """What stands of an event in the node table."""
+    """A record of the node table."""
 
     type: int
     flags: int
@@ -65,7 +65,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Identity:
-    """Which brain a file is."""
+    """The identity section."""
 
     lineage: bytes
     instance: bytes
@@ -95,7 +95,7 @@ class Base:
         self._node_table, self._edge_table, self._content, self._vectors = header.read("<QQQQ", 32)
         self._check(len(buffer))
         self._sections: Dict[int, Tuple[int, int]] = {}
-        #: Position of the journal's head page, if there is a journal.
+        #: Position of the journal's head page; None without a journal.
         self.journal: Optional[int] = None
         self._walk(self._vectors + 4 * self.dimension * self.nodes)
         if IDENTITY not in self._sections:
@@ -126,7 +126,7 @@ class Base:
             free_from = start + length
 
     def _walk(self, at: int) -> None:
-        """Finds the sections. Those that nobody knows are skipped, as the format says."""
+        """Finds the sections. Skips unknown ones, as the format requires."""
         size = len(self._buffer)
         while at < size:
             tag, length = Span(self._buffer, "section header", at, 9).read("<BQ", 0)
@@ -172,7 +172,7 @@ class Base:
         if size == 0:
             return ""
         if at + size > self._vectors or size < 5:
-            raise DamagedFile("text", at, f"{size} bytes are no block, or reach past the content block")
+            raise DamagedFile("text", at, f"{size} bytes are not a block, or reach past the content block")
         block = Span(self._buffer, "text", at, size)
         try:
             text = _lz4.decompress(block.slice(4, size - 4), block.u32(0), TEXT_BYTES_MAX)
@@ -184,7 +184,7 @@ class Base:
         return self._vectors + 4 * self.dimension * id
 
     def _arrays(self, tag: int) -> Tuple[Array, ...]:
-        """The arrays of a section, found once."""
+        """The arrays of a section, cached."""
         if tag not in self._opened:
             find = {ATTRIBUTES: self._find_attributes, EVENT_TIMES: self._find_times, ADJACENCY: self._find_edges}
             self._opened[tag] = find[tag](self.section(tag))
@@ -209,7 +209,7 @@ class Base:
     def _find_times(self, own: Span) -> Tuple[Array, ...]:
         count = own.u64(0)
         if own.u64(8) != self.nodes or count > self.nodes:
-            raise own.bad(0, f"it is of other than the brain's {self.nodes} events")
+            raise own.bad(0, f"it does not have the brain's {self.nodes} events")
         return own.array("<q", 16, count), own.array("<I", 16 + 8 * (count + (self.nodes if count else 0)), count)
 
     def event_time(self, id: int) -> Optional[int]:
@@ -220,7 +220,7 @@ class Base:
     def _find_edges(self, own: Span) -> Tuple[Array, ...]:
         n, m = self.nodes, self.edge_count
         if own.u64(0) != n or own.u64(8) != m:
-            raise own.bad(0, f"it is of other than the brain's {n} events and {m} edges")
+            raise own.bad(0, f"it does not have the brain's {n} events and {m} edges")
         lists = 16 + 8 * (n + 1)
         return (
             own.array("<I", 16, n + 1),
@@ -272,7 +272,8 @@ class Base:
         at = self._edge_table + EDGE * place
         start, target, type, weight, created = struct.unpack_from("<QQBxxxfQ", self._buffer, at)
         if start != source or target >= self.nodes or not math.isfinite(weight) or created >> 63:
-            raise DamagedFile("edge record", at, "another event's, to no event, or with a number out of range")
+            why = "it belongs to another event, leads to no event, or has a number out of range"
+            raise DamagedFile("edge record", at, why)
         return target, type, weight, created
 
     def session_count(self) -> int:

@@ -1,8 +1,7 @@
-"""Bytes of a file, every access checked, and the limits of docs/FORMAT.md.
+"""Checked access to the bytes of a file, and the limits of docs/FORMAT.md.
 
-Promises: what lies outside of the bytes is DamagedFile with its place, never anything else.
-Not promised: whoever *truncates* a mapped file ends the processes that read it (SIGBUS); a reader of files that it does
-not trust takes a copy.
+Promises: an access outside of the bytes raises DamagedFile with its position, never anything else.
+Not promised: *truncating* a mapped file ends the processes that read it (SIGBUS); copy files that you do not trust.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Buffer = Union[bytes, Any]
 
 
 class Span:
-    """A range of a buffer that is one part of the file; positions in it are from its first byte."""
+    """A range of a buffer that is one part of the file; positions in it count from its first byte."""
 
     __slots__ = ("_buffer", "part", "start", "size")
 
@@ -52,7 +51,7 @@ class Span:
         return bytes(self._buffer[self.start + at : self.start + at + size])
 
     def read(self, form: str, at: int) -> Tuple[Any, ...]:
-        """Numbers by a form of `struct`, little-endian."""
+        """Numbers by a format of `struct`."""
         if at < 0 or at + struct.calcsize(form) > self.size:
             raise self.bad(at, f"a field reaches past its {self.size} bytes")
         return struct.unpack_from(form, self._buffer, self.start + at)
@@ -74,7 +73,7 @@ class Span:
 
 
 class Array(Sequence[int]):
-    """Numbers of one kind, in place."""
+    """An array of numbers, read in place."""
 
     __slots__ = ("_span", "_form", "_at", "_size", "_count")
 
@@ -89,12 +88,12 @@ class Array(Sequence[int]):
 
     def __getitem__(self, index: Any) -> Any:
         if not 0 <= index < self._count:
-            raise self._span.bad(self._at, f"there is no number {index} of {self._count}")
+            raise self._span.bad(self._at, f"index {index} of {self._count}")
         return self._span.read(self._form, self._at + self._size * index)[0]
 
 
 class Cursor:
-    """Fields of bytes, one after the other."""
+    """Decodes consecutive fields."""
 
     __slots__ = ("_bytes", "_at", "_position", "_part")
 
@@ -103,7 +102,7 @@ class Cursor:
 
     @property
     def position(self) -> int:
-        """Where the next field stands in the file."""
+        """The position of the next field in the file."""
         return self._position + self._at
 
     def is_empty(self) -> bool:
@@ -115,7 +114,7 @@ class Cursor:
     def take(self, size: int) -> bytes:
         end = self._at + size
         if end > len(self._bytes):
-            raise self.bad(f"a field of {size} bytes where {len(self._bytes) - self._at} are left")
+            raise self.bad(f"a field of {size} bytes, {len(self._bytes) - self._at} are left")
         taken = self._bytes[self._at : end]
         self._at = end
         return taken
@@ -144,19 +143,19 @@ class Cursor:
     def unit(self) -> float:
         value = self.f32()
         if not 0.0 <= value <= 1.0:
-            raise self.bad(f"{value} where 0 to 1 is meant")
+            raise self.bad(f"{value} is not within 0 to 1")
         return value
 
     def rate(self) -> float:
         value = self.f32()
         if value < 0.0:
-            raise self.bad(f"{value} is no rate")
+            raise self.bad(f"{value} is not a rate")
         return value
 
     def blob(self, size_max: int) -> bytes:
         size = self.u32()
         if size > size_max:
-            raise self.bad(f"{size} bytes where at most {size_max} are allowed")
+            raise self.bad(f"{size} bytes, at most {size_max} are allowed")
         return self.take(size)
 
     def text(self, size_max: int) -> str:
@@ -175,7 +174,7 @@ def utf8(data: bytes, part: str, position: int) -> str:
 
 
 def bisect(numbers: Array, wanted: int, start: int = 0, end: "int | None" = None) -> int:
-    """The first place in ascending numbers whose number is not below the wanted one."""
+    """The first index in ascending numbers whose number is at least the wanted one."""
     low, high = start, len(numbers) if end is None else end
     while low < high:
         middle = (low + high) // 2

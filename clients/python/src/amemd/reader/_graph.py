@@ -1,7 +1,7 @@
-"""What the journal says since the base: events, states, edges and sessions, applied one transaction after the other.
+"""The delta: events, states, edges and sessions that the journal adds to the base, one transaction after the other.
 
-Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows
-with the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`Reader`).
+Operations are checked against the graph: a journal with right checksums may still be hostile. Memory grows with the
+journal's bytes; texts and vectors stay in the file. Not here: reading it (`Reader`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ._ops import NewEvent, Place
 
 DAY = 86_400_000_000
 #: (other end, type).
-Tie = Tuple[int, int]
+EdgeKey = Tuple[int, int]
 #: Weight and recorded time of an edge, or None if it was retracted.
 Value = Optional[Tuple[float, int]]
 
 
 class State:
-    """What may change about an event, as it is now."""
+    """The mutable part of an event, as of now."""
 
     __slots__ = (
         "confidence",
@@ -59,7 +59,7 @@ class State:
 
 
 class Times:
-    """When a session was opened, closed and last used, as far as the journal says it."""
+    """The times of a session that the journal has."""
 
     __slots__ = ("first_event", "last_event", "opened", "closed")
 
@@ -71,7 +71,7 @@ class Times:
 
 
 class Graph:
-    """A base, and what its journal has changed."""
+    """A base and the changes in its journal."""
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -81,9 +81,9 @@ class Graph:
         self.events: List[NewEvent] = []
         self._states: Dict[int, State] = {}
         self._decays: List[Tuple[int, Tuple[float, ...]]] = []
-        #: Edges that the journal made, changed or retracted, from both ends.
-        self.outgoing: Dict[int, Dict[Tie, Value]] = {}
-        self.incoming: Dict[int, Dict[Tie, Value]] = {}
+        #: Edges that the journal added, changed or retracted, by both ends.
+        self.outgoing: Dict[int, Dict[EdgeKey, Value]] = {}
+        self.incoming: Dict[int, Dict[EdgeKey, Value]] = {}
         self.edge_count = base.edge_count
         self.sessions: Dict[int, Times] = {}
         self.settings: Optional[str] = None
@@ -94,9 +94,9 @@ class Graph:
         return self.base.nodes + len(self.events)
 
     def apply(self, transaction: Transaction, buffer: Buffer) -> None:
-        """Applies a whole transaction of a file, one payload in memory at a time.
+        """Applies a whole transaction of a file, with one payload in memory at a time.
 
-        After an error the graph holds half of it, and may not be used any more.
+        After an error the graph has a part of the transaction, and must not be used any more.
         """
         if transaction.lsn <= self.lsn or transaction.time <= self.time:
             raise DamagedFile(
@@ -110,10 +110,10 @@ class Graph:
         self._position = frame.position
         payload = bytes(buffer[frame.position : frame.position + frame.size])
 
-        def may_stay(told: Optional[Place]) -> bool:
-            """True of attributes that an erased event may have."""
-            at = told.at - frame.position if told else 0
-            return told is not None and _ops.is_only_origin(payload[at : at + told.size])
+        def may_stay(json: Optional[Place]) -> bool:
+            """True for attributes that an erased event may have."""
+            at = json.at - frame.position if json else 0
+            return json is not None and _ops.is_only_origin(payload[at : at + json.size])
 
         for op in _ops.operations(payload, frame.position):
             if isinstance(op, NewEvent):
@@ -183,7 +183,7 @@ class Graph:
         return self.sessions.setdefault(session, Times())
 
     def state(self, id: int, keep: bool = False) -> State:
-        """What is to be known of an event, which the journal need not have said anything about."""
+        """The state of an event, of the base or the journal; `keep` stores it as changed."""
         known = self._states.get(id)
         if known is not None:
             return known
@@ -214,7 +214,7 @@ class Graph:
         return self.base.record(id).type if id < self.base.nodes else self.events[id - self.base.nodes].type
 
     def _change(self, id: int) -> State:
-        """The state of an event that is about to change, with the strength that the runs so far gave it."""
+        """The state of an event about to change, with its strength after the decay runs so far."""
         if id >= self.nodes:
             raise self._bad(f"there is no event {id}")
         state = self.state(id, keep=True)
@@ -222,7 +222,7 @@ class Graph:
         return state
 
     def strength(self, id: int, state: State) -> float:
-        """Strength at the last decay run, or the confidence where that was set since."""
+        """Strength at the last decay run, or the confidence if it was set since."""
         if state.runs == len(self._decays):
             return state.strength
         when, rates = self._decays[-1]
@@ -233,7 +233,7 @@ class Graph:
         days = max(when - state.accessed, 0) / DAY
         slowed = 1.0 if state.access_count == 0 else 1.0 + math.log2(1.0 + state.access_count)
         faded = state.confidence * math.exp(-rate * days / slowed)
-        # It is kept in 32 bits.
+        # The file has 32 bits.
         return float(struct.unpack("<f", struct.pack("<f", faded))[0])
 
     def _believe(self, op: _ops.Belief) -> None:
@@ -262,13 +262,13 @@ class Graph:
     def _link(self, op: _ops.Link) -> None:
         self._check_ends(op.source, op.target)
         if op.source == op.target:
-            raise self._bad(f"event {op.source} is tied to itself")
+            raise self._bad(f"event {op.source} has an edge to itself")
         before = self.edge_now(op.source, op.target, op.type)
         if before is None:
             self.edge_count += 1
             if self.edge_count > EDGES_MAX:
                 raise self._bad("more edges than are allowed")
-        # Another weight leaves the edge as old as it was.
+        # A new weight keeps the edge's time.
         self._put_edge(op.source, op.target, op.type, (op.weight, op.created if before is None else before[1]))
 
     def _unlink(self, op: _ops.Unlink) -> None:

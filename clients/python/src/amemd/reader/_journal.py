@@ -1,7 +1,7 @@
 """The journal: the head page, the live page, and the frames behind them as whole transactions.
 
-Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only
-whole. Not here: what a transaction does (`_graph`).
+Promises: a frame counts only if its chained checksum is right and its LSN follows the previous one; a transaction
+counts only whole. Not here: what a transaction does (`_graph`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOOK = 1 << 63
 
 
 class Position(NamedTuple):
-    """Where a walk stands: all that going on needs."""
+    """A position in the journal, with the state to continue from it."""
 
     at: int
     lsn: int
@@ -29,14 +29,14 @@ class Position(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Where a payload stands in the file: a transaction may have more than memory should hold."""
+    """The position of a payload in the file: a transaction may be too large for memory."""
 
     position: int
     size: int
 
 
 class Transaction(NamedTuple):
-    """What was committed at once."""
+    """The frames of one commit."""
 
     lsn: int
     time: int
@@ -45,7 +45,7 @@ class Transaction(NamedTuple):
 
 
 class Live(NamedTuple):
-    """What the live page says."""
+    """The cells of the live page."""
 
     committed: int
     look: bool
@@ -55,7 +55,7 @@ class Live(NamedTuple):
 
 
 def start(buffer: Buffer, at: int, identity: Identity) -> Position:
-    """Checks the head page; gives where the first frame would begin."""
+    """Checks the head page; returns the position of the first frame."""
     if at + 2 * PAGE > len(buffer):
         raise DamagedFile("journal", at, "its head page or live page is cut off")
     head = Span(buffer, "journal head", at, PAGE)
@@ -63,7 +63,7 @@ def start(buffer: Buffer, at: int, identity: Identity) -> Position:
     if tag != 0x7F or length != JOURNAL_LENGTH or magic != b"AMEMJRNL":
         raise head.bad(0, "its tag, length or magic is wrong")
     if checksum != xxh3_64(head.slice(0, 88), 0):
-        raise head.bad(88, "its checksum does not hold")
+        raise head.bad(88, "its checksum is wrong")
     if (lineage, instance, generation, lsn) != (identity.lineage, identity.instance, identity.generation, identity.lsn):
         raise head.bad(24, "it belongs to another base")
     return Position(at + 2 * PAGE, lsn, xxh3_64(instance + struct.pack("<QQ", generation, epoch), 0))
@@ -81,34 +81,34 @@ def live(buffer: Buffer, at: int) -> Live:
 
 
 def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[Transaction], Optional[str]]:
-    """The transaction at a position, or none, and what stands there instead if not zeros."""
+    """The transaction at a position, or None and, unless zeros follow, the reason."""
     frames: List[Frame] = []
     at, total, shared = position, 0, None
     while True:
         if at.at + FRAME_HEADER > until:
             rest = bytes(buffer[at.at : until])
             torn = "a frame's header is cut short" if any(rest) else None
-            return None, "a transaction is not whole" if frames and not torn else torn
+            return None, "a transaction is incomplete" if frames and not torn else torn
         front = bytes(buffer[at.at : at.at + FRAME_HEADER])
         if not any(front):
-            return None, "a transaction is not whole" if frames else None
+            return None, "a transaction is incomplete" if frames else None
         size, kind, more, zero, lsn, time, actor, zeros, checksum = struct.unpack("<IBBHQqIIQ", front)
         end = at.at + (FRAME_HEADER + size + 7 & ~7)
         if FRAME_HEADER + size > FRAME_BYTES_MAX or end > until:
             return None, f"a frame claims {size} bytes of payload"
         payload = bytes(buffer[at.at + FRAME_HEADER : at.at + FRAME_HEADER + size])
         if checksum != xxh3_64(front[:32] + payload, at.checksum):
-            return None, "a frame's checksum does not hold"
+            return None, "a frame's checksum is wrong"
         if lsn != at.lsn + 1:
             return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
         if zero or zeros or any(buffer[at.at + FRAME_HEADER + size : end]) or not 1 <= kind <= KINDS or more > 1:
             return None, f"a frame of kind {kind}, more {more} or with padding that is not zero"
-        # Headers count: what is kept of a frame is in memory, whatever it holds.
+        # Headers count: memory holds an entry for each frame, even an empty one.
         total += end - at.at
         if total > TRANSACTION_BYTES_MAX:
             raise DamagedFile("transaction", at.at, "longer than the limit")
         if more and not size:
-            raise DamagedFile("transaction", at.at, "it goes on behind a frame that says nothing")
+            raise DamagedFile("transaction", at.at, "it continues after an empty frame")
         if shared not in (None, (kind, actor, time)):
             raise DamagedFile("transaction", at.at, "its frames disagree")
         shared = (kind, actor, time)

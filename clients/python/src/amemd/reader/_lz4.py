@@ -1,25 +1,25 @@
 """LZ4 blocks, from their public specification (doc/lz4_Block_format.md of the LZ4 project).
 
-Promises: nothing is made before the claimed size is held against the bound and against the packed bytes, and never more
-than was claimed.
+Promises: the claimed size is checked against the bound and the compressed bytes before any allocation, and the output
+never exceeds it.
 """
 
 from __future__ import annotations
 
 from typing import Tuple
 
-#: A packed byte cannot stand for more than so many.
+#: Maximum of decompressed bytes for one compressed byte.
 EXPANSION_MAX = 255
-#: What a match is longer than its number says.
+#: Added to the encoded length of a match.
 _MATCH_MIN = 4
 
 
 class BadBlock(ValueError):
-    """It is no block of LZ4, or not of the size that it claims."""
+    """Not an LZ4 block, or not of the claimed size."""
 
 
 def _length(packed: bytes, at: int, nibble: int) -> Tuple[int, int]:
-    """A length that begins with four bits, and where what follows it begins."""
+    """A length that begins with four bits, and the position after it."""
     if nibble < 15:
         return nibble, at
     while True:
@@ -53,14 +53,14 @@ def decompress(packed: bytes, size: int, size_max: int) -> bytes:
         count, at = _length(packed, at + 2, token & 15)
         count += _MATCH_MIN
         if distance == 0 or distance > len(out):
-            raise BadBlock("a match reaches in front of the text")
+            raise BadBlock("a match reaches before the text")
         if len(out) + count > size:
             raise BadBlock("a match reaches past the end")
         if distance >= count:
             start = len(out) - distance
             out += out[start : start + count]
         else:
-            # It overlaps what it makes: a pattern, again and again.
+            # The match overlaps its own output: a repeating pattern.
             pattern = bytes(out[-distance:])
             out += (pattern * (count // distance + 1))[:count]
     if len(out) != size:

@@ -1,6 +1,6 @@
-"""The operations of a payload: decoded and checked, as docs/FORMAT.md tells them.
+"""The operations of a payload, decoded and checked (docs/FORMAT.md, "Operations").
 
-An operation that is not known is damage: what follows it could not be found, and what it did would be missing.
+An unknown operation is damage: the next one cannot be found, and its effect would be missing.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from . import _bytes as limits
 from ._bytes import Cursor
 
 
-#: The attribute that says where an event was merged from.
+#: The attribute with the origin of a merged event.
 ORIGIN = "amem.origin"
 
 
 class Place(NamedTuple):
-    """Where bytes stand in the file."""
+    """A range of bytes in the file."""
 
     at: int
     size: int
@@ -107,7 +107,7 @@ class Erase(NamedTuple):
 
 
 class Bookkeeping(NamedTuple):
-    """An actor or a request: nothing that a reader shows."""
+    """An actor or a request, which a reader does not show."""
 
     code: int
 
@@ -151,7 +151,7 @@ def _some(place: Place) -> Optional[Place]:
 def _event(c: Cursor) -> Op:
     id, type, has, session, created = c.u64(), c.u8(), c.u8(), c.u32(), c.i64()
     if has > 15:
-        raise c.bad(f"an event with fields {has:#x}, which nobody knows")
+        raise c.bad(f"an event with unknown fields {has:#x}")
     confidence, rate = c.unit(), c.rate()
     text = _text(c, limits.TEXT_BYTES_MAX)
     event_time = c.i64() if has & 1 else None
@@ -164,7 +164,7 @@ def _event(c: Cursor) -> Op:
 def _touch(c: Cursor) -> Op:
     when, packed = c.i64(), c.blob(limits.FRAME_BYTES_MAX)
     if len(packed) % 12:
-        raise c.bad("a touch whose entries have a rest")
+        raise c.bad("the entries of a touch are incomplete")
     entries = Cursor(packed, "touch", c.position - len(packed))
     return Touch(when, [(entries.u64(), entries.u32()) for _ in range(len(packed) // 12)])
 
@@ -197,21 +197,21 @@ _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
 }
 
 
-def is_only_origin(told: bytes) -> bool:
-    """True if attributes say where an event was merged from, and nothing else: what an erased event may have."""
+def is_only_origin(data: bytes) -> bool:
+    """True if attributes have the origin of a merge and nothing else, as those of an erased event may."""
     try:
-        known = json.loads(told)
+        known = json.loads(data)
     except (ValueError, RecursionError):
         return False
     return isinstance(known, dict) and known.keys() == {ORIGIN}
 
 
 def operations(payload: bytes, position: int) -> Iterator[Op]:
-    """The operations of a payload that stands at a position in the file."""
+    """The operations of a payload at a position in the file."""
     c = Cursor(payload, "operation", position)
     while not c.is_empty():
         code = c.u8()
         decode = _DECODERS.get(code)
         if decode is None:
-            raise c.bad(f"operation {code}, which nobody knows")
+            raise c.bad(f"unknown operation {code}")
         yield decode(c)

@@ -1,4 +1,4 @@
-"""Following one brain's file, and reading what it says now."""
+"""The reader of one brain's file."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from ._journal import Position
 from ._ops import ORIGIN, Place
 from ._resolve import resolve
 
-#: Seconds after which the path is looked at although nothing calls for it.
+#: Seconds between two checks of the path without a hint in the live page.
 LOOK_EVERY = 1.0
 SUPERSEDES = 3
-#: Times that frames are read anew before a committed one counts as missing: another processor's stores may come late.
+#: Reads of a committed frame before it counts as missing: another processor's stores may arrive late.
 ATTEMPTS = 3
 
 
 def _boot() -> Tuple[int, int]:
-    """This run of the operating system; zeros where nobody says it."""
+    """The boot id; zeros where it is unknown."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as told:
-            number = uuid.UUID(told.read().strip()).int
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            number = uuid.UUID(file.read().strip()).int
     except (OSError, ValueError):
         return 0, 0
     return number >> 64, number & 0xFFFFFFFFFFFFFFFF
 
 
 class _Followed:
-    """One generation: its file, its base, and what is applied of its journal."""
+    """One generation: its file, its base, and the applied part of its journal."""
 
     def __init__(self, path: str, copy: bool) -> None:
-        #: Every mapping of the file that is not let go of yet; the base reads the first one, all else the last.
+        #: The mappings of the file; the base reads the first one, everything else the last.
         self._maps: List[mmap.mmap] = []
-        # Whatever stands there, opening does not wait for it.
+        # O_NONBLOCK: opening a pipe must not wait.
         self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             about = os.fstat(self._file)
             if not stat.S_ISREG(about.st_mode):
-                raise AmemError(f"{path} is no regular file")
+                raise AmemError(f"{path} is not a regular file")
             self.id = (about.st_dev, about.st_ino)
             if about.st_size == 0:
                 raise DamagedFile("header", 0, "the file is empty")
@@ -88,7 +88,7 @@ class _Followed:
         return self._file >= 0
 
     def close(self) -> None:
-        """Lets go of the file and of all that is mapped of it: who still holds this object holds none of its bytes."""
+        """Closes the file and its mappings; this object then holds none of its bytes."""
         if self.is_open:
             os.close(self._file)
             self._file = -1
@@ -104,7 +104,7 @@ class _Followed:
         return live is not None and boot != (0, 0) and live.owner == (*boot, *self.id)
 
     def follow(self) -> None:
-        """Applies what was committed since."""
+        """Applies newer commits."""
         live = self.live()
         if not self.is_live or live is None or self.position is None:
             return
@@ -129,31 +129,31 @@ class _Followed:
 
 
 class Reader:
-    """A brain's file, as it is at the last `refresh`. For one thread at a time."""
+    """A brain's file, as of the last `refresh`. Not thread-safe."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], copy: bool = False) -> None:
         """Opens a file: maps it, or with `copy` reads it into memory, checks it and replays its journal."""
-        # What it names is followed for as long as the reader lives, wherever the process goes.
+        # Absolute, so that a change of the working directory does not change the file.
         self.path = os.path.join(os.getcwd(), path) if not os.path.isabs(path) else os.fspath(path)
         self._copy = copy
         self._now = _Followed(self.path, copy)
         self._look_at = time.monotonic() + LOOK_EVERY
-        #: Why nothing may be read.
+        #: The error that every read raises.
         self._failed: Optional[AmemError] = None
         self._is_closed = False
-        #: True while what was committed since is in a file that is not to be found.
+        #: True while newer commits are in a file that is not at the path.
         self._is_lost = False
-        #: Why the file under the name can't be read, and since when.
+        #: Since when and why the file at the path cannot be read.
         self._unread: Optional[Tuple[float, Exception]] = None
 
     @property
     def lsn(self) -> int:
-        """The newest commit that is shown."""
+        """The LSN of the newest commit shown."""
         return self._graph.lsn
 
     @property
     def time_micros(self) -> int:
-        """Its recorded time."""
+        """The recorded time of that commit."""
         return self._graph.time
 
     @property
@@ -163,7 +163,7 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        """Which base of the instance is read."""
+        """The generation of the base."""
         return self._graph.base.identity.generation
 
     @property
@@ -173,13 +173,13 @@ class Reader:
 
     @property
     def is_live(self) -> bool:
-        """True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once that
-        can't be done: see `refresh`."""
+        """True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once it
+        cannot: see `refresh`."""
         return self._now.is_live and self._now.is_open and not self._is_lost
 
     @property
     def torn(self) -> Optional[str]:
-        """What stands behind the last whole transaction of a file that is not live, if not zeros."""
+        """What follows the last whole transaction of a file that is not live; None for zeros."""
         return None if self._now.is_live else self._now.torn
 
     @property
@@ -193,7 +193,7 @@ class Reader:
         return self._now.graph
 
     def __len__(self) -> int:
-        """The number of events, forgotten ones counted."""
+        """The number of events, including forgotten ones."""
         return self._graph.nodes
 
     def __enter__(self) -> "Reader":
@@ -205,18 +205,18 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the file and its mapping. Nothing can be read of it then; what was read stays as it is."""
+        """Closes the file and its mapping. Later reads raise; values returned before stay valid."""
         self._now.close()
         self._is_closed = True
         self._failed = AmemError(f"the reader of {self.path} is closed")
 
     def refresh(self) -> bool:
-        """Takes in what was committed since, also across checkpoints; True if there was something.
+        """Reads newer commits, also across checkpoints; True if there were any.
 
-        MustDrop says that something was erased and the file that replaces this one is not to be found: this one is let
-        go of. Superseded says that this file was replaced, and no later one of this brain can be read under the path;
-        what is shown is still as it was. Either passes once such a file is there. Where a file that no daemon owns is
-        replaced by one that can't be read, and stays so, that one's error is raised.
+        MustDrop: something was erased and the successor of this file is not at the path; the reader has closed this
+        file. Superseded: this file was replaced, and no later file of this brain can be read at the path; the reader
+        still shows the old content. Both end once the successor is there. If an unreadable file lastingly replaces a
+        file that no daemon owns, its error is raised.
         """
         if self._is_closed and self._failed is not None:
             raise self._failed
@@ -236,43 +236,43 @@ class Reader:
                 self._now, self._failed = found, None
             elif live is not None and live.must_drop:
                 self._now.close()
-                self._failed = MustDrop(f"something was erased from {self.path}, and its successor is not there")
+                self._failed = MustDrop(f"something was erased from {self.path}, and its successor is not at the path")
             elif live is not None and live.superseded_by and found is not None:
-                # What is committed since is in a file that we can't find.
+                # Newer commits are in a file that is not at the path.
                 self._is_lost = True
                 raise self._failed or Superseded(self.path, live.superseded_by, found)
         if self._unread is not None and live is None and time.monotonic() >= self._unread[0] + LOOK_EVERY:
-            # Nothing more will come into this file.
+            # This file gets no more commits.
             raise self._failed or self._unread[1]
         if self._failed is not None:
             raise self._failed
         try:
             self._now.follow()
         except DamagedFile as damage:
-            # Half a commit may be applied.
+            # A part of a commit may be applied.
             self._failed = damage
             raise
         return stands() != before
 
     def _successor(self) -> Union[_Followed, str, None]:
-        """What the path names now, if that is a later generation of this instance, or this file and owned by now; None
-        if it is this file as it was; else what stands there, or why it can't be read."""
+        """The file at the path, if it is a later generation of this instance, or this file and owned by now; None if it
+        is this file, unchanged; otherwise a description of the file, or why it cannot be read."""
         if self._copy:
             return None
         before, self._unread = self._unread, None
         try:
-            # Of the file that a link leads to, as it is opened.
+            # Follows links, as open does.
             about = os.stat(self.path)
         except OSError as why:
             return f"{type(why).__name__}: {why}"
-        # The inode of a file that was let go of may be another file's by now.
+        # The inode of a closed file may belong to another file by now.
         same = self._now.is_open and (about.st_dev, about.st_ino) == self._now.id
         if same and (self._now.is_live or not self._now.is_owned_now()):
             return None
         try:
             found = _Followed(self.path, False)
         except (OSError, AmemError) as why:
-            # Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
+            # The brain in memory is still whole; `refresh` raises if this lasts.
             self._unread = (time.monotonic() if before is None else before[0], why)
             return f"{type(why).__name__}: {why}"
         old, new = self._now.graph.base.identity, found.graph.base.identity
@@ -282,14 +282,14 @@ class Reader:
         return f"generation {new.generation} is there" if new.instance == old.instance else "another brain is there"
 
     def events(self, include_forgotten: bool = True) -> Iterator[Event]:
-        """Every event by id, those of the moment of the call."""
+        """All events by id, as of the call."""
         for id in range(len(self)):
             event = self.get(id)
             if include_forgotten or not event.forgotten:
                 yield event
 
     def get(self, id: int, *, vectors: bool = False, edges: bool = False) -> Event:
-        """An event by its id; LookupError if there is none. Its text is empty if it was erased."""
+        """An event by its id; LookupError if it does not exist. The text of an erased event is empty."""
         graph = self._graph
         state = graph.state(self._known(id))
         if id < graph.base.nodes:
@@ -340,18 +340,18 @@ class Reader:
         return utf8(bytes(self._now.buffer[place.at : place.at + place.size]), "journal", place.at)
 
     def attributes(self, id: int) -> Dict[str, Any]:
-        """The attributes of an event; none is an empty object. Of an erased one that is where it was merged from."""
+        """The attributes of an event, or an empty object. An erased event has only the origin of a merge."""
         graph = self._graph
         state = graph.state(self._known(id))
         if not state.flags & HAS_ATTRIBUTES:
             return {}
         if state.attributes is not None:
-            told = self._text_at(state.attributes)
+            text = self._text_at(state.attributes)
         else:
-            told = "" if state.attributes_changed or id >= graph.base.nodes else graph.base.attributes(id)
+            text = "" if state.attributes_changed or id >= graph.base.nodes else graph.base.attributes(id)
         erased = bool(state.flags & ERASED)
         try:
-            known = json.loads(told) if told else {}
+            known = json.loads(text) if text else {}
         except (ValueError, RecursionError) as why:
             if erased:
                 return {}
@@ -359,12 +359,12 @@ class Reader:
         if erased and (not isinstance(known, dict) or known.keys() != {ORIGIN}):
             return {}
         if not isinstance(known, dict):
-            raise DamagedFile("attributes", 0, f"those of event {id} are no object")
+            raise DamagedFile("attributes", 0, f"those of event {id} are not an object")
         return known
 
     def vector(self, id: int) -> Optional[Sequence[float]]:
-        """The vector of an event as a memoryview of f32, of its own: nothing that is given out keeps the file mapped.
-        None if it has none."""
+        """The vector of an event as a memoryview of f32; None if it has none. It is a copy, which does not keep the
+        file mapped."""
         graph = self._graph
         state = graph.state(self._known(id))
         if state.flags & ERASED or not state.flags & VECTOR:
@@ -375,12 +375,12 @@ class Reader:
             return None
         else:
             at = graph.base.vector_at(id)
-        told = bytes(self._now.buffer[at : at + 4 * self.dimension])
+        data = bytes(self._now.buffer[at : at + 4 * self.dimension])
         numbers: Sequence[float]
         if sys.byteorder == "little":
-            numbers = memoryview(told).cast("f")
+            numbers = memoryview(data).cast("f")
         else:
-            swapped = array("f", told)
+            swapped = array("f", data)
             swapped.byteswap()
             numbers = swapped
         if not all(map(math.isfinite, numbers)):
@@ -388,31 +388,31 @@ class Reader:
         return numbers
 
     def edges(self, id: int) -> List[Edge]:
-        """The edges of an event: those that start at it by target and type, then those that end at it by source and
-        type. Those to forgotten events are told as well."""
+        """The edges of an event: outgoing ones by target and type, then incoming ones by source and type. Includes
+        edges to forgotten events."""
         return [
-            *(as_edge(id, other, type, *value) for (other, type), value in self._ties(id, True)),
-            *(as_edge(other, id, type, *value) for (other, type), value in self._ties(id, False)),
+            *(as_edge(id, other, type, *value) for (other, type), value in self._adjacent(id, True)),
+            *(as_edge(other, id, type, *value) for (other, type), value in self._adjacent(id, False)),
         ]
 
-    def _ties(self, id: int, outgoing: bool) -> List[Tuple[Tuple[int, int], Tuple[float, int]]]:
+    def _adjacent(self, id: int, outgoing: bool) -> List[Tuple[Tuple[int, int], Tuple[float, int]]]:
         graph = self._graph
-        ties: Dict[Tuple[int, int], Optional[Tuple[float, int]]] = {}
+        edges: Dict[Tuple[int, int], Optional[Tuple[float, int]]] = {}
         if self._known(id) < graph.base.nodes:
-            told = graph.base.outgoing(id) if outgoing else graph.base.incoming(id)
-            ties = {(other, type): (weight, created) for other, type, weight, created in told}
-        ties.update((graph.outgoing if outgoing else graph.incoming).get(id, {}))
-        return sorted((key, value) for key, value in ties.items() if value is not None)
+            stored = graph.base.outgoing(id) if outgoing else graph.base.incoming(id)
+            edges = {(other, type): (weight, created) for other, type, weight, created in stored}
+        edges.update((graph.outgoing if outgoing else graph.incoming).get(id, {}))
+        return sorted((key, value) for key, value in edges.items() if value is not None)
 
     def resolve(self, id: int) -> Resolved:
-        """What is believed now in place of an event; LookupError if it and all that replaces it is forgotten."""
+        """The event believed now instead of an event; LookupError if it and all its successors are forgotten."""
 
         def replacements(of: int) -> List[int]:
-            return [other for (other, type), _ in self._ties(of, False) if type == SUPERSEDES]
+            return [other for (other, type), _ in self._adjacent(of, False) if type == SUPERSEDES]
 
         found = resolve(self._known(id), replacements, lambda one: not self._graph.state(one).flags & FORGOTTEN)
         if found is None:
-            raise LookupError(f"event {id} is forgotten, and so is all that replaces it")
+            raise LookupError(f"event {id} and all its successors are forgotten")
         heads, chain = found
         events = {one: self.get(one) for one in {*heads, *chain}}
         return Resolved(
@@ -420,7 +420,7 @@ class Reader:
         )
 
     def session(self, number: int) -> Optional[Session]:
-        """What is known of a session; None if there is none of this number."""
+        """A session by its number; None if it does not exist."""
         graph = self._graph
         base, times = graph.base.find_session(number), graph.sessions.get(number)
         if times is None:
@@ -438,7 +438,7 @@ class Reader:
         return Session(**fields)
 
     def sessions(self) -> List[Session]:
-        """Every session by number."""
+        """All sessions, by number."""
         graph = self._graph
         numbers = {graph.base.session_at(place).id for place in range(graph.base.session_count())}
         found = (self.session(number) for number in sorted(numbers | set(graph.sessions)))

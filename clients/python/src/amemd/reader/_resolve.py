@@ -1,8 +1,7 @@
-"""From an event to what is believed now: the rules of the daemon's Resolve.
+"""From an event to its head: the rules of the daemon's Resolve.
 
-Supersedes edges lead from a replacement to what it replaces. They are followed upward through all replacements,
-forgotten ones as well. A head is a replacement that is shown and has none that is shown above it; the newest one is the
-answer.
+Supersedes edges lead from a replacement to its target. They are followed upward through all replacements, including
+forgotten ones. A head is a visible replacement without a visible one above it; the newest head is the answer.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Callable, Dict, List, Optional, Tuple
 def resolve(
     event: int, replacements: Callable[[int], List[int]], is_shown: Callable[[int], bool]
 ) -> Optional[Tuple[List[int], List[int]]]:
-    """Heads, the newest first, and the chain from the event to the first of them; None if all of it is hidden."""
+    """Heads, the newest first, and the chain from the event to the first of them; None if all events are hidden."""
     met, parent = [event], [0]
     places: Dict[int, int] = {event: 0}
     below: List[List[int]] = [[]]
@@ -28,7 +27,7 @@ def resolve(
             below[place].append(at)
         at += 1
     shown = [is_shown(id) for id in met]
-    # Downward from whatever is shown: all that is met there is replaced.
+    # Every event below a visible one is replaced.
     is_replaced = [False] * len(met)
     todo = [place for place in range(len(met)) if shown[place]]
     while todo:
@@ -39,7 +38,7 @@ def resolve(
                     todo.append(lower)
     heads = [place for place in range(len(met)) if shown[place] and not is_replaced[place]]
     if not heads:
-        # Every way up ends in a circle, which only an import can bring.
+        # Every path up ends in a cycle, which only an import can create.
         heads = [place for place in range(len(met)) if shown[place]]
         heads = [max(heads, key=lambda place: met[place])] if heads else []
     if not heads:

@@ -1,6 +1,6 @@
 """XXH3-64 with a seed, from its public specification (doc/xxhash_spec.md of the xxHash project).
 
-Some 20 MB/s in Python; the package `xxhash` is used instead where it is installed.
+Some 20 MB/s in Python; uses the package `xxhash` where it is installed.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _long(data: bytes, seed: int) -> int:
 
 
 def xxh3_64_of_python(data: bytes, seed: int = 0) -> int:
-    """XXH3-64, without any other package."""
+    """XXH3-64 in plain Python."""
     if len(data) <= 16:
         return _short(data, seed)
     return _middle(data, seed) if len(data) <= 240 else _long(data, seed)
