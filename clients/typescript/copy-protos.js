@@ -1,4 +1,4 @@
-// Copies the protos into the package, which reads them when it is loaded: a package has to bring along what it needs.
+// Copies the protos into the package, which loads them at run time.
 'use strict';
 
 const fs = require('node:fs');

@@ -2,9 +2,9 @@
 
     python conformance.py --target unix:/path/to/amemd.sock --cases clients/conformance.json
 
-clients/README.md explains the cases. Prints the name of each case that passes; the exit code is 1 with
-the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again on the
-same folder and target, and give it a line.
+clients/README.md explains the cases. Prints the name of each case that passes; if one fails, prints the case and the
+step, and exits with 1. When it prints RESTART on its own line, kill the daemon, start it again on the same folder and
+target, and send a line.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python hostile.py --target unix:/path/to/amemd.sock
 
-The daemon creates a brain; the test damages copies of its file: it flips bits, enlarges numbers, truncates the file, and
-repairs the checksums of the journal's frames, as an attacker can. Some files claim a running daemon as their owner, and a
-wrong length. On a failure the exit code is 1, and the output has the seed and the error.
+The daemon creates a brain; the test damages copies of its file: it flips bits, enlarges numbers, truncates the file,
+and repairs the checksums of the journal's frames, as an attacker can. Some files claim a running daemon as their owner,
+and a wrong length. On a failure the exit code is 1, and the output has the seed and the error.
 """
 
 import argparse

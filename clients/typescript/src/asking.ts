@@ -1,4 +1,4 @@
-// Asking a brain. Each question is answered from one view; with `asOf`, that of an earlier LSN or time.
+// Queries of a brain. Each is answered from one view; with `asOf`, that of an earlier LSN or time.
 
 import * as convert from './convert';
 import { given } from './convert';
@@ -22,23 +22,23 @@ import type {
   Walk,
   Where,
 } from './types';
-import type { Message, Told } from './wire';
+import type { Message, Reply } from './wire';
 import { Writing } from './writing';
 
 type Vector = ArrayLike<number>;
-/** Of what follows edges: 0 is the daemon's default. */
+/** Limits of a walk along edges; 0 is the daemon's default. */
 type Reach = { depth?: number; limit?: number; asOf?: Moment; includeForgotten?: boolean };
 type Listing = { limit?: number | null; asOf?: Moment };
 type Seen = { asOf?: Moment; includeForgotten?: boolean; edges?: boolean; vectors?: boolean; touch?: boolean };
 
-/** What a brain can be asked. */
+/** The queries of a brain. */
 export class Asking extends Writing {
-  /** An event by its id. `touch` counts it as used; yes unless told otherwise. */
+  /** An event by its id. `touch` counts it as used; default: yes. */
   async get(event: number, how: Seen = {}): Promise<Event> {
     return (await this.getMany([event], how))[0] as Event;
   }
 
-  /** Events by their ids, in that order; one that is not there fails the call. */
+  /** Events by their ids, in that order; NotFound if one does not exist. */
   async getMany(
     events: readonly number[],
     { asOf, includeForgotten, edges = false, vectors, touch }: Seen = {},
@@ -51,10 +51,10 @@ export class Asking extends Writing {
       include_vectors: vectors,
       touch,
     });
-    return answer.events.map((one: Told) => convert.event(one, edges));
+    return answer.events.map((one: Reply) => convert.event(one, edges));
   }
 
-  /** What answers a question best: words, vectors and the graph together. */
+  /** The best answers to a question, by words, vectors and the graph together. */
   async search(
     text: string,
     how: {
@@ -84,7 +84,7 @@ export class Asking extends Writing {
     return answer.hits.map(convert.searchHit);
   }
 
-  /** What answers a question best by its words alone. */
+  /** The best answers to a question, by words alone. */
   async text(
     text: string,
     { where, limit = 10, asOf }: { where?: Where; limit?: number; asOf?: Moment } = {},
@@ -95,10 +95,10 @@ export class Asking extends Writing {
       limit,
       as_of: convert.asOf(asOf),
     });
-    return answer.hits.map((one: Told) => convert.hit(one.event, one.score));
+    return answer.hits.map((one: Reply) => convert.hit(one.event, one.score));
   }
 
-  /** The events whose vectors point the same way as an event's or as a vector; the score is the cosine. */
+  /** The events whose vectors are nearest to an event's, or to a vector; the score is the cosine. */
   async similar(how: {
     event?: number;
     vector?: Vector;
@@ -109,7 +109,7 @@ export class Asking extends Writing {
     approximate?: boolean;
   }): Promise<Hit[]> {
     if ((how.event === undefined) === (how.vector === undefined))
-      throw new Error('similar to what: an event, or a vector');
+      throw new Error('pass either event or vector');
     const answer = await this.ask('Similar', {
       event_id: how.event,
       vector: convert.vector(how.vector),
@@ -119,15 +119,15 @@ export class Asking extends Writing {
       as_of: convert.asOf(how.asOf),
       approximate: how.approximate,
     });
-    return answer.hits.map((one: Told) => convert.hit(one.event, one.similarity));
+    return answer.hits.map((one: Reply) => convert.hit(one.event, one.similarity));
   }
 
-  /** The events that meet conditions, in an order; all of them if the limit is null. */
+  /** The events that meet conditions, in an order; all of them with the limit null. */
   async query(how: Listing & { where?: Where; order?: Order; axis?: Axis } = {}): Promise<Event[]> {
     return this.pages(
       'Pattern',
       how.limit === undefined ? 50 : how.limit,
-      (page) => page.events.map((one: Told) => convert.event(one)),
+      (page) => page.events.map((one: Reply) => convert.event(one)),
       {
         selection: convert.selection(how.where),
         order: convert.order(how.order),
@@ -152,7 +152,7 @@ export class Asking extends Writing {
     );
   }
 
-  /** What is believed now in place of an event. */
+  /** The event that is believed now instead of an event. */
   async resolve(
     event: number,
     how: { asOf?: Moment; includeForgotten?: boolean; touch?: boolean } = {},
@@ -161,17 +161,17 @@ export class Asking extends Writing {
     return convert.resolved(await this.ask('Resolve', { event_id: event, ...fields }));
   }
 
-  /** What an event rests on: what caused it and speaks for it, and what caused that. */
+  /** The events that an event rests on: its causes and evidence, and theirs. */
   async why(event: number, how: Reach = {}): Promise<Walk> {
     return convert.walk(await this.ask('Why', { event_id: event, ...reach(how) }));
   }
 
-  /** What rests on an event; with `parts`, what belongs to it, too. */
+  /** The events that rest on an event; with `parts`, also those that belong to it. */
   async impact(event: number, { parts, ...how }: Reach & { parts?: boolean } = {}): Promise<Walk> {
     return convert.walk(await this.ask('Impact', { event_id: event, include_parts: parts, ...reach(how) }));
   }
 
-  /** What can be reached from an event, breadth first; outgoing unless told otherwise. */
+  /** The events reachable from an event, breadth first; outgoing by default. */
   async traverse(
     event: number,
     { types, follow = 'outgoing', ...how }: Reach & { types?: readonly EdgeType[]; follow?: Follow } = {},
@@ -180,7 +180,7 @@ export class Asking extends Writing {
     return convert.walk(await this.ask('Traverse', { event_id: event, ...fields }));
   }
 
-  /** The shortest way from one event to another, both ways unless told otherwise; empty if none is short enough. */
+  /** The shortest path from one event to another, in both directions by default; empty if none is within `depth`. */
   async path(
     start: number,
     end: number,
@@ -200,14 +200,14 @@ export class Asking extends Writing {
     return (await this.ask('Path', { from_id: start, to_id: end, ...fields })).steps.map(convert.step);
   }
 
-  /** What contradicts what, and which beliefs are contested. */
+  /** Contradictions, and contested beliefs. */
   async conflicts({ limit = 50, asOf }: Listing = {}): Promise<Conflict[]> {
     return this.pages('ListConflicts', limit, (page) => page.conflicts.map(convert.conflict), {
       as_of: convert.asOf(asOf),
     });
   }
 
-  /** What is known of a question as a text of at most so many tokens, for a prompt. */
+  /** A text for a prompt: what the brain knows about a question, in at most `budget` tokens. */
   async context(
     text: string,
     budget = 2000,
@@ -225,7 +225,7 @@ export class Asking extends Writing {
     return convert.context(answer);
   }
 
-  /** Stages composed in one call on one view. */
+  /** Runs sources and stages in one call on one view. */
   async pipeline(
     sources: readonly Source[],
     stages: readonly Stage[] = [],

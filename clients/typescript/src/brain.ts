@@ -1,6 +1,6 @@
-// One brain: what it can be told (`writing`), what it can be asked (`asking`), and following what is told to it.
+// One brain: writes (`writing`), queries (`asking`), and the subscription to its commits.
 //
-// What every call does, costs and refuses is told in the protos, proto/proto/amem/v1.
+// The protos, proto/proto/amem/v1, document what every call does, costs and refuses.
 
 import { Asking } from './asking';
 import { given } from './convert';
@@ -9,11 +9,11 @@ import { Commits } from './follow';
 /** A brain of a daemon. */
 export class Brain extends Asking {
   /**
-   * Follows the commits after an LSN, 0 being from the first, or from now on. An LSN that was kept from before is of
-   * the instance that it was kept with; of this brain's if none is given.
+   * Follows the commits after an LSN (0: from the first), by default from now on. `instance` is the instance to which
+   * a stored LSN belongs; default: this brain's.
    *
-   * It goes on by itself after a lost connection. Refused with reason COMMITS_GONE says that commits after the LSN are
-   * not held any more, and in `metadata` after which they are.
+   * The subscription resumes by itself after a lost connection. Refused with reason COMMITS_GONE means that the daemon
+   * no longer has the commits after the LSN; `metadata` names the oldest LSN from which it has.
    */
   async subscribe(
     afterLsn?: bigint | number,

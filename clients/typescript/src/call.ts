@@ -1,22 +1,22 @@
-// One call: made, made again if it may be, and its refusal told.
+// One call with its retries, and its refusal as an error.
 //
-// What passes is tried again: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost), and
-// a full queue. Reads change nothing, and writes carry a request id, so that neither is done twice. Promises: from the
-// first failure on no attempt is begun after `retryFor` milliseconds.
+// Temporary failures are retried: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost),
+// and a full queue. Reads change nothing, and writes carry a request id, so a retry never applies a change twice.
+// Promises: no attempt begins later than `retryFor` milliseconds after the first failure.
 
 import { randomBytes } from 'node:crypto';
 
 import * as grpc from '@grpc/grpc-js';
 
 import { Refused, refused } from './errors';
-import { METHODS, errorInfo, type Message, type Told } from './wire';
+import { METHODS, errorInfo, type Message, type Reply } from './wire';
 
-/** Milliseconds of the first pause at most; each further one is at most twice as long. */
+/** Maximum of the first pause, in milliseconds; each further one is at most twice as long. */
 const FIRST_PAUSE = 20;
-/** Milliseconds of a pause at most. */
+/** Maximum of any pause, in milliseconds. */
 const LONGEST_PAUSE = 2000;
 
-/** A UUIDv7: 48 bits of milliseconds, then chance. */
+/** A UUIDv7: 48 bits of milliseconds, then random bits. */
 export function newRequestId(): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(Date.now(), 0, 6);
@@ -25,14 +25,14 @@ export function newRequestId(): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** True if the same request may be done in a moment. */
+/** True if a retry of the same request may succeed soon. */
 export function isPassing(refusal: Refused): boolean {
   if (refusal.code === 'RESOURCE_EXHAUSTED') return ['QUEUE_FULL', 'LOAD'].includes(refusal.reason);
   return refusal.code === 'UNAVAILABLE';
 }
 
-/** What gRPC says of a call that failed. */
-export function told(error: grpc.ServiceError): Refused {
+/** The refusal in a gRPC error. */
+export function refusalOf(error: grpc.ServiceError): Refused {
   const details = error.metadata?.get('grpc-status-details-bin')[0];
   const { reason, metadata } = errorInfo(details instanceof Buffer ? details : new Uint8Array());
   return refused(grpc.status[error.code] ?? 'UNKNOWN', reason, error.details || error.message, metadata);
@@ -45,17 +45,17 @@ export class Attempts {
 
   constructor(private readonly retryFor: number) {}
 
-  /** Something came: the time for attempts begins anew with the next failure. */
+  /** Restarts the time for attempts with the next failure. */
   progress(): void {
     this.until = undefined;
     this.pause = FIRST_PAUSE;
   }
 
-  /** Waits until the next attempt; throws the refusal if there is to be none. */
+  /** Waits until the next attempt; throws the refusal if it is final or the time is up. */
   async wait(refusal: Refused): Promise<void> {
     const now = performance.now();
     this.until ??= now + this.retryFor;
-    // Half of it is left to chance, so that those who were refused together do not come back together.
+    // Half of the pause is random, so that clients refused together do not retry together.
     const pause = this.pause * (0.5 + Math.random() / 2);
     if (!isPassing(refusal) || now + pause > this.until) throw refusal;
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
@@ -63,7 +63,7 @@ export class Attempts {
   }
 }
 
-/** Makes calls on a channel. The token, and a channel that may hold it or a key, are shown by no log of an object. */
+/** Calls over a channel. Private fields, so that logging an object shows neither the token nor the channel's key. */
 export class Caller {
   readonly #client: grpc.Client;
   readonly #metadata = new grpc.Metadata();
@@ -78,19 +78,19 @@ export class Caller {
     if (token) this.#metadata.set('authorization', `Bearer ${token}`);
   }
 
-  /** Ends the connection. Calls under way fail. */
+  /** Closes the connection. Calls under way fail. */
   close(): void {
     this.#client.close();
   }
 
-  /** Makes a call of one request and one response. */
-  async call(name: string, request: Message): Promise<Told> {
+  /** A unary call, with retries. */
+  async call(name: string, request: Message): Promise<Reply> {
     const attempts = new Attempts(this.retryFor);
     for (;;) {
       try {
         return await this.attempt(name, request);
       } catch (error) {
-        const refusal = told(error as grpc.ServiceError);
+        const refusal = refusalOf(error as grpc.ServiceError);
         const options = request['options'] as { request_id: string } | undefined;
         if (options) refusal.metadata['request_id'] = options.request_id;
         await attempts.wait(refusal);
@@ -98,7 +98,7 @@ export class Caller {
     }
   }
 
-  private attempt(name: string, request: Message): Promise<Told> {
+  private attempt(name: string, request: Message): Promise<Reply> {
     const method = definition(name);
     return new Promise((resolve, reject) => {
       this.#client.makeUnaryRequest(
@@ -113,8 +113,8 @@ export class Caller {
     });
   }
 
-  /** Begins a call of one request and many responses, which has no end of its own. */
-  stream(name: string, request: Message): grpc.ClientReadableStream<Told> {
+  /** Begins a call with a stream of responses and no deadline. */
+  stream(name: string, request: Message): grpc.ClientReadableStream<Reply> {
     const method = definition(name);
     return this.#client.makeServerStreamRequest(
       method.path,
@@ -126,7 +126,7 @@ export class Caller {
   }
 }
 
-function definition(name: string): grpc.MethodDefinition<Message, Told> {
+function definition(name: string): grpc.MethodDefinition<Message, Reply> {
   const method = METHODS.get(name);
   if (!method) throw new Error(`amem.v1 has no method ${name}`);
   return method;

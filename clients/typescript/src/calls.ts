@@ -1,18 +1,18 @@
-// What is under every call to a brain: who asks, which brain, and how far it was seen.
+// The base of every call to a brain: its name, the agent, and the newest LSN seen.
 
 import { newRequestId, type Caller } from './call';
 import { given } from './convert';
 import type { WriteOptions } from './types';
-import type { Message, Told } from './wire';
+import type { Message, Reply } from './wire';
 
-/** Events of one page of a listing. */
+/** Rows per page of a listing. */
 const PAGE = 1000;
 
-/** A brain of a daemon, to be asked by the names of the RPCs. */
+/** A brain of a daemon, called by the names of the RPCs. */
 export class Calls {
   /** The newest commit that an answer to this object named. */
   lsn: bigint;
-  /** Which brain answered last: one that was made anew under the same name is another. */
+  /** The instance that answered last: a brain removed and created again under its name is another instance. */
   instance: string;
   /** The file, on the daemon's machine. */
   readonly file: string;
@@ -24,7 +24,7 @@ export class Calls {
     protected readonly caller: Caller,
     readonly name: string,
     readonly agent: string,
-    opened: Told,
+    opened: Reply,
   ) {
     this.lsn = BigInt(opened.moment.lsn);
     this.instance = opened.moment.instance;
@@ -33,19 +33,19 @@ export class Calls {
     this.dimension = opened.info.dimension;
   }
 
-  private saw(state: Told): void {
+  private saw(state: Reply): void {
     const lsn = BigInt(state.lsn);
     if (lsn > this.lsn || state.instance !== this.instance) this.lsn = lsn;
     this.instance = state.instance;
   }
 
-  protected async ask(name: string, fields: Message = {}): Promise<Told> {
+  protected async ask(name: string, fields: Message = {}): Promise<Reply> {
     const answer = await this.caller.call(name, { brain: this.name, ...given(fields) });
     this.saw(answer.moment);
     return answer;
   }
 
-  protected async write(name: string, { requestId, onlyIf }: WriteOptions, fields: Message = {}): Promise<Told> {
+  protected async write(name: string, { requestId, onlyIf }: WriteOptions, fields: Message = {}): Promise<Reply> {
     const options = given({
       agent: this.agent,
       request_id: requestId ?? newRequestId(),
@@ -60,7 +60,7 @@ export class Calls {
   protected async pages<T>(
     name: string,
     limit: number | null,
-    rows: (page: Told) => T[],
+    rows: (page: Reply) => T[],
     fields: Message,
   ): Promise<T[]> {
     const found: T[] = [];

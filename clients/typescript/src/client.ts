@@ -1,4 +1,4 @@
-// A connection to a daemon: where it is, who asks, and its brains.
+// A connection to a daemon: its target, its credentials, and its brains.
 
 import * as fs from 'node:fs';
 import * as net from 'node:net';
@@ -14,7 +14,7 @@ import type { JsonObject } from './types';
 import type { Message } from './wire';
 
 const SYSTEM_SOCKET = '/run/amemd/amemd.sock';
-/** A daemon that ends and comes again is met soon, and not asked all the time. */
+/** Reconnects soon, but not constantly, to find a restarted daemon. */
 const CHANNEL: grpc.ClientOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 500,
@@ -22,54 +22,54 @@ const CHANNEL: grpc.ClientOptions = {
   'grpc.enable_http_proxy': 0,
 };
 
-/** What a target names that is an address: gRPC takes the name of a resolver before it. */
+/** The host of an address, after gRPC's optional name of a resolver. */
 const HOST = /^(?:dns:(?:\/\/\/)?|ipv4:|ipv6:)?(?:\[([0-9a-f:.]+)\]|([^[\]:/,]+))(?::[0-9]+)?$/i;
 const LOOPBACK = new net.BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Whom a connection trusts, and who it says we are. All of it is PEM. */
+/** The authority that a connection trusts, and the client's own certificate. All fields are PEM. */
 export interface Tls {
-  /** The certificates that vouch for the daemon's. */
+  /** The authority of the daemon's certificate. */
   authority: Buffer;
-  /** The name that the daemon's certificate must have; that of the target if it is not given. */
+  /** The name in the daemon's certificate; default: the name of the target. */
   name?: string;
-  /** Our own certificate and its key, where the daemon asks for them. */
+  /** The client's certificate and its key, if the daemon requires them. */
   certificate?: Buffer;
   key?: Buffer;
 }
 
-/** How a daemon is reached. */
+/** Options of a connection. */
 export interface ConnectOptions {
-  /** `unix:/path`, a path, or `host:port`; amemctl's daemon if it is not given. */
+  /** `unix:/path`, a path, or `host:port`; default: the same daemon as amemctl's. */
   target?: string;
-  /** What TCP asks for. */
+  /** Needed over TCP. */
   token?: string;
-  /** The name under which commits are kept. */
+  /** The name that commits record. */
   agent?: string;
   tls?: Tls;
-  /** Milliseconds of one attempt; 30 s if it is not given. */
+  /** Timeout of one attempt, in milliseconds; default 30 s. */
   timeout?: number;
-  /** Milliseconds for which what passes, such as a restart of the daemon, is tried again; 30 s if it is not given. */
+  /** How long temporary failures, such as a restart of the daemon, are retried, in milliseconds; default 30 s. */
   retryFor?: number;
 }
 
-/** How a brain is made. */
+/** Options of a new brain. */
 export interface BrainOptions {
-  /** Make it if there is none. */
+  /** Creates the brain if it does not exist. */
   create?: boolean;
-  /** Numbers in a vector, 0 for none; those of the built-in embedder if it is not given. */
+  /** Numbers in a vector, 0 for none; default: those of the built-in embedder. */
   dimension?: number;
-  /** The name of the model that makes the vectors. */
+  /** The name of the vectors' model. */
   model?: string;
   settings?: JsonObject;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where a daemon may listen that nobody named: the user's, and then the machine's. The list of amemctl. */
+/** The default sockets of a daemon: the user's, then the system's. The same list as amemctl's. */
 export function usualSockets(variables: Variables): string[] {
-  // XDG overlooks relative paths.
+  // XDG ignores relative paths.
   const given = (name: string): string | undefined => {
     const found = variables[name];
     return found !== undefined && path.isAbsolute(found) ? found : undefined;
@@ -93,12 +93,12 @@ function answers(socket: string): Promise<boolean> {
 }
 
 /**
- * The daemon that amemctl would ask: AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket on which one answers,
- * else the first of them.
+ * The same daemon as amemctl's: AMEMD_SOCKET or AMEMD_ADDRESS, else the first default socket that accepts a
+ * connection, else the first default socket.
  */
 export async function defaultTarget(variables: Variables = process.env): Promise<string> {
   const { AMEMD_SOCKET: socket, AMEMD_ADDRESS: address } = variables;
-  if (socket && address) throw new Error('AMEMD_SOCKET and AMEMD_ADDRESS are both set: which daemon is meant?');
+  if (socket && address) throw new Error('AMEMD_SOCKET and AMEMD_ADDRESS are both set: unset one of them');
   if (socket) return `unix:${socket}`;
   if (address) return address;
   const sockets = usualSockets(variables);
@@ -108,7 +108,7 @@ export async function defaultTarget(variables: Variables = process.env): Promise
   return `unix:${sockets[0]}`;
 }
 
-/** True if a target is this machine, without asking anybody what a name stands for. */
+/** True if a target is this machine, without a name lookup. */
 function isHere(target: string): boolean {
   if (target.startsWith('unix:')) return true;
   const [, six, other = ''] = HOST.exec(target) ?? [];
@@ -116,15 +116,15 @@ function isHere(target: string): boolean {
   return net.isIPv4(other) ? LOOPBACK.check(other) : other.toLowerCase() === 'localhost';
 }
 
-/** What a file of ours has that nobody else may read; a file of another user is as that one wants it. */
+/** The content of a secret file. Fails if it is the user's own and others may use it; another user's is not checked. */
 function secret(file: string): string {
   const open = fs.openSync(file, 'r');
   try {
-    const told = fs.fstatSync(open);
-    const mode = told.mode & 0o7777;
-    if (told.isFile() && told.uid === process.geteuid?.() && mode & 0o077) {
-      const what = `others may use ${file} (its mode is ${mode.toString(8).padStart(4, '0')}), which is a secret`;
-      throw new Error(`${what}: take that right away (chmod 600 ${file})`);
+    const about = fs.fstatSync(open);
+    const mode = about.mode & 0o7777;
+    if (about.isFile() && about.uid === process.geteuid?.() && mode & 0o077) {
+      const what = `${file} is a secret, and others may use it (its mode is ${mode.toString(8).padStart(4, '0')})`;
+      throw new Error(`${what}: run chmod 600 ${file}`);
     }
     return fs.readFileSync(open, 'utf8');
   } finally {
@@ -133,8 +133,8 @@ function secret(file: string): string {
 }
 
 /**
- * A client of a daemon. Nothing is asked of it yet, so this fails only if what was given can't be used: a token is sent
- * to another machine by TLS or not at all.
+ * A client of a daemon. This sends nothing yet, so it fails only if an option is unusable: a token goes to another
+ * machine by TLS or not at all.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   let { target, token } = options;
@@ -152,15 +152,15 @@ export class Client {
   readonly agent: string;
   private readonly caller: Caller;
 
-  /** `connect` finds the target, too. */
+  /** Use `connect`, which also finds the target. */
   constructor(
     readonly target: string,
     { token, agent, tls, timeout = 30_000, retryFor = 30_000 }: ConnectOptions,
   ) {
     if (token && !tls && !isHere(target)) {
       throw new Error(
-        `${target} is another machine, and without TLS anybody in between could read the token: ` +
-          'give tls: { authority }, or go through a tunnel to this machine',
+        `${target} is another machine, and a token goes there by TLS only: ` +
+          'pass tls: { authority }, or use a tunnel to this machine',
       );
     }
     this.agent = agent ?? (process.env['AMEM_AGENT'] || 'node');
@@ -171,12 +171,12 @@ export class Client {
     this.caller = new Caller(new grpc.Client(target, credentials, { ...CHANNEL, ...named }), token, timeout, retryFor);
   }
 
-  /** A brain by its name; NotFound if there is none. */
+  /** A brain by its name; NotFound if it does not exist. */
   async brain(name: string, { create = false, dimension, model, settings }: BrainOptions = {}): Promise<Brain> {
     if (create) {
       const request: Message = { brain: name, settings_json: settings ? stringify(settings) : '' };
       if (dimension !== undefined) request['vectors'] = { dimension, ...(model ? { model } : {}) };
-      else if (model) throw new Error('a model without the dimension of its vectors');
+      else if (model) throw new Error('a model needs the dimension of its vectors');
       try {
         await this.caller.call('CreateBrain', request);
       } catch (error) {
@@ -186,7 +186,7 @@ export class Client {
     return new Brain(this.caller, name, this.agent, await this.caller.call('OpenBrain', { brain: name }));
   }
 
-  /** The names of all brains, those that can't be opened too. */
+  /** The names of all brains, including those that cannot be opened. */
   async brains(): Promise<string[]> {
     const names: string[] = [];
     let token = '';
@@ -198,17 +198,17 @@ export class Client {
     return names;
   }
 
-  /** Takes a brain away for good. Its instance is named so that it is the brain that was meant. */
+  /** Removes a brain for good. `instance` guards against removing another brain of that name. */
   async remove(name: string, instance: string): Promise<void> {
     await this.caller.call('RemoveBrain', { brain: name, instance });
   }
 
-  /** The daemon's version; Unavailable if nobody answers. */
+  /** The daemon's version; Unavailable if no daemon answers. */
   async version(): Promise<string> {
     return (await this.caller.call('GetStatus', {})).version;
   }
 
-  /** Ends the connection. Calls under way fail. */
+  /** Closes the connection. Calls under way fail. */
   close(): void {
     this.caller.close();
   }

@@ -1,4 +1,4 @@
-// Between messages and what the client gives and takes.
+// Conversions between messages and the client's types.
 
 import { parseObject, stringify } from './json';
 import {
@@ -36,10 +36,10 @@ import {
   type Walk,
   type Where,
 } from './types';
-import { commitKind, type Message, type Told } from './wire';
+import { commitKind, type Message, type Reply } from './wire';
 
 /** A Timestamp of a message. */
-export function micros(time: Told): Micros {
+export function micros(time: Reply): Micros {
   return BigInt(time.seconds) * 1_000_000n + BigInt(Math.floor(time.nanos / 1000));
 }
 
@@ -48,12 +48,12 @@ export const duration = (millis: number): Message => ({
   nanos: Math.floor((millis % 1000) * 1_000_000),
 });
 
-export const erased = (told: Told): Erased => ({
-  episodes: told.episode_ids.map(Number),
-  generation: Number(told.generation),
-  readersGoneMicros: told.readers_gone ? micros(told.readers_gone) : null,
-  holders: told.holders.map((holder: Told) => ({ processId: holder.process_id, program: holder.program })),
-  readersUnknown: told.readers_unknown,
+export const erased = (reply: Reply): Erased => ({
+  episodes: reply.episode_ids.map(Number),
+  generation: Number(reply.generation),
+  readersGoneMicros: reply.readers_gone ? micros(reply.readers_gone) : null,
+  holders: reply.holders.map((holder: Reply) => ({ processId: holder.process_id, program: holder.program })),
+  readersUnknown: reply.readers_unknown,
 });
 
 export function timestamp(time: Time): Message {
@@ -63,7 +63,7 @@ export function timestamp(time: Time): Message {
 }
 
 export const eventType = (name: string): number => typeNumber(EVENT_TYPES, name) + 1;
-/** In the protos, the first of each is 1. */
+/** The enums of the protos begin at 1. */
 const place = <T>(names: readonly T[], name: T): number => names.indexOf(name) + 1;
 export const order = (name: Order = 'newest'): number => place(['newest', 'oldest', 'strongest'], name);
 export const axis = (name: Axis): number => place(['recorded', 'happened'], name);
@@ -71,7 +71,7 @@ export const follow = (name: Follow): number => place(['outgoing', 'incoming', '
 export const edgeTypes = (names: readonly EdgeType[] = []): number[] => names.map(edgeType);
 export const edgeType = (name: string): number => typeNumber(EDGE_TYPES, name) + 1;
 
-/** The fields that say something. */
+/** The fields that are not undefined. */
 export function given(fields: Message): Message {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -183,142 +183,143 @@ export function stage(of: Stage): Message {
   };
 }
 
-export function rows(told: Told): Rows {
-  return { rows: told.rows.map(row), origins: told.origins.map(row), truncated: told.truncated };
+export function rows(reply: Reply): Rows {
+  return { rows: reply.rows.map(row), origins: reply.origins.map(row), truncated: reply.truncated };
 }
 
-function row(told: Told): Row {
+function row(reply: Reply): Row {
   return {
-    event: event(told.event),
-    score: told.score,
-    found: told.found,
-    foundScore: told.found_score,
-    confidenceScore: told.confidence_score,
-    strengthScore: told.strength_score,
-    recencyScore: told.recency_score,
-    nearnessScore: told.nearness_score,
-    stage: told.stage,
-    depth: told.depth,
-    origin: told._from === undefined ? null : told.from,
-    type: told.type === 0 ? null : typeName(EDGE_TYPES, told.type - 1),
-    incoming: told.incoming,
+    event: event(reply.event),
+    score: reply.score,
+    found: reply.found,
+    foundScore: reply.found_score,
+    confidenceScore: reply.confidence_score,
+    strengthScore: reply.strength_score,
+    recencyScore: reply.recency_score,
+    nearnessScore: reply.nearness_score,
+    stage: reply.stage,
+    depth: reply.depth,
+    origin: reply._from === undefined ? null : reply.from,
+    type: reply.type === 0 ? null : typeName(EDGE_TYPES, reply.type - 1),
+    incoming: reply.incoming,
   };
 }
 
-export function edge(told: Told): Edge {
+export function edge(reply: Reply): Edge {
   return {
-    source: Number(told.source),
-    target: Number(told.target),
-    type: typeName(EDGE_TYPES, told.type - 1),
-    weight: told.weight,
-    createdMicros: micros(told.created_at),
+    source: Number(reply.source),
+    target: Number(reply.target),
+    type: typeName(EDGE_TYPES, reply.type - 1),
+    weight: reply.weight,
+    createdMicros: micros(reply.created_at),
   };
 }
 
-function numbers(told: Told): Float32Array | null {
-  return told ? Float32Array.from(told.values as number[]) : null;
+function numbers(reply: Reply): Float32Array | null {
+  return reply ? Float32Array.from(reply.values as number[]) : null;
 }
 
-export function event(told: Told, withEdges = false): Event {
+export function event(reply: Reply, withEdges = false): Event {
   return {
-    id: Number(told.id),
-    type: typeName(EVENT_TYPES, told.type - 1),
-    text: told.text,
-    session: told.session_id,
-    // Of a stub nothing is told but its id.
-    createdMicros: told.created_at ? micros(told.created_at) : 0n,
-    eventMicros: told.event_time ? micros(told.event_time) : null,
-    confidence: told.confidence,
-    strength: told.strength,
-    decayRate: told.lambda,
-    accessCount: told.access_count,
-    accessedMicros: told.last_accessed ? micros(told.last_accessed) : 0n,
-    pinned: told.pinned,
-    forgotten: told.forgotten,
-    compressed: told.compressed,
-    erased: told.erased,
-    attributes: parseObject(told.attributes_json),
-    sessionKey: told.session_key,
-    hasVector: told.has_vector || Boolean(told.vector),
-    vector: numbers(told.vector),
-    edges: withEdges ? told.edges.map(edge) : null,
+    id: Number(reply.id),
+    type: typeName(EVENT_TYPES, reply.type - 1),
+    text: reply.text,
+    session: reply.session_id,
+    // A stub has only its id.
+    createdMicros: reply.created_at ? micros(reply.created_at) : 0n,
+    eventMicros: reply.event_time ? micros(reply.event_time) : null,
+    confidence: reply.confidence,
+    strength: reply.strength,
+    decayRate: reply.lambda,
+    accessCount: reply.access_count,
+    accessedMicros: reply.last_accessed ? micros(reply.last_accessed) : 0n,
+    pinned: reply.pinned,
+    forgotten: reply.forgotten,
+    compressed: reply.compressed,
+    erased: reply.erased,
+    attributes: parseObject(reply.attributes_json),
+    sessionKey: reply.session_key,
+    hasVector: reply.has_vector || Boolean(reply.vector),
+    vector: numbers(reply.vector),
+    edges: withEdges ? reply.edges.map(edge) : null,
   };
 }
 
-export function step(told: Told): Step {
-  const isFirst = told._parent === undefined;
+export function step(reply: Reply): Step {
+  const isFirst = reply._parent === undefined;
   return {
-    event: event(told.event),
-    depth: told.depth,
-    parent: isFirst ? null : told.parent,
-    type: isFirst ? null : typeName(EDGE_TYPES, told.type - 1),
-    incoming: told.incoming,
+    event: event(reply.event),
+    depth: reply.depth,
+    parent: isFirst ? null : reply.parent,
+    type: isFirst ? null : typeName(EDGE_TYPES, reply.type - 1),
+    incoming: reply.incoming,
   };
 }
 
-export function walk(told: Told): Walk {
-  return { steps: told.steps.map(step), truncated: told.truncated };
+export function walk(reply: Reply): Walk {
+  return { steps: reply.steps.map(step), truncated: reply.truncated };
 }
 
-/** A hit of one score. */
-export function hit(of: Told, score: number): Hit {
+/** A hit with a single score. */
+export function hit(of: Reply, score: number): Hit {
   return { event: event(of), score, textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0, foundId: null };
 }
 
-export function searchHit(told: Told): Hit {
+export function searchHit(reply: Reply): Hit {
   return {
-    event: event(told.event),
-    score: told.score,
-    textScore: told.text_score,
-    vectorScore: told.vector_score,
-    neighbourScore: told.neighbour_score,
-    sessionScore: told.session_score,
-    foundId: Number(told.found_id),
+    event: event(reply.event),
+    score: reply.score,
+    textScore: reply.text_score,
+    vectorScore: reply.vector_score,
+    neighbourScore: reply.neighbour_score,
+    sessionScore: reply.session_score,
+    foundId: Number(reply.found_id),
   };
 }
 
-export function resolved(told: Told): Resolved {
-  const events = (list: Told[]): Event[] => list.map((one) => event(one));
-  return { head: event(told.head), chain: events(told.chain), heads: events(told.heads), contested: told.contested };
+export function resolved(reply: Reply): Resolved {
+  const events = (list: Reply[]): Event[] => list.map((one) => event(one));
+  const { contested } = reply;
+  return { head: event(reply.head), chain: events(reply.chain), heads: events(reply.heads), contested };
 }
 
-export function conflict(told: Told): Conflict {
-  if (told.contradiction) {
-    return { events: [event(told.contradiction.source), event(told.contradiction.target)], belief: null };
+export function conflict(reply: Reply): Conflict {
+  if (reply.contradiction) {
+    return { events: [event(reply.contradiction.source), event(reply.contradiction.target)], belief: null };
   }
-  return { events: told.contested.heads.map((one: Told) => event(one)), belief: event(told.contested.belief) };
+  return { events: reply.contested.heads.map((one: Reply) => event(one)), belief: event(reply.contested.belief) };
 }
 
-export function timelineEntry(told: Told): TimelineEntry {
-  return { timeMicros: micros(told.time), event: event(told.event) };
+export function timelineEntry(reply: Reply): TimelineEntry {
+  return { timeMicros: micros(reply.time), event: event(reply.event) };
 }
 
-export function session(told: Told): Session {
+export function session(reply: Reply): Session {
   return {
-    id: told.id,
-    key: told.key,
-    agent: told.agent,
-    openedMicros: micros(told.opened_at),
-    explicit: told.explicit,
-    lastEventMicros: micros(told.last_event_at),
-    closedMicros: told.closed_at ? micros(told.closed_at) : null,
-    outcome: told.outcome,
+    id: reply.id,
+    key: reply.key,
+    agent: reply.agent,
+    openedMicros: micros(reply.opened_at),
+    explicit: reply.explicit,
+    lastEventMicros: micros(reply.last_event_at),
+    closedMicros: reply.closed_at ? micros(reply.closed_at) : null,
+    outcome: reply.outcome,
   };
 }
 
-export function context(told: Told): Context {
-  const item = (one: Told): ContextItem => ({
+export function context(reply: Reply): Context {
+  const item = (one: Reply): ContextItem => ({
     eventId: Number(one.event_id),
     foundId: Number(one.found_id),
     explainsId: one._explains_id === undefined ? null : Number(one.explains_id),
     score: one.score,
     tokens: one.tokens,
   });
-  return { text: told.text, tokens: told.tokens, items: told.items.map(item), leftOut: told.left_out.map(item) };
+  return { text: reply.text, tokens: reply.tokens, items: reply.items.map(item), leftOut: reply.left_out.map(item) };
 }
 
-/** A commit of all of its messages. */
-export function commit(parts: readonly Told[]): Commit {
+/** The commit in all of its messages. */
+export function commit(parts: readonly Reply[]): Commit {
   const last = parts.at(-1);
   return {
     lsn: BigInt(last.moment.lsn),
@@ -331,9 +332,9 @@ export function commit(parts: readonly Told[]): Commit {
   };
 }
 
-function change(told: Told): Change {
-  const which: string | undefined = told.change;
-  const one = which === undefined ? undefined : told[which];
+function change(reply: Reply): Change {
+  const which: string | undefined = reply.change;
+  const one = which === undefined ? undefined : reply[which];
   switch (which) {
     case 'event':
       return { kind: 'event', event: event(one) };
@@ -351,7 +352,7 @@ function change(told: Told): Change {
     case 'vector':
       return { kind: 'vector', eventId: Number(one.event_id), vector: numbers(one.vector) };
     case 'touch': {
-      const uses = new Map<number, number>(one.touched.map((used: Told) => [Number(used.event_id), used.count]));
+      const uses = new Map<number, number>(one.touched.map((used: Reply) => [Number(used.event_id), used.count]));
       return { kind: 'touch', uses, timeMicros: micros(one.time) };
     }
     case 'decay':

@@ -1,6 +1,6 @@
-// What can go wrong: one class for each thing that a caller may do about it.
+// Errors: one class for each way in which a caller can react.
 
-/** Every error of this package. */
+/** The base class of this package's errors. */
 export class AmemError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,10 +9,10 @@ export class AmemError extends Error {
 }
 
 /**
- * The daemon refused a call, or could not be reached.
+ * The daemon refused a call, or was unreachable.
  *
- * `code` is gRPC's, such as NOT_FOUND; `reason` says which case of it, for machines, such as UNKNOWN_EVENT; `details`
- * says what was wrong and what would be right; `metadata` has what a program may need of it.
+ * `code` is gRPC's, such as NOT_FOUND; `reason` names the case for programs, such as UNKNOWN_EVENT; `details` says what
+ * is wrong and what to do; `metadata` has the details for programs.
  */
 export class Refused extends AmemError {
   constructor(
@@ -25,18 +25,18 @@ export class Refused extends AmemError {
   }
 }
 
-/** NOT_FOUND: a brain, an event, a session or an edge is not there. */
+/** NOT_FOUND: a brain, an event, a session or an edge does not exist. */
 export class NotFound extends Refused {}
 
-/** ALREADY_EXISTS: a brain's name is taken, or a request id was used for another request. */
+/** ALREADY_EXISTS: a brain's name or a request id is in use. */
 export class AlreadyExists extends Refused {}
 
-/** ABORTED: what the caller knew is not so any more. Read again. */
+/** ABORTED: a precondition of the write does not hold any more. Read again. */
 export class ConditionFailed extends Refused {}
 
 /**
- * UNAVAILABLE, for longer than calls are tried again. Of a write the outcome is unknown: try it again with the same
- * request id, which is in `metadata.request_id`.
+ * UNAVAILABLE, for longer than the client retries. The outcome of a write is unknown: retry it with the same request
+ * id, which is in `metadata.request_id`.
  */
 export class Unavailable extends Refused {}
 
@@ -47,12 +47,12 @@ const BY_CODE: Record<string, typeof Refused> = {
   UNAVAILABLE: Unavailable,
 };
 
-/** The error of a code. */
+/** The error for a code. */
 export function refused(code: string, reason: string, details: string, metadata?: Record<string, string>): Refused {
   return new (BY_CODE[code] ?? Refused)(code, reason, details, metadata);
 }
 
-/** A file is not what it must be: which part, at which byte, and why. */
+/** A file is damaged: `part` names the section, `position` the byte, `why` the reason. */
 export class DamagedFile extends AmemError {
   constructor(
     readonly part: string,
@@ -64,16 +64,16 @@ export class DamagedFile extends AmemError {
 }
 
 /**
- * Something was erased from this brain, and its file was replaced by one that cannot be found from here: the old one
- * may not be read any more. Open the brain again.
+ * Something was erased from this brain, and the file that replaced this one is not at its path. The old file must not
+ * be read any more; open the brain again.
  */
 export class MustDrop extends AmemError {}
 
 /**
- * A file was replaced, and what replaced it can't be read: what was committed since is missing here. `refresh` goes on
- * once it is there again; else open the brain where it is now.
+ * A file was replaced, and its successor cannot be read, so newer commits are missing here. `refresh` continues once
+ * the successor is at the path; otherwise open the brain at its new path.
  *
- * `path` is where the brain was opened, `by` the generation that replaced it; `why` says what stands there instead.
+ * `path` is where the brain was opened, `by` the generation that replaced it; `why` says what is at the path instead.
  */
 export class Superseded extends AmemError {
   constructor(

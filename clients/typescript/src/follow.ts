@@ -1,35 +1,35 @@
-// Following the commits of a brain, whatever becomes of the connection.
+// A subscription to the commits of a brain.
 //
-// Promises: every commit comes once, whole and in order; after a lost connection or a restart of the daemon it goes on
-// behind the last whole commit. A reader that is slow holds nothing up: what it has not read is not asked for.
+// Promises: every commit arrives once, whole and in order; after a lost connection or a restart of the daemon the
+// subscription resumes behind the last whole commit. A slow reader needs no memory: nothing is read ahead of it.
 
 import type * as grpc from '@grpc/grpc-js';
 
-import { Attempts, told, type Caller } from './call';
+import { Attempts, refusalOf, type Caller } from './call';
 import { commit } from './convert';
 import { refused, type Refused } from './errors';
 import type { Commit } from './types';
-import type { Message, Told } from './wire';
+import type { Message, Reply } from './wire';
 
-/** The commits of a brain, one after the other. Iteration waits for the next; `close` ends it. */
+/** The commits of a brain, in order. Iteration waits for the next; `close` ends it. */
 export class Commits implements AsyncIterableIterator<Commit> {
-  /** A call under way holds the token, which no log of an object shows. */
-  #stream: grpc.ClientReadableStream<Told> | undefined;
-  #messages: AsyncIterator<Told> | undefined;
-  /** Messages of a commit of which more is to come. */
-  private parts: Told[] = [];
+  /** Private: the call has the token, which a logged object must not show. */
+  #stream: grpc.ClientReadableStream<Reply> | undefined;
+  #messages: AsyncIterator<Reply> | undefined;
+  /** The messages of an incomplete commit. */
+  private parts: Reply[] = [];
   private closed = false;
   private readonly attempts: Attempts;
 
   constructor(
     private readonly caller: Caller,
-    /** How the next subscription begins. */
+    /** The request of the next subscription. */
     private readonly request: Message,
   ) {
     this.attempts = new Attempts(caller.retryFor);
   }
 
-  /** The LSN up to which all was given: where to go on another time. Undefined until the daemon has said it. */
+  /** The LSN of the last whole commit, where a later subscription resumes. Undefined until the daemon has sent it. */
   get afterLsn(): bigint | undefined {
     const lsn = this.request['after_lsn'] as string | undefined;
     return lsn === undefined ? undefined : BigInt(lsn);
@@ -40,7 +40,7 @@ export class Commits implements AsyncIterableIterator<Commit> {
     return (this.request['instance'] as string | undefined) ?? '';
   }
 
-  /** Waits until the daemon has said where the subscription begins: no commit after this is missed. */
+  /** Waits for the LSN at which the subscription begins: it misses no commit after this call. */
   async begin(): Promise<this> {
     while (this.afterLsn === undefined && !this.closed) {
       const message = await this.message();
@@ -54,7 +54,7 @@ export class Commits implements AsyncIterableIterator<Commit> {
   }
 
   async next(): Promise<IteratorResult<Commit>> {
-    // An error ends nothing: who asks again has all attempts again.
+    // After an error, the next call has all attempts again.
     this.attempts.progress();
     for (;;) {
       const message = await this.message();
@@ -69,14 +69,14 @@ export class Commits implements AsyncIterableIterator<Commit> {
     return { done: true, value: undefined };
   }
 
-  /** Ends it. */
+  /** Ends the subscription. */
   close(): void {
     this.closed = true;
     this.#stream?.cancel();
   }
 
-  /** The next message, of a new subscription if there is none; undefined once it is closed. */
-  private async message(): Promise<Told | undefined> {
+  /** The next message; subscribes first if there is no stream. Undefined once closed. */
+  private async message(): Promise<Reply | undefined> {
     while (!this.closed) {
       let refusal: Refused;
       try {
@@ -91,19 +91,19 @@ export class Commits implements AsyncIterableIterator<Commit> {
         }
         refusal = refused('UNAVAILABLE', 'CONNECTION_LOST', 'the daemon ended the subscription');
       } catch (error) {
-        refusal = told(error as grpc.ServiceError);
+        refusal = refusalOf(error as grpc.ServiceError);
       }
       this.#messages = this.#stream = undefined;
       this.parts = [];
       if (this.closed) break;
-      // What was not read in time comes again.
+      // The next subscription delivers again what was not read in time.
       if (refusal.reason !== 'SLOW_SUBSCRIBER') await this.attempts.wait(refusal);
     }
     return undefined;
   }
 
-  /** The commit that is whole with a message, if one is. */
-  private whole(message: Told): Commit | undefined {
+  /** The commit that a message completes, if any. */
+  private whole(message: Reply): Commit | undefined {
     this.parts.push(message);
     if (message.more) return undefined;
     const parts = this.parts;

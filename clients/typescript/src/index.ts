@@ -1,7 +1,6 @@
 // amemd: a memory for AI agents, from Node.
 //
-// `connect` talks to the daemon. `Reader` (also as 'amemd/reader', which loads nothing of gRPC) reads a brain's file
-// itself.
+// `connect` calls the daemon. `Reader` (also as 'amemd/reader', which does not load gRPC) reads a brain's file.
 
 export {
   connect,

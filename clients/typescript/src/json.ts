@@ -1,17 +1,17 @@
 // JSON in which integers keep every digit: those that a number cannot hold are bigints, both ways.
 //
-// JSON.parse does the work. What it would round is put between quotes first, behind a mark that nobody can guess, and
-// made a bigint afterwards; so is what JSON.stringify cannot write.
+// JSON.parse does the work. Numbers that it would round are first quoted behind an unguessable mark, and converted to
+// bigints afterwards; so are those that JSON.stringify cannot write.
 
 import { randomUUID } from 'node:crypto';
 
 import type { Json, JsonObject } from './types';
 
-// A string, which is passed over, or a number.
+// A string, which is skipped, or a number.
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 export function parse(text: string): Json {
-  // What is no JSON is told here; below, every string has an end.
+  // Rejects invalid JSON; below, every string has an end.
   const value = JSON.parse(text) as Json;
   if (!/\d{16}/.test(text)) return value;
   const mark = randomUUID();
@@ -24,14 +24,14 @@ export function parse(text: string): Json {
   ) as Json;
 }
 
-/** An object; an empty text is an empty one. */
+/** Parses an object; an empty text is an empty object. */
 export function parseObject(text: string): JsonObject {
   const value = text === '' ? {} : parse(text);
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new SyntaxError('it is no object');
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new SyntaxError('not an object');
   return value;
 }
 
-/** JSON; what it has not, such as NaN, is refused. */
+/** Writes JSON; RangeError for values that it cannot express, such as NaN. */
 export function stringify(value: Json): string {
   const mark = randomUUID();
   const text = JSON.stringify(value, (key, one: unknown) => {

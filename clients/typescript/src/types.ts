@@ -1,11 +1,11 @@
-// What the client and the reader give and take.
+// Arguments and results of the client and the reader.
 //
-// The rule of 64-bit numbers: what may pass 2^53 is a bigint, always. Those are LSNs, times in microseconds, and
-// integers of attributes that a number cannot hold. Ids of events are numbers, as the format bounds them by 2^32.
+// 64-bit numbers: a value that may pass 2^53 is always a bigint: LSNs, times in microseconds, and integers in
+// attributes that a number cannot hold. Ids of events are numbers, because the format bounds them by 2^32.
 
-/** What kind of event. One that has no meaning here is its number in the file, such as "type-200". */
+/** The type of an event. An unknown one is its number in the file, such as "type-200". */
 export type EventType = 'fact' | 'decision' | 'inference' | 'correction' | 'skill' | 'episode' | `type-${number}`;
-/** What kind of edge, read from source to target. */
+/** The type of an edge, read from source to target. */
 export type EdgeType =
   | 'caused-by'
   | 'supports'
@@ -29,17 +29,17 @@ export const EDGE_TYPES: readonly EdgeType[] = [
 
 /** Microseconds since 1970 UTC. */
 export type Micros = bigint;
-/** A time that is given: to the millisecond, or exactly. */
+/** A time as an argument: to the millisecond, or in exact microseconds. */
 export type Time = Date | Micros;
-/** A moment that is asked about: an LSN, or a recorded time. */
+/** A moment of the past: an LSN, or a recorded time. */
 export type Moment = { lsn: bigint | number } | { time: Time };
 
-/** A time of a brain as a Date, which has milliseconds. */
+/** Microseconds as a Date, which has milliseconds. */
 export function toDate(micros: Micros): Date {
   return new Date(Number(micros / 1000n));
 }
 
-/** A time as a brain keeps it. */
+/** A time as microseconds. */
 export function toMicros(time: Time): Micros {
   if (typeof time === 'bigint') return time;
   if (Number.isNaN(time.getTime())) throw new RangeError('an invalid Date');
@@ -57,14 +57,14 @@ export function typeNumber(names: readonly string[], name: string): number {
   if (known >= 0) return known;
   const number = /^type-(\d{1,3})$/.exec(name)?.[1];
   if (number !== undefined && Number(number) <= 255) return Number(number);
-  throw new RangeError(`"${name}" is none of ${names.join(', ')}`);
+  throw new RangeError(`"${name}" is not one of ${names.join(', ')}`);
 }
 
 /** A value of JSON; integers that a number cannot hold are bigints. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** A tie between two events, read from source to target. */
+/** An edge between two events, read from source to target. */
 export interface Edge {
   source: number;
   target: number;
@@ -73,7 +73,7 @@ export interface Edge {
   createdMicros: Micros;
 }
 
-/** One thing that is remembered. */
+/** One record of a brain. */
 export interface Event {
   id: number;
   type: EventType;
@@ -81,13 +81,13 @@ export interface Event {
   session: number;
   /** When it was recorded. */
   createdMicros: Micros;
-  /** When it happened, if that was said. */
+  /** When it happened, if given. */
   eventMicros: Micros | null;
-  /** Lowered by corrections, 0 to 1. */
+  /** 0 to 1; corrections lower it. */
   confidence: number;
-  /** What decay has left of the confidence, as of the last decay run. */
+  /** Confidence after decay, as of the last decay run. */
   strength: number;
-  /** Decay rate per day; 0 is that of the type. */
+  /** Per day; 0 for the rate of the type. */
   decayRate: number;
   accessCount: number;
   accessedMicros: Micros;
@@ -98,13 +98,13 @@ export interface Event {
   attributes: JsonObject;
   sessionKey: string;
   hasVector: boolean;
-  /** Only if it was asked for. */
+  /** Only if requested. */
   vector: Float32Array | null;
-  /** Only if they were asked for: those that start here, then those that end here. */
+  /** Only if requested: outgoing edges, then incoming ones. */
   edges: Edge[] | null;
 }
 
-/** What answers a question, and how well. The parts of a search's score sum to it; of other questions they are 0. */
+/** A hit of a query, and its score. The parts of a search's score sum to it; for other queries they are 0. */
 export interface Hit {
   event: Event;
   score: number;
@@ -112,7 +112,7 @@ export interface Hit {
   vectorScore: number;
   neighbourScore: number;
   sessionScore: number;
-  /** What was found: the event, or one that it replaced. */
+  /** The event that matched: `event`, or one that it replaced. */
   foundId: number | null;
 }
 
@@ -120,59 +120,59 @@ export interface Hit {
 export interface Step {
   event: Event;
   depth: number;
-  /** The place of the step from which this one was reached; null of the first. */
+  /** The index of the step from which this one was reached; null for the first. */
   parent: number | null;
-  /** What the edge between the two means; null of the first. */
+  /** The type of the edge between the two; null for the first. */
   type: EdgeType | null;
   /** True if that edge leads from this event to its parent. */
   incoming: boolean;
 }
 
-/** What was reached, breadth first, the event asked about first. */
+/** The events reached, breadth first, from the start event on. */
 export interface Walk {
   steps: Step[];
-  /** True if there is more within the depth than was asked for. */
+  /** True if the limit cut off events within the depth. */
   truncated: boolean;
 }
 
-/** What is believed in place of an event. */
+/** The result of `resolve`. */
 export interface Resolved {
   /** The newest head: what is believed now. */
   head: Event;
-  /** From the event asked about to the newest head. */
+  /** From the event to the newest head. */
   chain: Event[];
   /** Every head, the newest first. */
   heads: Event[];
-  /** True if agents disagree about what replaced the event. */
+  /** True if there are several heads. */
   contested: boolean;
 }
 
-/** Two events that contradict each other, or a belief with several heads: `belief` is null in the first case. */
+/** Two events that contradict each other, with `belief` null, or a belief with several heads. */
 export interface Conflict {
   events: Event[];
   belief: Event | null;
 }
 
-/** An event and its time on the axis that was asked for. */
+/** An event and its time on the requested axis. */
 export interface TimelineEntry {
   timeMicros: Micros;
   event: Event;
 }
 
-/** What is known of a conversation or a piece of work. */
+/** A conversation or a piece of work. */
 export interface Session {
   id: number;
   key: string;
   agent: string;
   openedMicros: Micros;
-  /** True if a client opened it; false if it is only known from its events. */
+  /** True if a client opened it; false if only its events mention it. */
   explicit: boolean;
   lastEventMicros: Micros;
   closedMicros: Micros | null;
   outcome: string;
 }
 
-/** An event of a context, or one that had no room. */
+/** An event of a context, or one left out. */
 export interface ContextItem {
   eventId: number;
   foundId: number;
@@ -181,7 +181,7 @@ export interface ContextItem {
   tokens: number;
 }
 
-/** What is known of a question, within a budget of tokens. */
+/** The result of `context`, within its token budget. */
 export interface Context {
   text: string;
   tokens: number;
@@ -189,39 +189,39 @@ export interface Context {
   leftOut: ContextItem[];
 }
 
-/** An event that a pipeline makes, its score, and where it came from. */
+/** A row of a pipeline: an event, its score, and its origin. */
 export interface Row {
   event: Event;
-  /** The sum of its parts; what the source says, until rows are ranked. */
+  /** The sum of its parts; the source's score until rows are ranked. */
   score: number;
-  /** What its source says it is worth, 0 to 1. */
+  /** The source's score, 0 to 1. */
   found: number;
   foundScore: number;
   confidenceScore: number;
   strengthScore: number;
   recencyScore: number;
   nearnessScore: number;
-  /** Which stage made it: 0 for the sources. */
+  /** The stage that produced it; 0 for the sources. */
   stage: number;
-  /** Edges from the row of a source. */
+  /** Number of edges from the source's row. */
   depth: number;
-  /** The row that it was made of, a place in rows or, from their number on, in origins; null of a source's row. */
+  /** The row from which it was produced: an index into rows, then into origins; null for a source's row. */
   origin: number | null;
-  /** The edge by which it was reached from there; null of others. */
+  /** The type of the edge from there; null if there is none. */
   type: EdgeType | null;
   incoming: boolean;
 }
 
-/** What comes out of a pipeline. */
+/** The result of a pipeline. */
 export interface Rows {
   rows: Row[];
-  /** Rows of earlier stages that these came from. */
+  /** The rows of earlier stages from which these were produced. */
   origins: Row[];
   /** True if a traversal found more than its limit allowed. */
   truncated: boolean;
 }
 
-/** Where rows of a pipeline come from. */
+/** A source of rows of a pipeline. */
 export type Source =
   | { events: { ids: readonly number[] } }
   | { search: { text?: string; vector?: ArrayLike<number>; where?: Where; limit?: number } }
@@ -229,7 +229,7 @@ export type Source =
   | { similar: { event?: number; vector?: ArrayLike<number>; where?: Where; limit?: number; minSimilarity?: number } }
   | { pattern: { where?: Where; order?: Order; axis?: Axis; limit?: number } };
 
-/** What a pipeline does with rows. */
+/** A transformation of rows of a pipeline. */
 export type Stage =
   | { traverse: { types?: readonly EdgeType[]; follow?: Follow; depth?: number; limit?: number } }
   | { resolve: Record<string, never> }
@@ -237,7 +237,7 @@ export type Stage =
   | { rank: Weights }
   | { limit: { count: number } };
 
-/** What rows are ranked by: a weighted sum. */
+/** The weights of the sum that ranks rows. */
 export interface Weights {
   found?: number;
   confidence?: number;
@@ -249,11 +249,11 @@ export interface Weights {
   strengthAt?: Time;
 }
 
-/** In which order events come. */
+/** The order of events. */
 export type Order = 'newest' | 'oldest' | 'strongest';
-/** Which of an event's two times. */
+/** One of an event's two times. */
 export type Axis = 'recorded' | 'happened';
-/** Which way edges are followed. */
+/** The direction in which edges are followed. */
 export type Follow = 'outgoing' | 'incoming' | 'both';
 
 /** A process that has a file open. */
@@ -262,17 +262,17 @@ export interface FileHolder {
   program: string;
 }
 
-/** What was erased is in no file of the daemon's any more. */
+/** The result of an erase: no file of the daemon has the content any more. */
 export interface Erased {
-  /** Episodes whose text may repeat it. */
+  /** Episodes whose text may repeat the erased content. */
   episodes: number[];
-  /** The generation whose file is the first without it. */
+  /** The first generation without the content. */
   generation: number;
-  /** When the last reader of an earlier file had let go of it; null: somebody has not, or it can't be told. */
+  /** When the last reader of an earlier file released it; null if one has not, or if it is unknown. */
   readersGoneMicros: Micros | null;
-  /** Who has not, as far as the daemon may see: a `Reader` lets go when it looks for news (`refresh`). */
+  /** Processes that have not, as far as the daemon can see. A `Reader` releases the file at its next `refresh`. */
   holders: FileHolder[];
-  /** Why it can't be told, or ''. */
+  /** Why it is unknown, or ''. */
   readersUnknown: string;
 }
 
@@ -291,7 +291,7 @@ export type Change =
   | { kind: 'erased'; eventId: number }
   | { kind: 'unknown' };
 
-/** What is believed of an event from a commit on. */
+/** Confidence and flags of an event from a commit on. */
 export interface Belief {
   confidence: number;
   decayRate: number;
@@ -300,7 +300,7 @@ export interface Belief {
   compressed: boolean;
 }
 
-/** A commit: whole, with all of its changes in order. */
+/** A whole commit, with all of its changes in order. */
 export interface Commit {
   lsn: bigint;
   instance: string;
@@ -316,7 +316,7 @@ export type End = number | New;
 export type Ends = End | readonly End[];
 
 /**
- * What a new event has besides its type and text. The edges start at it: `causedBy: a` says that a caused it,
+ * The optional fields of a new event. Its edges start at it: `causedBy: a` means that a caused it,
  * `supports: a` that a is evidence for it, `partOf: a` that it belongs to a, `follows: a` that it came after a.
  */
 export interface NewFields {
@@ -335,46 +335,46 @@ export interface NewFields {
   follows?: Ends;
 }
 
-/** An event to be added. */
+/** An event to add. */
 export interface New extends NewFields {
   type: EventType;
   text: string;
 }
 
-/** Conditions of a write; ConditionFailed if they do not hold. */
+/** Preconditions of a write; ConditionFailed if they do not hold. */
 export interface If {
-  /** Nothing but uses of events was committed after this LSN. */
+  /** Only touches were committed after this LSN. */
   lsn?: bigint | number;
   /** [event, head]: the newest head of the event's chain is this one. */
   head?: readonly [number, number];
 }
 
-/** What every write may say. */
+/** Options of every write. */
 export interface WriteOptions {
-  /** Of a request that is made again, the id that it had; a new one otherwise. */
+  /** For a retry, the id of the original request; default: a new one. */
   requestId?: string;
   onlyIf?: If;
 }
 
-/** Which events are wanted: all that is given must hold. Forgotten and compressed ones only if they are asked for. */
+/** A filter of events: all conditions must hold. It excludes forgotten and compressed events by default. */
 export interface Where {
   types?: readonly EventType[];
   sessions?: readonly number[];
-  /** [from, until]: not before, and before; null is open. */
+  /** [from, until]: from inclusive, until exclusive; null is open. */
   recorded?: readonly [Time | null, Time | null];
   happened?: readonly [Time | null, Time | null];
-  /** [least, most], both included; null is open. */
+  /** [minimum, maximum], both inclusive; null is open. */
   confidence?: readonly [number | null, number | null];
   strength?: readonly [number | null, number | null];
-  /** Strength is that of this time instead of the last decay run's. */
+  /** Computes strength at this time instead of the last decay run. */
   strengthAt?: Time;
-  /** The text says every one of these words. */
+  /** The text contains all of these words. */
   keyword?: string;
   /** The attributes amem.user, amem.agent and amem.run. */
   user?: string;
   agent?: string;
   run?: string;
-  /** Any condition, such as { topic: 'rust', confidence: { gte: 0.5 } }. */
+  /** Conditions on attributes and fields, such as { topic: 'rust', confidence: { gte: 0.5 } }. */
   filter?: JsonObject;
   includeForgotten?: boolean;
   includeCompressed?: boolean;

@@ -1,17 +1,17 @@
-// The services of amem.v1, from the protos that the package brings along.
+// The services of amem.v1, from the protos in the package.
 //
-// Promises: what is loaded is this package's own; no other use of the same protos meets it. Not here: what a call means
-// (`brain`), when one is made again (`call`).
+// Promises: the loaded definitions are private to this package and do not conflict with other uses of the same protos.
+// Not here: what a call means (`brain`), when it is retried (`call`).
 
 import * as path from 'node:path';
 
 import * as grpc from '@grpc/grpc-js';
 import * as loader from '@grpc/proto-loader';
 
-/** A message as it is sent. */
+/** A message to send. */
 export type Message = { [field: string]: unknown };
-/** A message as it comes: what a field is, the protos say. */
-export type Told = any;
+/** A received message; the protos define its fields. */
+export type Reply = any;
 
 const SERVICES = ['BrainService', 'MemoryService', 'QueryService', 'AdminService'] as const;
 const FILES = ['admin', 'brain', 'memory', 'query'].map((name) => `amem/v1/${name}.proto`);
@@ -25,8 +25,8 @@ const described = loader.loadSync(FILES, {
   oneofs: true,
 });
 
-/** How each RPC is called. */
-export const METHODS: ReadonlyMap<string, grpc.MethodDefinition<Message, Told>> = new Map(
+/** The RPCs by name. */
+export const METHODS: ReadonlyMap<string, grpc.MethodDefinition<Message, Reply>> = new Map(
   SERVICES.flatMap((service) => {
     const definition = described[`amem.v1.${service}`] as grpc.ServiceDefinition;
     return Object.entries(definition).map(([name, method]) => [name, method] as const);
@@ -37,15 +37,15 @@ const KINDS = (described['amem.v1.CommitKind'] as loader.EnumTypeDefinition).typ
   value: { name: string; number: number }[];
 };
 
-/** The name of a commit's kind as people write it: COMMIT_KIND_SET_VECTOR is set-vector. */
+/** The short name of a commit's kind: COMMIT_KIND_SET_VECTOR is set-vector. */
 export function commitKind(value: number): string {
   const found = KINDS.value.find((known) => known.number === value);
   return found ? found.name.slice('COMMIT_KIND_'.length).toLowerCase().replaceAll('_', '-') : `kind-${value}`;
 }
 
 /**
- * Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one. The two messages are read by
- * hand: they are four fields.
+ * Reason and metadata of the google.rpc.ErrorInfo in a google.rpc.Status, if it has one. Decodes the two messages by
+ * hand: they have four fields.
  */
 export function errorInfo(status: Uint8Array): { reason: string; metadata: Record<string, string> } {
   for (const [number, detail] of fields(status)) {
@@ -54,10 +54,10 @@ export function errorInfo(status: Uint8Array): { reason: string; metadata: Recor
     if (!text(parts.get(1)).endsWith('/google.rpc.ErrorInfo')) continue;
     let reason = '';
     const metadata: Record<string, string> = {};
-    for (const [field, told] of fields(parts.get(2) ?? new Uint8Array())) {
-      if (field === 1) reason = text(told);
+    for (const [field, bytes] of fields(parts.get(2) ?? new Uint8Array())) {
+      if (field === 1) reason = text(bytes);
       if (field === 3) {
-        const entry = new Map(fields(told));
+        const entry = new Map(fields(bytes));
         metadata[text(entry.get(1))] = text(entry.get(2));
       }
     }
@@ -70,7 +70,7 @@ function text(bytes: Uint8Array | undefined): string {
   return Buffer.from(bytes ?? []).toString('utf8');
 }
 
-/** Number and bytes of each field of an encoded message that has bytes; what is cut short ends it. */
+/** Number and bytes of each length-delimited field of an encoded message, up to a truncated one. */
 function fields(message: Uint8Array): [number, Uint8Array][] {
   const found: [number, Uint8Array][] = [];
   let at = 0;

@@ -1,7 +1,6 @@
-// Writing to a brain.
+// Writes to a brain.
 //
-// Every write carries a request id and is tried again with it, so that it is done once whatever becomes of the
-// connection.
+// Every write carries a request id and is retried with it, so the daemon applies it once.
 
 import { Calls } from './calls';
 import * as convert from './convert';
@@ -23,26 +22,26 @@ import type { Message } from './wire';
 
 type Vector = ArrayLike<number>;
 
-/** What a brain can be told. */
+/** The writes of a brain. */
 export class Writing extends Calls {
-  /** Adds an event and gives its id. What the edges mean is told at `NewFields`. */
+  /** Adds an event and returns its id. `NewFields` explains the edges. */
   async add(type: EventType, text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
     const { requestId, onlyIf, ...rest } = fields;
     const [id] = await this.addMany([{ type, text, ...rest }], given({ requestId, onlyIf }));
     return id as number;
   }
 
-  /** Adds what was observed; as `add`. */
+  /** Adds an observation; as `add`. */
   addFact(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
     return this.add('fact', text, fields);
   }
 
-  /** Adds what was chosen; as `add`. */
+  /** Adds a decision; as `add`. */
   addDecision(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
     return this.add('decision', text, fields);
   }
 
-  /** Adds what was concluded; as `add`. */
+  /** Adds a conclusion; as `add`. */
   addInference(text: string, fields: NewFields & WriteOptions = {}): Promise<number> {
     return this.add('inference', text, fields);
   }
@@ -58,8 +57,8 @@ export class Writing extends Calls {
   }
 
   /**
-   * Adds all of a batch or nothing of it, and gives the ids in order. `follow` ties each event to the one before it in
-   * its session; `relate` ties each to so many similar ones.
+   * Adds the whole batch or nothing, and returns the ids in order. `follow` links each event to the previous one of its
+   * session; `relate` links each to this number of similar events.
    */
   async addMany(
     events: readonly New[],
@@ -94,8 +93,8 @@ export class Writing extends Calls {
   }
 
   /**
-   * Replaces a belief and gives the new event's id. With `toHead` it is the newest head of the chain that is replaced.
-   * `targetConfidence` is what is left of the old one's; 0 unless it is said.
+   * Replaces a belief and returns the new event's id. `toHead` replaces the newest head of the chain instead.
+   * `targetConfidence` is the confidence left to the old event; default 0.
    */
   async correct(
     target: number,
@@ -117,7 +116,7 @@ export class Writing extends Calls {
     return Number(answer.event_id);
   }
 
-  /** Adds an edge, or gives an existing one another weight: `link(a, 'caused-by', b)`, a was caused by b. */
+  /** Adds an edge, or changes the weight of an existing one: `link(a, 'caused-by', b)` means that b caused a. */
   async link(source: number, type: EdgeType, target: number, weight?: number, how: WriteOptions = {}): Promise<void> {
     await this.write('Link', how, { source_id: source, target_id: target, type: convert.edgeType(type), weight });
   }
@@ -127,17 +126,17 @@ export class Writing extends Calls {
     await this.write('Unlink', how, { source_id: source, target_id: target, type: convert.edgeType(type) });
   }
 
-  /** Keeps an event from fading. */
+  /** Exempts an event from decay. */
   async pin(event: number, how: WriteOptions = {}): Promise<void> {
     await this.write('Pin', how, { event_id: event });
   }
 
-  /** Lets it fade again. */
+  /** Subjects an event to decay again. */
   async unpin(event: number, how: WriteOptions = {}): Promise<void> {
     await this.write('Unpin', how, { event_id: event });
   }
 
-  /** Hides an event, at every moment. `restore` undoes it. */
+  /** Hides an event, also from queries of the past. `restore` undoes it. */
   async forget(event: number, how: WriteOptions = {}): Promise<void> {
     await this.write('Forget', how, { event_id: event });
   }
@@ -148,8 +147,8 @@ export class Writing extends Calls {
   }
 
   /**
-   * Takes text, vector and attributes away for good, from every file of the daemon's. Readers that have an earlier file
-   * open are waited for: 2 seconds, unless `readersWaitMillis` says; a minute at most.
+   * Removes text, vector and attributes for good, from every file of the daemon. Waits for readers that have an earlier
+   * file open: 2 seconds, or `readersWaitMillis`, at most a minute.
    */
   async erase(events: readonly number[], how: WriteOptions & { readersWaitMillis?: number } = {}): Promise<Erased> {
     const { readersWaitMillis, ...rest } = how;
@@ -162,12 +161,12 @@ export class Writing extends Calls {
     await this.write('Touch', how, { touched: events.map((event) => ({ event_id: event })) });
   }
 
-  /** Gives an event other attributes, or none. */
+  /** Replaces or removes an event's attributes. */
   async setAttributes(event: number, attributes: JsonObject | null, how: WriteOptions = {}): Promise<void> {
     await this.write('SetAttributes', how, { event_id: event, attributes_json: convert.attributes(attributes) });
   }
 
-  /** Gives an event another vector, or none. */
+  /** Replaces or removes an event's vector. */
   async setVector(event: number, vector: Vector | null, how: WriteOptions = {}): Promise<void> {
     await this.write('SetVector', how, { event_id: event, vector: convert.vector(vector) });
   }
@@ -177,7 +176,7 @@ export class Writing extends Calls {
     await this.write('Decay', how);
   }
 
-  /** Summarises a session by an episode, and gives its id. The events leave listings, and stay in the graph. */
+  /** Summarises a session by an episode, and returns its id. The events leave listings, and stay in the graph. */
   async compress(
     session: number,
     text: string,
@@ -187,7 +186,7 @@ export class Writing extends Calls {
     return Number((await this.write('CompressSession', how, fields)).event_id);
   }
 
-  /** Opens a session and gives its number; one that is open under the same key is found again. */
+  /** Opens a session and returns its number; returns the open session of the same key, if any. */
   async openSession(key = '', how: WriteOptions = {}): Promise<number> {
     return (await this.write('OpenSession', how, { key })).session_id;
   }
@@ -198,15 +197,15 @@ export class Writing extends Calls {
   }
 
   /**
-   * Opens a session, does some work in it, and closes it with its outcome: what was set, else, of work that failed,
-   * why.
+   * Opens a session, runs `work` in it, and closes it with its outcome: the one that `work` set, or else the error with
+   * which it failed.
    */
   async session<T>(key: string, work: (session: { readonly id: number; outcome: string }) => Promise<T>): Promise<T> {
     const session = { id: await this.openSession(key), outcome: '' };
     try {
       return await work(session);
     } catch (error) {
-      // At most 4096 bytes are kept of an outcome.
+      // The daemon accepts at most 4096 bytes.
       session.outcome ||= Buffer.from(`failed: ${String(error)}`)
         .subarray(0, 4090)
         .toString('utf8')
@@ -222,18 +221,18 @@ export class Writing extends Calls {
     await this.write('SetSettings', how, { settings_json: stringify(settings) });
   }
 
-  /** The settings. */
+  /** The settings as they were set; missing keys have their defaults. */
   async settings(): Promise<JsonObject> {
     return parseObject((await this.ask('GetBrain')).settings_json);
   }
 
-  /** Folds the journal into a new base, and gives its generation. The daemon does it by itself, too. */
+  /** Makes a new base, and returns its generation. The daemon also does so by itself. */
   async checkpoint(): Promise<number> {
     return Number((await this.ask('CheckpointBrain')).generation);
   }
 }
 
-/** Type and end of each edge of a new event. */
+/** The type and the target of each edge of a new event. */
 function ends(event: New): [string, End][] {
   const all = [
     event.causedBy,

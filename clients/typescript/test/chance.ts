@@ -1,4 +1,4 @@
-// Numbers by chance that are the same for the same seed (xorshift32).
+// Random numbers from a seed (xorshift32).
 
 /** Draws whole numbers below a bound. */
 export function chance(seed: number): (bound: number) => number {

@@ -1,9 +1,9 @@
-// What was found against what the conformance list expects.
+// Compares results with the expectations of the conformance list.
 
-/** A value of JSON; whole numbers that came as bigints are those. */
+/** A value of JSON; integers may be bigints. */
 export type Plain = null | boolean | number | bigint | string | Plain[] | { [name: string]: Plain };
 
-/** What was found is not what was expected. */
+/** A result differs from the expected one. */
 export class Mismatch extends Error {}
 
 export function snakeCase(name: string): string {
@@ -23,7 +23,7 @@ function same(found: Plain, expected: Plain): boolean {
   return isNumber(found) && isNumber(expected) ? found == expected : found === expected;
 }
 
-/** Objects must have what is expected of them, lists must be of one length, numbers equal. */
+/** Objects must have the expected fields, lists the same length, numbers must be equal. */
 export function compare(found: Plain, expected: Plain, path = 'it'): void {
   const fail = (why: string): never => {
     throw new Mismatch(`${path} is ${shown(found)}, ${why}`);
@@ -59,7 +59,7 @@ function fits(found: Plain, expected: Plain): boolean {
   }
 }
 
-/** Whether what was found meets a condition. */
+/** True if a result meets a condition. */
 function holds(found: Plain, condition: string, value: Plain): boolean {
   switch (condition) {
     case '$near':

@@ -2,9 +2,9 @@
 //
 //     node dist/test/conformance.js --target unix:/path/to/amemd.sock --cases clients/conformance.json
 //
-// How a case is read is told in clients/README.md. The name of each case is printed when it holds; the exit code is 1
-// with the case and the step that did not. When it says RESTART on a line of its own, kill the daemon, start it again
-// on the same folder and target, and give it a line.
+// clients/README.md explains the cases. Prints the name of each case that passes; if one fails, prints the case and the
+// step, and exits with 1. When it prints RESTART on its own line, kill the daemon, start it again on the same folder and
+// target, and send a line.
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';
@@ -20,7 +20,7 @@ const { values: args } = parseArgs({
   options: {
     target: { type: 'string' },
     token: { type: 'string' },
-    // The certificate that vouches for the daemon's, which is localhost's.
+    // The authority of the daemon's certificate, which is for localhost.
     authority: { type: 'string' },
     cases: { type: 'string' },
     only: { type: 'string', default: '' },
@@ -42,10 +42,10 @@ interface Listed {
   brain?: Fields;
   steps: Step[];
 }
-// What is called by a name of the list: its types are those of the list.
+// Methods called by a name of the list, with the list's types.
 type Called = any;
 
-/** What a call gives, as the list has it: JSON, with names as they are in Python. */
+/** The result of a call as the list has it: JSON, with Python's names. */
 function plain(value: unknown): Plain {
   if (value === null || value === undefined) return null;
   if (value instanceof Float32Array) return [...value];
@@ -62,7 +62,7 @@ function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Fields with names as they are here; what is in attributes, filters and settings is the user's. */
+/** Fields with TypeScript's names; the keys in attributes, filters and settings are the user's. */
 function named(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(named);
   if (value === null || typeof value !== 'object') return value;
@@ -97,7 +97,7 @@ class Case {
     else for (const [name, field] of Object.entries(as ?? {})) this.saved[name] = (found as Fields)[field] ?? null;
   }
 
-  /** What a case says, with what was saved in the place of its names. */
+  /** A value of a case, with saved results in place of their names. */
   filled(value: Plain): Plain {
     if (typeof value === 'string' && value.startsWith('$')) {
       const found = this.saved[value.slice(1)];
@@ -124,7 +124,7 @@ class Case {
     if (name.startsWith('reader.')) return plain((this.reader as Called)[name.slice(7)](...all));
     const own = (this as Called)[`do_${step.do}`];
     if (own) return plain(await own.apply(this, all));
-    // Options come last, behind arguments that may be left out.
+    // Options come last, after optional arguments.
     return plain(await (this.brain as Called)[name](...all));
   }
 
@@ -152,7 +152,7 @@ class Case {
     }
   }
 
-  /** A text of so many bytes, of which some repeat and some do not. */
+  /** A text of `size` bytes, partly repeating. */
   do_add_long(size: number): Promise<number> {
     const words = Array.from({ length: Math.floor(size / 20) }, (_, n) => `word ${n} again and again, `);
     return this.brain.addFact(words.join('').slice(0, size));
@@ -166,7 +166,7 @@ class Case {
     });
   }
 
-  /** Its options are all that it takes, but for a state. */
+  /** Takes only options, except for a state. */
   do_sessions(...given: Called[]): Promise<amemd.Session[]> {
     return typeof given[0] === 'string' ? this.brain.sessions(given[0] as 'closed') : this.brain.sessions('', given[0]);
   }
@@ -175,7 +175,7 @@ class Case {
     this.commits = await this.brain.subscribe(afterLsn);
   }
 
-  /** The next commits; uses of events, which the daemon counts when it has time, are passed over. */
+  /** The next commits, without touches, which the daemon commits when idle. */
   async do_next_commits(count: number): Promise<amemd.Commit[]> {
     const found: amemd.Commit[] = [];
     while (this.commits && found.length < count) {
@@ -188,7 +188,7 @@ class Case {
     return found;
   }
 
-  /** Whether a subscription that is closed by somebody else ends. */
+  /** True if a subscription ends that other code closes. */
   async do_closed_while_it_waits(): Promise<boolean> {
     setTimeout(() => this.commits?.close(), 50);
     return (await this.commits?.next())?.done === true;
@@ -213,7 +213,7 @@ class Case {
     return fs.readFileSync(this.brain.file).includes(text);
   }
 
-  /** Every event, every edge, every session, and what is believed in place of each event. */
+  /** Compares every event, edge, session and head. */
   async do_reader_equals_daemon(): Promise<void> {
     this.reader ??= new amemd.Reader(this.brain.file);
     const { reader, brain } = this;
@@ -223,7 +223,7 @@ class Case {
       reader.refresh();
       ids = Array.from({ length: reader.length }, (_, id) => id);
       told = await brain.getMany(ids, { includeForgotten: true, vectors: true, edges: true, touch: false });
-      // Uses of events are counted when the daemon has time: both must be of one commit.
+      // The daemon commits touches when idle: both must show the same commit.
       if (brain.lsn === reader.lsn) break;
       if (!reader.isLive || attempt === 99)
         throw new Mismatch(`the reader is at ${reader.lsn}, the daemon at ${brain.lsn}`);
@@ -238,7 +238,7 @@ class Case {
     compare(edges, reader.edgeCount, 'the number of edges');
     compare(plain(reader.sessions()), plain(await brain.sessions('', { oldestFirst: true, limit: null })), 'sessions');
     for (const { id } of told.filter((event) => !event.forgotten)) {
-      // A forgotten event of a chain is a stub there.
+      // The daemon shows a forgotten event of a chain as a stub.
       const part = ({ chain, heads, contested }: amemd.Resolved): Plain => ({
         chain: chain.map((event) => event.id),
         heads: heads.map((event) => event.id),
@@ -314,7 +314,7 @@ async function main(): Promise<void> {
     try {
       await run(client, number, listed);
     } catch (why) {
-      // Whatever it is, the case is named.
+      // Any error names the case.
       console.log(`FAILED: ${listed.name}: ${why instanceof Mismatch ? why.message : ((why as Error).stack ?? why)}`);
       process.exit(1);
     }

@@ -1,9 +1,9 @@
-// A reader that follows a file, and says what it reads.
+// A reader that follows a file, and prints what it reads.
 //
 //     node dist/test/follow.js PATH
 //
-// Says a line of JSON at its start, and one after each line that it is given: LSN, whether the file is live, what is
-// torn, and of every event its text and attributes; or, where a refresh failed, how.
+// Prints a line of JSON at its start, and one after each line of input: LSN, whether the file is live, what is torn, and
+// every event's text and attributes; or the error of a failed refresh.
 
 import * as readline from 'node:readline';
 

@@ -1,11 +1,10 @@
-// Files that lie: whatever is done to a brain's bytes, the reader says DamagedFile, or reads what is there, and soon.
+// Hostile files: whatever is done to a brain's bytes, the reader throws DamagedFile or reads the file, within limits.
 //
 //     node dist/test/hostile.js --target unix:/path/to/amemd.sock
 //
-// The daemon makes a brain; copies of its file are changed. Bytes are flipped, numbers are made large, the file is cut;
-// and, as whoever can write a file can write right checksums, the frames of the journal get right ones again. Some
-// files say that a running daemon owns them, and lie about how far they are written. Exit code 1 with the seed and what
-// happened otherwise.
+// The daemon creates a brain; the test damages copies of its file: it flips bits, enlarges numbers, truncates the file,
+// and repairs the checksums of the journal's frames, as an attacker can. Some files claim a running daemon as their
+// owner, and a wrong length. On a failure the exit code is 1, and the output has the seed and the error.
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';
@@ -21,12 +20,12 @@ const { values: args } = parseArgs({
 });
 const rounds = Number(args.rounds);
 
-/** Milliseconds that one file may take. */
+/** Maximum time for one file, in milliseconds. */
 const PATIENCE = 10_000;
-/** Bytes of memory that the process may take beyond what it took before. */
+/** Maximum growth of the process's memory, in bytes. */
 const ROOM = 256 << 20;
 
-/** The bytes of a brain that has everything, in its base and in its journal. */
+/** The bytes of a brain with every feature, in its base and in its journal. */
 async function make(): Promise<Buffer> {
   const token = args.token ? { token: args.token } : {};
   const client = await connect({ target: args.target as string, agent: 'hostile', ...token });
@@ -59,11 +58,11 @@ async function make(): Promise<Buffer> {
   client.close();
   const whole = fs.readFileSync(brain.file);
   const end = frames(whole, journal(whole)).at(-1)?.[1] ?? 0;
-  // Space for frames to come says nothing; a page of it is enough.
+  // One page of the space for future frames is enough.
   return whole.subarray(0, end + 4096);
 }
 
-/** Everything that a reader can be asked. */
+/** Calls every read of a reader. */
 function readAll(file: string): number {
   const reader = new Reader(file);
   try {
@@ -85,7 +84,7 @@ function readAll(file: string): number {
   }
 }
 
-/** Where the journal begins. */
+/** The position of the journal. */
 function journal(data: Buffer): number {
   for (let at = 0; at < data.length; at += 4096) {
     if (data[at] === 0x7f && data.toString('latin1', at + 16, at + 24) === 'AMEMJRNL') return at;
@@ -115,7 +114,7 @@ function chained(data: Buffer, at: number): void {
   }
 }
 
-/** The bytes, with something done to them. */
+/** The bytes, damaged at random. */
 function changed(whole: Buffer, at: number, draw: (bound: number) => number): Buffer {
   const data = Buffer.from(whole);
   const payloads = frames(data, at);
@@ -165,7 +164,7 @@ function changed(whole: Buffer, at: number, draw: (bound: number) => number): Bu
   return data;
 }
 
-/** Makes a file say that a daemon owns it now, and has written up to some place. */
+/** Marks a file as owned by a running daemon, with a random `committed`. */
 function owned(file: string, data: Buffer, at: number, draw: (bound: number) => number): void {
   const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
   const about = fs.statSync(file, { bigint: true });

@@ -1,7 +1,7 @@
 // Brains' files that a test makes without a daemon: a base without events, and a journal with one event a frame.
 //
-// What a daemon does to a file that it owns is done here by hand: `publish` gives a file its name, `tell` sets a cell
-// of its live page. Not here: what a reader must make of it (`package.test`).
+// The functions imitate a daemon that owns the file: `publish` gives a file its name, `tell` sets a cell of its live
+// page. Not here: what a reader must make of it (`package.test`).
 
 import * as fs from 'node:fs';
 
@@ -60,7 +60,7 @@ export function tell(path: string, cell: number, ...values: (number | bigint)[])
   fs.closeSync(fd);
 }
 
-/** Writes a file as a running daemon's, all of it committed; into the inode that is there, if one is. */
+/** Writes a file as a running daemon's, all of it committed; into the existing inode, if any. */
 export function own(path: string, data: Buffer): void {
   fs.writeFileSync(path, data, { flag: fs.existsSync(path) ? 'r+' : 'wx' });
   const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');

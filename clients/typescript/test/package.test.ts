@@ -165,7 +165,7 @@ test('the list of sockets is that of amemctl', () => {
 test('what is named is asked, else the daemon that answers', async () => {
   assert.equal(await amemd.defaultTarget({ AMEMD_SOCKET: '/s' }), 'unix:/s');
   assert.equal(await amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '' }), 'h:1');
-  await assert.rejects(amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '/s' }), /which daemon/);
+  await assert.rejects(amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '/s' }), /unset one of them/);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
   const socket = path.join(folder, 'amem/run/amemd.sock');
   fs.mkdirSync(path.dirname(socket), { recursive: true });
@@ -188,7 +188,7 @@ test('a token goes to another machine by TLS or not at all', async () => {
   ];
   for (const target of here) (await amemd.connect({ target, token: 'secret' })).close();
   for (const target of there)
-    await assert.rejects(amemd.connect({ target, token: 'secret' }), /without TLS anybody in between could read/, target);
+    await assert.rejects(amemd.connect({ target, token: 'secret' }), /a token goes there by TLS only/, target);
   const tls = { authority: Buffer.from('') };
   (await amemd.connect({ target: 'h:1', token: 'secret', tls })).close();
   (await amemd.connect({ target: 'h:1' })).close();
@@ -331,7 +331,7 @@ test('a transaction goes on only behind frames that say something', () => {
     ['', 'one'],
     ['one', '', 'two'],
   ]) {
-    assert.throws(() => transaction(payloads), /DamagedFile.*says nothing/);
+    assert.throws(() => transaction(payloads), /DamagedFile.*empty frame/);
   }
 });
 
@@ -392,7 +392,7 @@ test('a file that was replaced by none that can be read says so', () => {
         error instanceof amemd.Superseded && error.path === file && error.by === 2n && error.message.includes(why);
       for (let time = 0; time < 2; time += 1) {
         assert.throws(() => reader.refresh(), says, why);
-        // What is shown is as it was.
+        // The reader shows the old content.
         assert.deepEqual([reader.isLive, reader.lsn, reader.text(0)], [false, 1n, 'one']);
       }
     }

@@ -1,7 +1,7 @@
 // The base of a brain's file: the part that never changes (docs/FORMAT.md, from "Header" to "Sections").
 //
-// Opening checks the header, the section table and the identity; every access checks the bounds and the numbers of what
-// it reads. Not here: what the journal says since (`journal`, `graph`), and sections that are indexes.
+// Opening checks the header, the section table and the identity; every access checks bounds and numbers. Not here: the
+// journal (`journal`, `graph`), and sections that are indexes.
 
 import { DamagedFile } from '../errors';
 import type { Session } from '../types';
@@ -44,7 +44,7 @@ const NAMES: Record<number, string> = {
 /** The flags of an event. */
 export const FLAG = { vector: 1, attributes: 2, pinned: 4, forgotten: 8, compressed: 16, erased: 32 } as const;
 
-/** What stands of an event in the node table. */
+/** A record of the node table. */
 export interface NodeRecord {
   type: number;
   flags: number;
@@ -59,7 +59,7 @@ export interface NodeRecord {
   decayRate: number;
 }
 
-/** Which brain a file is. */
+/** The identity section. */
 export interface Identity {
   lineage: Buffer;
   instance: Buffer;
@@ -94,7 +94,7 @@ export class Base {
   readonly nodes: number;
   readonly edgeCount: number;
   readonly identity: Identity;
-  /** Position of the journal's head page, if there is a journal. */
+  /** Position of the journal's head page; undefined without a journal. */
   readonly journal: number | undefined;
   private readonly nodeTable: number;
   private readonly edgeTable: number;
@@ -154,7 +154,7 @@ export class Base {
     }
   }
 
-  /** Finds the sections, and the journal. Those that nobody knows are skipped, as the format says. */
+  /** Finds the sections, and the journal. Skips unknown sections, as the format requires. */
   private walk(start: number): number | undefined {
     let at = start;
     while (at < this.file.size) {
@@ -254,7 +254,7 @@ export class Base {
     if (!this.known.times) {
       const count = own.u64(0);
       if (own.u64(8) !== this.nodes || count > this.nodes) {
-        throw own.bad(0, `it is of other than the brain's ${this.nodes} events`);
+        throw own.bad(0, `it does not have the brain's ${this.nodes} events`);
       }
       const ids = 16 + 8 * (count + (count > 0 ? this.nodes : 0));
       this.known.times = [16, new Numbers(own, ids, count, 4)];
@@ -269,7 +269,7 @@ export class Base {
       const own = this.section(ADJACENCY);
       const [n, m] = [this.nodes, this.edgeCount];
       if (own.u64(0) !== n || own.u64(8) !== m)
-        throw own.bad(0, `it is of other than the brain's ${n} events and ${m} edges`);
+        throw own.bad(0, `it does not have the brain's ${n} events and ${m} edges`);
       const lists = 16 + 8 * (n + 1);
       this.known.edges = {
         outStarts: new Numbers(own, 16, n + 1, 4),
@@ -350,7 +350,7 @@ export class Base {
     return count;
   }
 
-  /** The session at a place, in order of number. */
+  /** The session at an index, in order of number. */
   sessionAt(place: number): Session {
     const [own, count] = [this.section(SESSIONS), this.sessionCount()];
     if (place >= count) throw own.bad(0, `there is no session at place ${place}`);

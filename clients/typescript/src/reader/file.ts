@@ -1,8 +1,8 @@
-// Bytes of a file, read where they are asked for, every access checked; and the limits of docs/FORMAT.md.
+// Checked access to the bytes of a file, read on demand, and the limits of docs/FORMAT.md.
 //
-// Node maps no files. The base never changes, so blocks of it are kept once they were read; what stands behind it is
-// read anew each time, as a writer adds to it. Promises: what lies outside of the file is DamagedFile with its place;
-// at most BLOCKS_MAX blocks are kept.
+// Node maps no files. The base never changes, so its blocks are cached; what follows it is read again each time,
+// because a writer adds to it. Promises: an access outside of the file throws DamagedFile with its position; at most BLOCKS_MAX
+// blocks are cached.
 
 import * as fs from 'node:fs';
 
@@ -27,7 +27,7 @@ const BLOCKS_MAX = 256;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Text of bytes that stand at a position in the file. */
+/** Decodes the bytes at a position in the file as text. */
 export function utf8(bytes: Uint8Array, part: string, position: number): string {
   try {
     return strict.decode(bytes);
@@ -37,21 +37,21 @@ export function utf8(bytes: Uint8Array, part: string, position: number): string 
 }
 
 /**
- * A number of 64 bits that is to be used as a size, a count or an id: what a number cannot hold is out of all bounds.
+ * A 64-bit number as a size, a count or an id; infinite if a number cannot hold it, so that every bound rejects it.
  */
 export function asNumber(value: bigint): number {
   return value > 9007199254740991n ? Number.POSITIVE_INFINITY : Number(value);
 }
 
-/** A file that is open for reading. */
+/** An open file. */
 export class File {
   /** Device and inode. */
   readonly id: { device: bigint; inode: bigint };
   private readonly blocks = new Map<number, Buffer>();
-  /** Up to where the file never changes. */
+  /** Bytes before this position never change. */
   private fixed = 0;
   private known: number;
-  /** Undefined once it is closed: the number may be another file's then. */
+  /** Undefined once closed: the number may then belong to another file. */
   private descriptor: number | undefined;
 
   constructor(path: string) {
@@ -74,18 +74,18 @@ export class File {
     return this.descriptor;
   }
 
-  /** Bytes of the file, as of the last look. */
+  /** The size of the file in bytes, as of the last check. */
   get size(): number {
     return this.known;
   }
 
-  /** Looks how long it is now. */
+  /** Checks the size again. */
   look(): number {
     this.known = fs.fstatSync(this.fd).size;
     return this.known;
   }
 
-  /** What stands in front of a position may be kept from now on. */
+  /** Allows caching of the bytes before a position. */
   fix(end: number): void {
     this.fixed = end;
   }
@@ -110,7 +110,7 @@ export class File {
   private block(part: string, number: number): Buffer {
     let block = this.blocks.get(number);
     if (block) {
-      // The one that was used last is let go last.
+      // Least recently used blocks are evicted first.
       this.blocks.delete(number);
     } else {
       const at = number * BLOCK;
@@ -126,14 +126,14 @@ export class File {
     const bytes = Buffer.allocUnsafe(size);
     for (let done = 0; done < size;) {
       const count = fs.readSync(this.fd, bytes, done, size - done, at + done);
-      if (count === 0) throw new DamagedFile(part, at + done, 'the file was cut while it was read');
+      if (count === 0) throw new DamagedFile(part, at + done, 'the file was truncated during a read');
       done += count;
     }
     return bytes;
   }
 }
 
-/** A range of a file that is one part of it; positions in it are from its first byte. */
+/** A range of a file that is one part of it; positions in it count from its first byte. */
 export class Span {
   constructor(
     private readonly file: File,
@@ -174,7 +174,7 @@ export class Span {
   }
 }
 
-/** Unsigned numbers of so many bytes, in place. */
+/** An array of unsigned numbers of `bytes` bytes, read in place. */
 export class Numbers {
   constructor(
     readonly span: Span,
@@ -187,12 +187,12 @@ export class Numbers {
 
   get(index: number): number {
     if (!(index >= 0 && index < this.length))
-      throw this.span.bad(this.at, `there is no number ${index} of ${this.length}`);
+      throw this.span.bad(this.at, `index ${index} of ${this.length}`);
     const bytes = this.span.slice(this.at + this.bytes * index, this.bytes);
     return this.bytes === 8 ? asNumber(bytes.readBigUInt64LE(0)) : bytes.readUIntLE(0, this.bytes);
   }
 
-  /** The first place in ascending numbers whose number is not below the wanted one. */
+  /** The first index in ascending numbers whose number is at least the wanted one. */
   find(wanted: number, start = 0, end = this.length): number {
     let [low, high] = [start, end];
     while (low < high) {
@@ -204,7 +204,7 @@ export class Numbers {
   }
 }
 
-/** Fields of bytes, one after the other. */
+/** Decodes consecutive fields. */
 export class Cursor {
   private at = 0;
 
@@ -214,7 +214,7 @@ export class Cursor {
     private readonly start: number,
   ) {}
 
-  /** Where the next field stands in the file. */
+  /** The position of the next field in the file. */
   get position(): number {
     return this.start + this.at;
   }
@@ -230,7 +230,7 @@ export class Cursor {
   take(size: number): Buffer {
     const end = this.at + size;
     if (end > this.bytes.length)
-      throw this.bad(`a field of ${size} bytes where ${this.bytes.length - this.at} are left`);
+      throw this.bad(`a field of ${size} bytes, ${this.bytes.length - this.at} are left`);
     const taken = this.bytes.subarray(this.at, end);
     this.at = end;
     return taken;
@@ -244,7 +244,7 @@ export class Cursor {
     return this.take(4).readUInt32LE(0);
   }
 
-  /** An id: what a number cannot hold is no id. */
+  /** An id; a value that a number cannot hold is invalid. */
   id(): number {
     return asNumber(this.take(8).readBigUInt64LE(0));
   }
@@ -261,19 +261,19 @@ export class Cursor {
 
   unit(): number {
     const value = this.f32();
-    if (value < 0 || value > 1) throw this.bad(`${value} where 0 to 1 is meant`);
+    if (value < 0 || value > 1) throw this.bad(`${value} is not within 0 to 1`);
     return value;
   }
 
   rate(): number {
     const value = this.f32();
-    if (value < 0) throw this.bad(`${value} is no rate`);
+    if (value < 0) throw this.bad(`${value} is not a rate`);
     return value;
   }
 
   blob(sizeMax: number): Buffer {
     const size = this.u32();
-    if (size > sizeMax) throw this.bad(`${size} bytes where at most ${sizeMax} are allowed`);
+    if (size > sizeMax) throw this.bad(`${size} bytes, at most ${sizeMax} are allowed`);
     return this.take(size);
   }
 

@@ -1,7 +1,7 @@
-// What the journal says since the base: events, states, edges and sessions, applied one transaction after the other.
+// The delta: events, states, edges and sessions that the journal adds to the base, one transaction after the other.
 //
-// Operations are checked against what is there: a journal whose checksums hold may still be hostile. What is kept grows
-// with the journal's bytes, texts and vectors stay where they are in the file. Not here: what is read of it (`reader`).
+// Operations are checked against the graph: a journal with right checksums may still be hostile. Memory grows with the
+// journal's bytes; texts and vectors stay in the file. Not here: reading it (`reader`).
 
 import { DamagedFile } from '../errors';
 import { FLAG, type Base, type Tie, type Value } from './base';
@@ -11,7 +11,7 @@ import { isOnlyOrigin, operations, type NewEvent, type Op, type Place } from './
 
 const DAY = 86_400_000_000;
 
-/** What may change about an event, as it is now. */
+/** The mutable part of an event, as of now. */
 export interface State {
   confidence: number;
   flags: number;
@@ -26,7 +26,7 @@ export interface State {
   vector: Place | null | undefined;
 }
 
-/** When a session was opened, closed and last used, as far as the journal says it. */
+/** The times of a session that the journal has. */
 export interface Times {
   firstEvent?: bigint;
   lastEvent?: bigint;
@@ -34,11 +34,11 @@ export interface Times {
   closed?: { outcome: string; when: bigint };
 }
 
-/** Edges of one event by (other end, type); null was retracted. */
+/** Edges of one event by (other end, type); null is a retracted edge. */
 type Ties = Map<string, { other: number; type: number; value: Value | null }>;
 const tieKey = (other: number, type: number): string => `${other} ${type}`;
 
-/** A base, and what its journal has changed. */
+/** A base and the changes in its journal. */
 export class Graph {
   lsn: bigint;
   time: bigint;
@@ -48,7 +48,7 @@ export class Graph {
   readonly sessions = new Map<number, Times>();
   private readonly states = new Map<number, State>();
   private readonly decays: { when: bigint; rates: number[] }[] = [];
-  /** Edges that the journal made, changed or retracted, from both ends. */
+  /** Edges that the journal added, changed or retracted, by both ends. */
   private readonly outgoing = new Map<number, Ties>();
   private readonly incoming = new Map<number, Ties>();
   private position = 0;
@@ -64,8 +64,8 @@ export class Graph {
   }
 
   /**
-   * Applies a whole transaction of a file, one payload in memory at a time. After an error the graph holds half of it,
-   * and may not be used any more.
+   * Applies a whole transaction of a file, with one payload in memory at a time. After an error the graph has a part of
+   * the transaction, and must not be used any more.
    */
   apply(transaction: Transaction, file: File): void {
     if (transaction.lsn <= this.lsn || transaction.time <= this.time) {
@@ -75,15 +75,15 @@ export class Graph {
     for (const { position, size } of transaction.frames) {
       this.position = position;
       const payload = file.read('operation', position, size);
-      // Of attributes that an erased event may have.
-      const mayStay = (told: Place | null): boolean =>
-        told !== null && isOnlyOrigin(payload.subarray(told.at - position, told.at - position + told.size));
+      // True for attributes that an erased event may have.
+      const mayStay = (json: Place | null): boolean =>
+        json !== null && isOnlyOrigin(payload.subarray(json.at - position, json.at - position + json.size));
       for (const op of operations(payload, position)) this.applyOp(op, transaction.time, mayStay);
     }
     [this.lsn, this.time] = [transaction.lsn, transaction.time];
   }
 
-  private applyOp(op: Op, time: bigint, mayStay: (told: Place | null) => boolean): void {
+  private applyOp(op: Op, time: bigint, mayStay: (json: Place | null) => boolean): void {
     switch (op.op) {
       case 'event': {
         const isErased = ((op.carried?.flags ?? 0) & FLAG.erased) !== 0;
@@ -169,7 +169,7 @@ export class Graph {
     return times;
   }
 
-  /** What is to be known of an event, which the journal need not have said anything about. */
+  /** The state of an event, of the base or the journal. */
   state(id: number): State {
     return this.states.get(id) ?? this.initial(id);
   }
@@ -208,7 +208,7 @@ export class Graph {
     return state;
   }
 
-  /** The state of an event that is about to change, with the strength that the runs so far gave it. */
+  /** The state of an event about to change, with its strength after the decay runs so far. */
   private change(id: number): State {
     if (id >= this.nodes) throw this.bad(`there is no event ${id}`);
     const state = this.kept(id);
@@ -216,7 +216,7 @@ export class Graph {
     return state;
   }
 
-  /** Strength at the last decay run, or the confidence where that was set since. */
+  /** Strength at the last decay run, or the confidence if it was set since. */
   strength(id: number, state: State): number {
     const run = this.decays.at(-1);
     if (!run || state.runs === this.decays.length) return state.strength;
@@ -225,7 +225,7 @@ export class Graph {
     const rate = state.decayRate || (run.rates[type < 6 ? type : 0] as number);
     const days = Math.max(Number(run.when - state.accessed), 0) / DAY;
     const slowed = state.accessCount === 0 ? 1 : 1 + Math.log2(1 + state.accessCount);
-    // It is kept in 32 bits.
+    // The file has 32 bits.
     return Math.fround(state.confidence * Math.exp((-rate * days) / slowed));
   }
 
@@ -237,7 +237,7 @@ export class Graph {
     state.decayRate = op.decayRate;
   }
 
-  /** The edges of an event by (other end, type), as they are now. */
+  /** The edges of an event by (other end, type), as of now. */
   ties(id: number, direction: 'outgoing' | 'incoming'): Tie[] {
     const ties = new Map<string, Tie>();
     if (id < this.base.nodes) for (const tie of this.base[direction](id)) ties.set(tieKey(tie.other, tie.type), tie);
@@ -269,13 +269,13 @@ export class Graph {
 
   private link(source: number, target: number, type: number, { weight, created }: Value): void {
     this.checkEnds(source, target);
-    if (source === target) throw this.bad(`event ${source} is tied to itself`);
+    if (source === target) throw this.bad(`event ${source} has an edge to itself`);
     const before = this.edgeNow(source, target, type);
     if (!before) {
       this.edgeCount += 1;
       if (this.edgeCount > EDGES_MAX) throw this.bad('more edges than are allowed');
     }
-    // Another weight leaves the edge as old as it was.
+    // A new weight keeps the edge's time.
     this.putEdge(source, target, type, { weight, created: before?.created ?? created });
   }
 

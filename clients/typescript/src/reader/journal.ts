@@ -1,7 +1,7 @@
 // The journal: the head page, the live page, and the frames behind them as whole transactions.
 //
-// Promises: a frame counts only if its chained checksum holds and its LSN follows the one before; a transaction only
-// whole. Not here: what a transaction does (`graph`).
+// Promises: a frame counts only if its chained checksum is right and its LSN follows the previous one; a transaction
+// counts only whole. Not here: what a transaction does (`graph`).
 
 import { DamagedFile } from '../errors';
 import { JOURNAL_LENGTH, PAGE, type Identity } from './base';
@@ -13,23 +13,23 @@ const KINDS = 19;
 /** The top bit of the cell `committed`. */
 const LOOK = 1n << 63n;
 
-/** Where a walk stands: all that going on needs. */
+/** A position in the journal, with the state to continue from it. */
 export interface Position {
   at: number;
   lsn: bigint;
   checksum: bigint;
 }
 
-/** What was committed at once. */
+/** The frames of one commit. */
 export interface Transaction {
   lsn: bigint;
   time: bigint;
-  /** Where payloads stand in the file: a transaction may have more than memory should hold. */
+  /** Positions of the payloads in the file: a transaction may be too large for memory. */
   frames: { position: number; size: number }[];
   after: Position;
 }
 
-/** What the live page says. */
+/** The cells of the live page. */
 export interface Live {
   committed: number;
   look: boolean;
@@ -38,14 +38,14 @@ export interface Live {
   mustDrop: boolean;
 }
 
-/** Checks the head page; gives where the first frame would begin. */
+/** Checks the head page; returns the position of the first frame. */
 export function start(file: File, at: number, identity: Identity): Position {
   if (at + 2 * PAGE > file.size) throw new DamagedFile('journal', at, 'its head page or live page is cut off');
   const span = new Span(file, 'journal head', at, PAGE);
   const head = span.slice(0, 96);
   const isHead = head.readUInt8(0) === 0x7f && head.readBigUInt64LE(1) === JOURNAL_LENGTH;
   if (!isHead || head.toString('latin1', 16, 24) !== 'AMEMJRNL') throw span.bad(0, 'its tag, length or magic is wrong');
-  if (head.readBigUInt64LE(88) !== xxh3(head.subarray(0, 88))) throw span.bad(88, 'its checksum does not hold');
+  if (head.readBigUInt64LE(88) !== xxh3(head.subarray(0, 88))) throw span.bad(88, 'its checksum is wrong');
   const isOurs =
     head.subarray(24, 40).equals(identity.lineage) &&
     head.subarray(40, 56).equals(identity.instance) &&
@@ -69,7 +69,7 @@ export function live(file: File, at: number): Live {
   };
 }
 
-/** The transaction at a position, or none, and what stands there instead if not zeros. */
+/** The transaction at a position, or none and, unless zeros follow, the reason (`torn`). */
 export function following(
   file: File,
   position: Position,
@@ -80,8 +80,8 @@ export function following(
   let [at, total] = [position, 0];
   let shared: Buffer | undefined;
   const end = (torn?: string): { torn?: string } => {
-    const told = torn ?? (frames.length > 0 ? 'a transaction is not whole' : undefined);
-    return told === undefined ? {} : { torn: told };
+    const why = torn ?? (frames.length > 0 ? 'a transaction is incomplete' : undefined);
+    return why === undefined ? {} : { torn: why };
   };
   for (;;) {
     const front = file.read('frame', at.at, Math.max(0, Math.min(FRAME_HEADER, until - at.at)));
@@ -102,11 +102,11 @@ export function following(
     if (kind < 1 || kind > KINDS || more > 1 || zeros.some((part) => part.some((byte) => byte !== 0))) {
       return end(`a frame of kind ${kind}, more ${more} or with padding that is not zero`);
     }
-    // Headers count: what is kept of a frame is in memory, whatever it holds.
+    // Headers count: memory holds an entry for each frame, even an empty one.
     total += next - at.at;
     if (total > bytesMax) throw new DamagedFile('transaction', at.at, 'longer than the limit');
     if (more === 1 && size === 0) {
-      throw new DamagedFile('transaction', at.at, 'it goes on behind a frame that says nothing');
+      throw new DamagedFile('transaction', at.at, 'it continues after an empty frame');
     }
     // Kind, time and actor.
     const own = Buffer.concat([front.subarray(4, 5), front.subarray(16, 28)]);

@@ -1,14 +1,14 @@
 // LZ4 blocks, from their public specification (doc/lz4_Block_format.md of the LZ4 project).
 //
-// Promises: nothing is made before the claimed size is held against the bound and against the packed bytes, and never
-// more than was claimed.
+// Promises: the claimed size is checked against the bound and the compressed bytes before any allocation, and the
+// output never exceeds it.
 
-/** A packed byte cannot stand for more than so many. */
+/** Maximum of decompressed bytes for one compressed byte. */
 const EXPANSION_MAX = 255;
-/** What a match is longer than its number says. */
+/** Added to the encoded length of a match. */
 const MATCH_MIN = 4;
 
-/** It is no block of LZ4, or not of the size that it claims. */
+/** Not an LZ4 block, or not of the claimed size. */
 export class BadBlock extends Error {}
 
 /** The `size` bytes of a block. */
@@ -39,9 +39,9 @@ export function decompress(packed: Buffer, size: number, sizeMax: number): Buffe
     const distance = packed.readUInt16LE(at);
     at += 2;
     const matched = length(token & 15) + MATCH_MIN;
-    if (distance === 0 || distance > made) throw new BadBlock('a match reaches in front of the text');
+    if (distance === 0 || distance > made) throw new BadBlock('a match reaches before the text');
     if (made + matched > size) throw new BadBlock('a match reaches past the end');
-    // It may overlap what it makes: a pattern, again and again.
+    // The match may overlap its own output: a repeating pattern.
     for (const end = made + matched; made < end; made += 1) out[made] = out[made - distance] as number;
   }
   if (made !== size) throw new BadBlock(`${made} bytes claim to be ${size}`);

@@ -1,15 +1,15 @@
-// The operations of a payload: decoded and checked, as docs/FORMAT.md tells them.
+// The operations of a payload, decoded and checked (docs/FORMAT.md, "Operations").
 //
-// An operation that is not known is damage: what follows it could not be found, and what it did would be missing.
+// An unknown operation is damage: the next one cannot be found, and its effect would be missing.
 
 import { parseObject } from '../json';
 import * as limits from './file';
 import { Cursor } from './file';
 
-/** The attribute that says where an event was merged from. */
+/** The attribute with the origin of a merged event. */
 export const ORIGIN = 'amem.origin';
 
-/** Where bytes stand in the file. */
+/** A range of bytes in the file. */
 export interface Place {
   at: number;
   size: number;
@@ -43,7 +43,7 @@ export type Op =
   | { op: 'open-session'; session: number; when: bigint; key: string; agent: string }
   | { op: 'close-session'; session: number; when: bigint; outcome: string }
   | { op: 'settings'; json: string }
-  // Nothing that a reader shows.
+  // A reader does not show these.
   | { op: 'actor' }
   | { op: 'request' }
   | { op: 'erase'; id: number };
@@ -67,7 +67,7 @@ const some = (place: Place): Place | null => (place.size > 0 ? place : null);
 
 function event(c: Cursor): Op {
   const [id, type, has, session, created] = [c.id(), c.u8(), c.u8(), c.u32(), c.i64()];
-  if (has > 15) throw c.bad(`an event with fields ${has}, which nobody knows`);
+  if (has > 15) throw c.bad(`an event with unknown fields ${has}`);
   const [confidence, decayRate] = [c.unit(), c.rate()];
   return {
     op: 'event',
@@ -87,13 +87,13 @@ function event(c: Cursor): Op {
 
 function touch(c: Cursor): Op {
   const [when, packed] = [c.i64(), c.blob(limits.FRAME_BYTES_MAX)];
-  if (packed.length % 12 !== 0) throw c.bad('a touch whose entries have a rest');
+  if (packed.length % 12 !== 0) throw c.bad('the entries of a touch are incomplete');
   const entries = new Cursor(packed, 'touch', c.position - packed.length);
   const uses = Array.from({ length: packed.length / 12 }, () => ({ id: entries.id(), times: entries.u32() }));
   return { op: 'touch', when, uses };
 }
 
-/** Fields are read in the order in which they are written here. */
+/** Fields are decoded in the order of evaluation. */
 const DECODERS: Record<number, (c: Cursor) => Op> = {
   1: event,
   2: (c) => ({ op: 'link', source: c.id(), target: c.id(), type: c.u8(), weight: c.unit(), created: c.i64() }),
@@ -126,22 +126,22 @@ const DECODERS: Record<number, (c: Cursor) => Op> = {
   14: (c) => ({ op: 'erase', id: c.id() }),
 };
 
-/** True if attributes say where an event was merged from, and nothing else: what an erased event may have. */
-export function isOnlyOrigin(told: Buffer): boolean {
+/** True if attributes have the origin of a merge and nothing else, as those of an erased event may. */
+export function isOnlyOrigin(json: Buffer): boolean {
   try {
-    return Object.keys(parseObject(told.toString())).join() === ORIGIN;
+    return Object.keys(parseObject(json.toString())).join() === ORIGIN;
   } catch {
     return false;
   }
 }
 
-/** The operations of a payload that stands at a position in the file. */
+/** The operations of a payload at a position in the file. */
 export function* operations(payload: Buffer, position: number): Generator<Op> {
   const c = new Cursor(payload, 'operation', position);
   while (!c.isEmpty) {
     const code = c.u8();
     const decode = DECODERS[code];
-    if (!decode) throw c.bad(`operation ${code}, which nobody knows`);
+    if (!decode) throw c.bad(`unknown operation ${code}`);
     yield decode(c);
   }
 }

@@ -1,4 +1,4 @@
-// Following one brain's file, and reading what it says now.
+// The reader of one brain's file.
 
 import * as fs from 'node:fs';
 import { isAbsolute } from 'node:path';
@@ -23,29 +23,29 @@ import * as journal from './journal';
 import { ORIGIN, type Place } from './ops';
 import { resolve } from './resolve';
 
-/** Milliseconds after which the path is looked at although nothing calls for it. */
+/** Milliseconds between two checks of the path without a hint in the live page. */
 const LOOK_EVERY = 1000;
 const SUPERSEDES = 3;
-/** Times that frames are read anew before a committed one counts as missing. */
+/** Reads of a committed frame before it counts as missing. */
 const ATTEMPTS = 3;
 
-/** This run of the operating system; undefined where nobody says it. */
+/** The boot id; undefined where it is unknown. */
 function bootId(): [bigint, bigint] | undefined {
-  let told: string;
+  let id: string;
   try {
-    told = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
+    id = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
   } catch {
     return undefined;
   }
-  if (!/^[0-9a-f]{32}$/.test(told)) return undefined;
-  return [BigInt(`0x${told.slice(0, 16)}`), BigInt(`0x${told.slice(16)}`)];
+  if (!/^[0-9a-f]{32}$/.test(id)) return undefined;
+  return [BigInt(`0x${id.slice(0, 16)}`), BigInt(`0x${id.slice(16)}`)];
 }
 
 function uuid(bytes: Buffer): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** One generation: its file, its base, and what is applied of its journal. */
+/** One generation: its file, its base, and the applied part of its journal. */
 class Followed {
   readonly file: File;
   readonly graph: Graph;
@@ -82,7 +82,7 @@ class Followed {
     return wanted.every((cell, place) => live.owner[place] === cell);
   }
 
-  /** Applies what was committed since. */
+  /** Applies newer commits. */
   follow(): void {
     const live = this.live();
     if (!this.isLive || !live || !this.position) return;
@@ -107,18 +107,18 @@ class Followed {
   }
 }
 
-/** A brain's file, as it is at the last `refresh`. */
+/** A brain's file, as of the last `refresh`. */
 export class Reader {
-  /** What it names is followed for as long as the reader lives, wherever the process goes. */
+  /** Absolute, so that a change of the working directory does not change the file. */
   readonly path: string;
   private now: Followed;
   private lookAt = performance.now() + LOOK_EVERY;
-  /** Why nothing may be read. */
+  /** The error that every read throws. */
   private failed: AmemError | undefined;
   private isClosed = false;
-  /** True while what was committed since is in a file that is not to be found. */
+  /** True while newer commits are in a file that is not at the path. */
   private isLost = false;
-  /** Why the file under the name can't be read, and since when. */
+  /** Since when and why the file at the path cannot be read. */
   private unread: { since: number; why: unknown } | undefined;
 
   /** Opens a file, checks it, and replays its journal. */
@@ -132,12 +132,12 @@ export class Reader {
     return this.now.graph;
   }
 
-  /** The newest commit that is shown. */
+  /** The LSN of the newest commit shown. */
   get lsn(): bigint {
     return this.graph.lsn;
   }
 
-  /** Its recorded time. */
+  /** The recorded time of that commit. */
   get timeMicros(): Micros {
     return this.graph.time;
   }
@@ -147,7 +147,7 @@ export class Reader {
     return uuid(this.graph.base.identity.instance);
   }
 
-  /** Which base of the instance is read. */
+  /** The generation of the base. */
   get generation(): bigint {
     return this.graph.base.identity.generation;
   }
@@ -157,7 +157,7 @@ export class Reader {
     return this.graph.base.dimension;
   }
 
-  /** The number of events, forgotten ones counted. */
+  /** The number of events, including forgotten ones. */
   get length(): number {
     return this.graph.nodes;
   }
@@ -167,19 +167,19 @@ export class Reader {
   }
 
   /**
-   * True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once that can't be
-   * done: see `refresh`.
+   * True if a daemon owned the file when it was opened, so that `refresh` follows its commits. False once it
+   * cannot: see `refresh`.
    */
   get isLive(): boolean {
     return this.now.isLive && this.now.file.isOpen && !this.isLost;
   }
 
-  /** What stands behind the last whole transaction of a file that is not live, if not zeros. */
+  /** What follows the last whole transaction of a file that is not live; undefined for zeros. */
   get torn(): string | undefined {
     return this.now.isLive ? undefined : this.now.torn;
   }
 
-  /** Lets go of the file. Nothing can be read of it then. */
+  /** Closes the file. Later reads throw. */
   close(): void {
     this.now.file.close();
     this.isClosed = true;
@@ -187,12 +187,12 @@ export class Reader {
   }
 
   /**
-   * Takes in what was committed since, also across checkpoints; true if there was something.
+   * Reads newer commits, also across checkpoints; true if there were any.
    *
-   * MustDrop says that something was erased and the file that replaces this one is not to be found: this one is let go
-   * of. Superseded says that this file was replaced, and no later one of this brain can be read under the path; what is
-   * shown is still as it was. Either passes once such a file is there. Where a file that no daemon owns is replaced by
-   * one that can't be read, and stays so, that one's error is thrown.
+   * MustDrop: something was erased and the successor of this file is not at the path; the reader has closed this file.
+   * Superseded: this file was replaced, and no later file of this brain can be read at the path; the reader still shows
+   * the old content. Both end once the successor is there. If an unreadable file lastingly replaces a file that no
+   * daemon owns, its error is thrown.
    */
   refresh(): boolean {
     if (this.isClosed && this.failed) throw this.failed;
@@ -212,20 +212,20 @@ export class Reader {
         before.file.close();
         this.failed = new MustDrop(`something was erased from ${this.path}, and its successor is not there`);
       } else if (live && live.supersededBy !== 0n && found !== undefined) {
-        // What is committed since is in a file that we can't find.
+        // Newer commits are in a file that is not at the path.
         this.isLost = true;
         throw this.failed ?? new Superseded(this.path, live.supersededBy, found);
       }
     }
     if (this.unread && !live && performance.now() >= this.unread.since + LOOK_EVERY) {
-      // Nothing more will come into this file.
+      // This file gets no more commits.
       throw this.failed ?? this.unread.why;
     }
     if (this.failed) throw this.failed;
     try {
       this.now.follow();
     } catch (why) {
-      // Half a commit may be applied.
+      // A part of a commit may be applied.
       if (why instanceof DamagedFile) this.failed = why;
       throw why;
     }
@@ -233,28 +233,28 @@ export class Reader {
   }
 
   /**
-   * What the path names now, if that is a later generation of this instance, or this file and owned by now; undefined
-   * if it is this file as it was; else what stands there, or why it can't be read.
+   * The file at the path, if it is a later generation of this instance, or this file and owned by now; undefined if it
+   * is this file, unchanged; otherwise a description of the file, or why it cannot be read.
    */
   private successor(): Followed | string | undefined {
     const before = this.unread;
     this.unread = undefined;
     let about: fs.BigIntStats;
     try {
-      // Of the file that a link leads to, as it is opened.
+      // Follows links, as open does.
       about = fs.statSync(this.path, { bigint: true });
     } catch (why) {
       return String(why);
     }
     const { isOpen, id } = this.now.file;
-    // The inode of a file that was let go of may be another file's by now.
+    // The inode of a closed file may belong to another file by now.
     const same = isOpen && about.dev === id.device && about.ino === id.inode;
     if (same && (this.now.isLive || !this.now.isOwnedNow())) return undefined;
     let found: Followed;
     try {
       found = new Followed(this.path);
     } catch (why) {
-      // Whatever stands under the name now, this brain is still whole; `refresh` says it if that lasts.
+      // The brain in memory is still whole; `refresh` throws if this lasts.
       this.unread = { since: before?.since ?? performance.now(), why };
       return String(why);
     }
@@ -264,7 +264,7 @@ export class Reader {
     return next.instance.equals(old.instance) ? `generation ${next.generation} is there` : 'another brain is there';
   }
 
-  /** Every event by id, those of the moment of the call. */
+  /** All events by id, as of the call. */
   *events(): Generator<Event> {
     const count = this.length;
     for (let id = 0; id < count; id += 1) yield this.get(id);
@@ -277,7 +277,7 @@ export class Reader {
     return id;
   }
 
-  /** An event by its id; RangeError if there is none. Its text is empty if it was erased. */
+  /** An event by its id; RangeError if it does not exist. The text of an erased event is empty. */
   get(id: number, { vectors = false, edges = false }: { vectors?: boolean; edges?: boolean } = {}): Event {
     const { graph } = this;
     const state = graph.state(this.known(id));
@@ -319,19 +319,19 @@ export class Reader {
     return utf8(this.now.file.read('journal', at, size), 'journal', at);
   }
 
-  /** The attributes of an event; none is an empty object. Of an erased one that is where it was merged from. */
+  /** The attributes of an event, or an empty object. An erased event has only the origin of a merge. */
   attributes(id: number): JsonObject {
     const { graph } = this;
     const state = graph.state(this.known(id));
     if ((state.flags & FLAG.attributes) === 0) return {};
-    const told = state.attributes
+    const text = state.attributes
       ? this.textAt(state.attributes)
       : state.attributes === null
         ? ''
         : graph.base.attributes(id);
     const erased = (state.flags & FLAG.erased) !== 0;
     try {
-      const known = parseObject(told);
+      const known = parseObject(text);
       return erased && Object.keys(known).join() !== ORIGIN ? {} : known;
     } catch (why) {
       if (erased) return {};
@@ -354,13 +354,13 @@ export class Reader {
   }
 
   /**
-   * The edges of an event: those that start at it by target and type, then those that end at it by source and type.
-   * Those to forgotten events are told as well.
+   * The edges of an event: outgoing ones by target and type, then incoming ones by source and type. Includes edges to
+   * forgotten events.
    */
   edges(id: number): Edge[] {
     const { graph } = this;
     this.known(id);
-    const told = (direction: 'outgoing' | 'incoming'): Edge[] =>
+    const inDirection = (direction: 'outgoing' | 'incoming'): Edge[] =>
       graph.ties(id, direction).map(({ other, type, weight, created }) => ({
         source: direction === 'outgoing' ? id : other,
         target: direction === 'outgoing' ? other : id,
@@ -368,10 +368,10 @@ export class Reader {
         weight,
         createdMicros: created,
       }));
-    return [...told('outgoing'), ...told('incoming')];
+    return [...inDirection('outgoing'), ...inDirection('incoming')];
   }
 
-  /** What is believed now in place of an event; RangeError if it and all that replaces it is forgotten. */
+  /** The event believed now instead of an event; RangeError if it and all its successors are forgotten. */
   resolve(id: number): Resolved {
     const { graph } = this;
     const found = resolve(
@@ -383,7 +383,7 @@ export class Reader {
           .map((tie) => tie.other),
       (one) => (graph.state(one).flags & FLAG.forgotten) === 0,
     );
-    if (!found) throw new RangeError(`event ${id} is forgotten, and so is all that replaces it`);
+    if (!found) throw new RangeError(`event ${id} and all its successors are forgotten`);
     const heads = found.heads.map((one) => this.get(one));
     return {
       head: heads[0] as Event,
@@ -393,7 +393,7 @@ export class Reader {
     };
   }
 
-  /** What is known of a session; null if there is none of this number. */
+  /** A session by its number; null if it does not exist. */
   session(number: number): Session | null {
     const { graph } = this;
     const [base, times] = [graph.base.findSession(number), graph.sessions.get(number)];
@@ -421,7 +421,7 @@ export class Reader {
     return session;
   }
 
-  /** Every session by number. */
+  /** All sessions, by number. */
   sessions(): Session[] {
     const { base, sessions } = this.graph;
     const numbers = new Set(sessions.keys());

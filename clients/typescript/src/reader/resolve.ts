@@ -1,27 +1,26 @@
-// From an event to what is believed now: the rules of the daemon's Resolve.
+// From an event to its head: the rules of the daemon's Resolve.
 //
-// Supersedes edges lead from a replacement to what it replaces. They are followed upward through all replacements,
-// forgotten ones as well. A head is a replacement that is shown and has none that is shown above it; the newest one is
-// the answer.
+// Supersedes edges lead from a replacement to its target. They are followed upward through all replacements, including
+// forgotten ones. A head is a visible replacement without a visible one above it; the newest head is the answer.
 
-interface Met {
+interface Candidate {
   id: number;
   isShown: boolean;
   isReplaced: boolean;
-  /** What it was found from. */
-  parent: Met | undefined;
-  /** What it replaces. */
-  below: Met[];
+  /** The event from which it was reached. */
+  parent: Candidate | undefined;
+  /** The events that it replaces. */
+  below: Candidate[];
 }
 
-/** Heads, the newest first, and the chain from the event to the first of them; undefined if all of it is hidden. */
+/** Heads, the newest first, and the chain from the event to the first; undefined if all events are hidden. */
 export function resolve(
   event: number,
   replacements: (id: number) => number[],
   isShown: (id: number) => boolean,
 ): { heads: number[]; chain: number[] } | undefined {
-  const places = new Map<number, Met>();
-  const meet = (id: number, parent?: Met): Met => {
+  const places = new Map<number, Candidate>();
+  const meet = (id: number, parent?: Candidate): Candidate => {
     const known = places.get(id);
     if (known) return known;
     const met = { id, isShown: isShown(id), isReplaced: false, parent, below: [] };
@@ -29,13 +28,13 @@ export function resolve(
     return met;
   };
   meet(event);
-  // What is met on the way is walked as well: a map goes on with what is added to it.
+  // A map's iteration includes the entries that are added during it.
   for (const met of places.values()) {
     for (const other of replacements(met.id).sort((a, b) => a - b)) meet(other, met).below.push(met);
   }
   const all = [...places.values()];
   const shown = all.filter((met) => met.isShown);
-  // Downward from whatever is shown: all that is met there is replaced.
+  // Every event below a visible one is replaced.
   const todo = [...shown];
   for (let met = todo.pop(); met; met = todo.pop()) {
     for (const lower of met.below) {
@@ -44,7 +43,7 @@ export function resolve(
     }
   }
   let heads = shown.filter((met) => !met.isReplaced).sort((a, b) => b.id - a.id);
-  // Else every way up ends in a circle, which only an import can bring.
+  // Otherwise every path up ends in a cycle, which only an import can create.
   if (heads.length === 0) heads = shown.sort((a, b) => b.id - a.id).slice(0, 1);
   const chain: number[] = [];
   for (let met = heads[0]; met; met = met.parent) chain.unshift(met.id);
