@@ -1,6 +1,8 @@
-//! How long does each query take on a folded brain of 20,000 events? `cargo bench -p amem-benches --bench queries`
+//! How long does each query take on a brain of 20,000 events after a checkpoint?
 //!
-//! For finding out what a change did; what a query is to reach stands in `report`, beside others.
+//! `cargo bench -p amem-benches --bench queries`
+//!
+//! Shows the effect of a change; `report` has the goals of queries, beside peers.
 
 #![forbid(unsafe_code)]
 

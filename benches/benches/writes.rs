@@ -1,6 +1,6 @@
 //! How long do durable changes take on a brain of 20,000 events? `cargo bench -p amem-benches --bench writes`
 //!
-//! Most of each is the medium's: what it costs beside a bare sync stands in `report`.
+//! Most of each is the medium's time: `report` compares it with a bare sync.
 
 #![forbid(unsafe_code)]
 
@@ -71,7 +71,7 @@ fn writes(criterion: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    // What is written stays, and is never folded: a second of each is enough.
+    // The journal only grows, without checkpoints: a second of each is enough.
     config = Criterion::default().measurement_time(Duration::from_secs(1));
     targets = writes
 }

@@ -1,4 +1,4 @@
-//! `ask`: puts questions to a brain of a running daemon, and writes what it found as a run to score.
+//! `ask`: sends questions to a brain of a running daemon, and writes the hits as a run to score.
 //!
 //! A line of questions is `{"conv", "qid", "question"}`, a line of the run `{"conv", "qid", "ranked", "ms"}`:
 //! source ids, the best first, and the milliseconds that the answer took. `retrieval/run.py` makes the one and
@@ -18,7 +18,7 @@ use amem_format::query::{Similar, Text};
 use amem_format::view::View;
 use serde_json::{Value, json};
 
-/// What answers.
+/// The query that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Mode {
     /// The daemon's search.
@@ -29,10 +29,10 @@ pub(crate) enum Mode {
     Similar,
 }
 
-/// Asked for with each question, as many as are scored.
+/// Hits per question, as many as are scored.
 const LIMIT: usize = 20;
 
-/// Asks every question of a file, and prints the run.
+/// Sends every question of a file, and prints the run.
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn run(
     socket: &Path,
@@ -97,7 +97,7 @@ fn similar(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {
     Ok(query.run(view)?.hits.into_iter().map(|hit| hit.0).collect())
 }
 
-/// The ids that the events had where they came from.
+/// The events' ids in their source.
 fn sources(reader: &Reader, ids: &[NodeId]) -> Result<Vec<Value>, Box<dyn Error>> {
     let view = reader.view()?;
     let mut sources = Vec::with_capacity(ids.len());

@@ -1,11 +1,11 @@
-//! Events to be written in batches: of all types, with vectors, each tied to three others.
+//! Events in batches: of all types, with vectors, each with edges to three others.
 
 use amem_format::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 
 use crate::data::{self, Random};
 
-/// So many events as new ones of a brain that has `first` events, their edges to any of these and to each other.
+/// New events for a brain of `first` events, with edges to these and to each other.
 pub(crate) fn batch(random: &mut Random, first: u64, count: u64) -> Ingest {
     let events = (0..count)
         .map(|_| NewEvent {

@@ -20,7 +20,7 @@ const BATCH: u64 = 1_000;
 /// Bytes of one write and sync of the bare loop.
 const BARE_BYTES: usize = 512;
 
-/// Makes a brain of `nodes` events below `folder` and folds it again and again.
+/// Makes a brain of `nodes` events below `folder` and checkpoints it repeatedly.
 pub(crate) fn run(
     nodes: u64,
     rounds: u32,

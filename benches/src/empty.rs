@@ -1,4 +1,4 @@
-//! An empty brain to be measured, whose vectors come with the events.
+//! An empty brain, whose vectors come with the events.
 
 use std::error::Error;
 use std::path::Path;

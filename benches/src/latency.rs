@@ -172,7 +172,7 @@ impl Bench {
     }
 }
 
-/// Calls of which so many are in flight, each timed; and the time of all.
+/// Calls with a fixed number in flight, each timed; and the time of all.
 pub(crate) async fn measure<F>(
     in_flight: usize,
     calls: usize,

@@ -1,11 +1,11 @@
-//! Measurements, each a command of its own.
+//! Benchmarks, one command each.
 //!
-//! `scale` makes a brain of a given size through its writer, folds it, opens it, and asks it everything.
-//! `checkpoint` folds a brain of a given size, whole and after small changes, beside bare writes and syncs.
-//! `stalls` holds writes beside a job that runs to writes beside none.
-//! `latency` holds the daemon's calls beside a bare echo of tonic and a bare fdatasync.
-//! `report` measures every row of the page of figures, beside the reference and others.
-//! `ask` puts questions to a brain of a daemon, for `retrieval/run.py`.
+//! `scale` writes a brain of a given size, checkpoints it, opens it, and runs every query on it.
+//! `checkpoint` checkpoints a brain of a given size, whole and after small changes, beside bare writes and syncs.
+//! `stalls` compares writes beside a running job with writes beside none.
+//! `latency` compares the daemon's calls with a bare echo of tonic and a bare fdatasync.
+//! `report` measures every row of the page of figures, beside the reference and other crates.
+//! `ask` sends questions to a brain of a daemon, for `retrieval/run.py`.
 
 #![forbid(unsafe_code)]
 
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Measurements of amemd.
+/// Benchmarks of amemd.
 #[derive(Parser)]
 struct Args {
     #[command(subcommand)]
@@ -34,24 +34,24 @@ struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Make a brain of a given size, fold it, open it, and ask it everything.
+    /// Write a brain of a given size, checkpoint it, open it, and run every query on it.
     Scale {
         /// Events.
         #[arg(long, default_value_t = 100_000)]
         nodes: u64,
-        /// The folder in which the brain is made and removed again.
+        /// The folder for the brain, which is removed at the end.
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
-    /// Fold a brain of a given size, whole and after changes of one in a hundred, and commit meanwhile.
+    /// Checkpoint a brain of a given size, whole and after changes of one event in a hundred, and commit meanwhile.
     Checkpoint {
         /// Events.
         #[arg(long, default_value_t = 100_000)]
         nodes: u64,
-        /// How often a changed brain is folded.
+        /// Checkpoints of a changed brain.
         #[arg(long, default_value_t = 7)]
         rounds: u32,
-        /// The folder in which the brain is made and removed again.
+        /// The folder for the brain, which is removed at the end.
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
@@ -60,26 +60,25 @@ enum Command {
         /// Events.
         #[arg(long, default_value_t = 100_000)]
         nodes: u64,
-        /// Events that expire, sessions that are closed, events of the session that is summarised.
+        /// Events that expire, sessions to close, events of the session to summarise.
         #[arg(long, default_value_t = 10_000)]
         much: u64,
-        /// How often each job runs.
+        /// Runs of each job.
         #[arg(long, default_value_t = 3)]
         rounds: u32,
-        /// The folder in which the brain is made and removed again.
+        /// The folder for the brain, which is removed at the end.
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
-    /// Hold GetEvents and Ingest over the daemon's Unix socket beside an echo of tonic, with `amemd` beside this
-    /// program.
+    /// Compare GetEvents and Ingest over the daemon's Unix socket with an echo of tonic.
     Latency {
-        /// How often each row is measured, in turn with the others.
+        /// Measurements of each row, interleaved with the others.
         #[arg(long, default_value_t = 10)]
         rounds: u32,
         /// Calls of one caller in a round; with many in flight there are ten times as many.
         #[arg(long, default_value_t = 500)]
         calls: usize,
-        /// The folder in which the brain is made and removed again.
+        /// The folder for the brain, which is removed at the end.
         #[arg(long, default_value = ".")]
         folder: PathBuf,
     },
@@ -89,9 +88,9 @@ enum Command {
         /// Its socket.
         socket: PathBuf,
     },
-    /// Measure every row of the page of figures; ends with 1 if one misses its goal or is absent.
+    /// Measure every row of the page of figures; exits with 1 if one misses its goal or is absent.
     Report(report::Options),
-    /// Put questions to a brain of a running daemon, and print what it found.
+    /// Send questions to a brain of a running daemon, and print the hits.
     Ask {
         /// The daemon's socket.
         #[arg(long)]
@@ -99,7 +98,7 @@ enum Command {
         /// The brain.
         #[arg(long)]
         brain: String,
-        /// What answers.
+        /// The query that answers.
         #[arg(long, value_enum, default_value_t = ask::Mode::Search)]
         mode: ask::Mode,
         /// The questions, one JSON object a line.

@@ -1,4 +1,4 @@
-//! Memory of a process beyond its files: what the system calls anonymous and shared.
+//! Memory of a process beyond its files: the system's anonymous and shared memory.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const MIB: f64 = 1024.0;
-/// How often it is looked at for the most.
+/// Interval of the samples for the maximum.
 const EVERY: Duration = Duration::from_millis(20);
 
 /// What a process has, in MiB: beyond its files, and of them.
@@ -23,10 +23,10 @@ pub(crate) fn of(process: u32) -> Result<(f64, f64), Box<dyn Error>> {
     Ok((own / MIB, kib("RssFile:")? / MIB))
 }
 
-/// Watches what this process has at most beyond its files.
+/// Samples the peak memory of this process beyond its files.
 pub(crate) struct Peak {
     is_over: Arc<AtomicBool>,
-    /// The most that was seen, as the bits of an `f64`: those of positive numbers are in their order.
+    /// The maximum, as the bits of an `f64`: those of positive numbers are in their order.
     most: Arc<AtomicU64>,
     watching: Option<JoinHandle<()>>,
 }
@@ -52,7 +52,7 @@ impl Peak {
         }
     }
 
-    /// The most since the last time, in MiB.
+    /// The maximum since the last call, in MiB.
     pub(crate) fn take(&self) -> f64 {
         f64::from_bits(self.most.swap(0, Ordering::Relaxed))
     }

@@ -20,7 +20,7 @@ use crate::memory::Peak;
 
 /// Events in one request.
 const BATCH: u64 = 1_000;
-/// Bytes of journal after which the brain is folded.
+/// Bytes of journal after which the brain is checkpointed.
 const JOURNAL_MAX: u64 = 1 << 30;
 
 /// Makes a brain of `nodes` events below `folder` and measures.

@@ -1,10 +1,10 @@
-//! `stalls`: how long a write waits while a job runs, beside how long it waits while none does.
+//! `stalls`: compares the latency of writes while a job runs with that while none does.
 //!
 //! One caller writes single events over the daemon's socket, one after the other, all the time. Meanwhile each job runs
-//! in turn, with a stretch without any before and after it; every write is told by whether a job ran at any moment of
-//! it. Before a job there is enough for it to do: events that have expired, sessions that are idle, one that has ended.
+//! in turn, with a pause before and after it; a write counts for a job that ran at any moment of it. Each job first
+//! gets work: expired events, idle sessions, an ended session.
 //!
-//! Before that: how long a writer works at each portion of a job (`portions`).
+//! Measured before: how long a writer works at each portion of a job (`portions`).
 
 mod portions;
 
@@ -26,18 +26,18 @@ use crate::latency::peers::Peers;
 const BRAIN: &str = "b";
 /// Events in one request.
 const BATCH: u64 = 1_000;
-/// Bytes of journal after which the brain is folded while it is filled.
+/// Bytes of journal after which the brain is checkpointed while it is filled.
 const JOURNAL_MAX: u64 = 1 << 30;
 /// Sessions that are opened at the same time.
 const IN_FLIGHT: u64 = 64;
-/// How long nothing but the writes is done before and after a job.
+/// The pause before and after a job.
 const STRETCH: Duration = Duration::from_millis(1_500);
-/// How long an idle session, or one that has ended, is left alone.
+/// The age at which a job handles an idle or ended session.
 const REST: Duration = Duration::from_millis(1_100);
 const SETTINGS: &str = r#"{"embed":false,"jobs":{"decay":"off","expire":"off","close_sessions":"off","compress":"off",
     "scrub":"off","session_idle":"1s","compress_after":"1s"}}"#;
 
-/// What runs, and what it is called.
+/// A job and its label.
 const JOBS: [(v1::JobKind, &str); 6] = [
     (v1::JobKind::Decay, "decay"),
     (v1::JobKind::Expiry, "expiry"),
@@ -50,7 +50,7 @@ const JOBS: [(v1::JobKind, &str); 6] = [
 /// A write: when it began, and how long it took.
 type Writes = Arc<Mutex<Vec<(Instant, Duration)>>>;
 
-/// What is told of a job.
+/// The figures of a job.
 #[derive(Default)]
 struct Row {
     took: Vec<Duration>,
@@ -59,7 +59,7 @@ struct Row {
     did: String,
 }
 
-/// Makes a brain of `nodes` events below `folder`, and measures: each job has `much` to do.
+/// Makes a brain of `nodes` events below `folder`, and measures; `much` is the work of each job.
 pub(crate) fn run(nodes: u64, much: u64, rounds: u32, folder: &Path) -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir_in(folder)?;
     let brains = dir.path().join("brains");
@@ -176,7 +176,7 @@ async fn write(client: Client, writes: Writes, stop: Arc<AtomicBool>) -> Result<
     Ok(())
 }
 
-/// Gives a job something to do.
+/// Creates work for a job.
 async fn prepare(
     client: &Client,
     kind: v1::JobKind,

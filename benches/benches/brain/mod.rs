@@ -1,4 +1,4 @@
-//! A brain to be measured, in a folder of its own that goes with it.
+//! A brain in a temporary folder of its own.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::empty;
 /// Events of a brain at first.
 pub(crate) const EVENTS: u64 = 20_000;
 
-/// A brain, folded.
+/// A brain after a checkpoint.
 pub(crate) struct Brain {
     pub(crate) store: Store,
     pub(crate) random: Random,

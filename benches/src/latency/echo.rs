@@ -1,7 +1,7 @@
-//! The echo: a bare tonic service that gives each message back, with the daemon's settings of its server.
+//! The echo: a bare tonic service that returns each message, with the daemon's server settings.
 //!
-//! It is what a call costs that does nothing. The messages are those of an answer of the daemon's, so that as many
-//! bytes are encoded, sent and decoded.
+//! It measures the cost of an empty call. The messages equal the daemon's answers, so that the same number of bytes is
+//! encoded, sent and decoded.
 
 use std::convert::Infallible;
 use std::error::Error;

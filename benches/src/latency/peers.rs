@@ -1,4 +1,4 @@
-//! What is measured: the daemon and the echo as processes, and a file that is written and synced by hand.
+//! The systems under test: the daemon and the echo as processes, and a file that is written and synced by hand.
 //!
 //! Both processes are this very program: under the name of the daemon it is the daemon (`main`).
 
@@ -94,7 +94,7 @@ fn until_ready(from: impl Read + Send + 'static) -> Result<(), Box<dyn Error>> {
     Err("a process ended before it was ready".into())
 }
 
-/// A file whose blocks are there: writing to it changes no metadata that a sync would have to write.
+/// A preallocated file: writes to it change no metadata that a sync would have to write.
 pub(crate) struct RawLog {
     file: File,
     at: u64,
@@ -113,7 +113,7 @@ impl RawLog {
         Ok(Self { file, at: 0 })
     }
 
-    /// Writes so many bytes behind the last ones and syncs them, again and again.
+    /// Repeatedly appends `bytes` bytes and syncs them.
     pub(crate) fn measure(
         &mut self,
         bytes: usize,

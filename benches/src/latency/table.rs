@@ -1,11 +1,11 @@
-//! What was measured, row by row, and each row beside the echo with as many calls in flight.
+//! The results by row, each beside the echo with as many calls in flight.
 
 use std::error::Error;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// What is above a minute counts as one.
+/// Values above a minute count as one.
 const NANOS_MAX: u64 = 60_000_000_000;
 
 /// Nanoseconds to three significant digits.
@@ -45,7 +45,7 @@ impl Row {
     }
 }
 
-/// Prints the rows; the first row of as many calls in flight is what a row is compared to.
+/// Prints the rows; each is compared with the first row with as many calls in flight.
 pub(super) fn print(names: &[(&str, usize)], rows: &[Row]) {
     println!(
         "{:<32}{:>10}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>8}{:>8}",

@@ -1,9 +1,9 @@
 //! The data of the report: each event and its edges a function of the seed and the event's number.
 //!
-//! 100 events a session, one recorded each second; six types, uniform; texts and vectors as `data` makes them; three
-//! edges an event to any others, of seven types, uniform. Two chains of supersedes edges lie in it, which nothing
-//! else replaces: a short one of 100 and a long one of 10,000, or of a tenth of the events if that is less.
-//! The edges come with an import, which takes confidences as they are: a supersedes edge lowers none.
+//! 100 events a session, one recorded each second; six types, uniform; texts and vectors of `data`; three edges an
+//! event to any others, of seven types, uniform. It contains two separate chains of supersedes edges: a short one of
+//! 100 and a long one of 10,000, or of a tenth of the events if that is less. The edges come with an import, which
+//! takes confidences as they are: a supersedes edge lowers none.
 
 use amem_format::event::{Edge, Event, Graph};
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
@@ -19,7 +19,7 @@ const SECOND: i64 = 1_000_000;
 const CLUSTERS: u64 = 1_000;
 /// A cluster's spread, beside 1 for that of the centres.
 const SPREAD: f32 = 0.35;
-/// Every so many events one is of a chain: the long one's come at 0, the short one's at 1.
+/// The distance of two events of a chain: the long chain's are at 0, the short one's at 1.
 const STRIDE: u64 = 8;
 
 /// How vectors lie.
@@ -55,7 +55,7 @@ impl Corpus {
         }
     }
 
-    /// The event that one of a chain replaces; none for the first, and for what is in no chain.
+    /// The event that an event replaces; none for the first of a chain, and outside of chains.
     fn replaces(&self, id: u64) -> Option<u64> {
         (self.is_chained(id) && id >= STRIDE).then(|| id - STRIDE)
     }
@@ -79,7 +79,7 @@ impl Corpus {
         vector(self.vectors, &mut random(id, 2))
     }
 
-    /// Questions of the same distribution that no event has.
+    /// Query vectors of the same distribution that no event has.
     pub(super) fn questions(&self, count: u64) -> Vec<Vec<f32>> {
         let question = |n| vector(self.vectors, &mut random(n, 5));
         (0..count).map(question).collect()
@@ -163,7 +163,7 @@ impl Graph for Corpus {
     }
 }
 
-/// The numbers of one matter of one event.
+/// The random numbers for one purpose and one event.
 fn random(id: u64, matter: u64) -> Random {
     Random::new(Random::new(id * 8 + matter).number())
 }
@@ -183,7 +183,7 @@ fn vector(vectors: Vectors, random: &mut Random) -> Vec<f32> {
     }
 }
 
-/// Numbers by the normal distribution (Box and Muller, 1958).
+/// Normally distributed numbers (Box and Muller, 1958).
 fn gaussians(random: &mut Random) -> Vec<f32> {
     let mut out = Vec::with_capacity(DIMENSION as usize);
     while out.len() < DIMENSION as usize {

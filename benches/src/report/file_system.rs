@@ -1,4 +1,4 @@
-//! What the report's folder stands on: a sync in memory says nothing, so such a folder is refused.
+//! The file system of the report's folder: a sync in memory means nothing, so the report rejects such a folder.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! How rows grow from 100,000 events to 1,000,000: what is found at once stays, what goes through all grows with it.
+//! The growth of rows from 100,000 events to 1,000,000: lookups stay constant, scans grow with the events.
 
 use super::list::{self, Unit};
 use super::measure::Outcome;
@@ -8,7 +8,7 @@ use super::table::{self, Findings};
 const SMALL: u64 = 100_000;
 const LARGE: u64 = 1_000_000;
 
-/// Rows that may take so many times as long.
+/// Rows with another factor of growth.
 const TWICE: [&str; 11] = [
     list::TYPE_TIME,
     list::TYPE_TIME_FIELDS,
@@ -28,7 +28,7 @@ const TWELVE_TIMES: [&str; 4] = [
     list::DECAY,
     list::CHECKPOINT,
 ];
-/// Rows that hold at the larger size what they promise anywhere: a factor of a limit measured there.
+/// Rows with the same goal at the larger size: a factor of a limit measured there.
 const THERE: [&str; 2] = [list::READ, list::READ_RECORD];
 
 /// Measures both sizes and prints each row's growth. True if every row stays within its bound.
@@ -84,7 +84,7 @@ fn judged(is_fine: bool) -> &'static str {
     }
 }
 
-/// How many times as much a row may take where there are ten times as many events.
+/// The factor by which a row may grow with ten times the events.
 fn bound(row: &str) -> Option<f64> {
     match row {
         _ if TWICE.contains(&row) => Some(2.0),

@@ -1,9 +1,9 @@
-//! Every row of the page of figures, and what it is to reach.
+//! Every row of the page of figures, and its goal.
 //!
-//! A row that nothing measures stays in the table as absent. A goal that names a limit is a factor of what this very
-//! machine was just seen to do, so it moves with the machine.
+//! A row without a measurement stays in the table as absent. A goal that names a limit is a factor of this machine's
+//! measured limit, so it moves with the machine.
 
-/// What a row's number is.
+/// The meaning of a row's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Seconds; fewer are better.
@@ -14,12 +14,12 @@ pub(super) enum Unit {
     Number,
 }
 
-/// What a row is to reach.
+/// The goal of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Goal {
-    /// So many times as good as the reference.
+    /// This factor better than the reference.
     Reference(f64),
-    /// At most so many times the row's limit, or at least that share of it where the number is a rate.
+    /// At most this factor of the row's limit, or at least that share of it if the number is a rate.
     Limit(f64),
     /// At most this; more where a sync takes longer than where the goal was set (`Found::slack`).
     AtMost(f64),

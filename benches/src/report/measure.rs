@@ -1,29 +1,29 @@
-//! Taking times: rounds in which everybody has a turn, and the median of each.
+//! Timing: rounds in which each contestant has a turn, and the median of each.
 //!
-//! Whoever stands in a contest takes its own time, per operation, so that preparing costs nobody anything. The first
-//! round warms up and does not count; each round begins with another contestant.
+//! A contestant measures its own time per operation, so that preparation does not count. The first round warms up and
+//! does not count; each round begins with another contestant.
 
 use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// What can go wrong while measuring.
+/// An error of a measurement.
 pub(super) type Failure = Box<dyn Error>;
 pub(super) type Outcome<T> = Result<T, Failure>;
 
 /// Rounds that count.
 const ROUNDS: usize = 7;
-/// What one turn takes at least, so that the clock itself costs nothing.
+/// Minimum duration of a turn, so that the cost of the clock does not matter.
 const TURN: Duration = Duration::from_millis(8);
 
-/// Who takes part.
+/// The contestants.
 #[derive(Default)]
 pub(super) struct Contest<'a> {
     names: Vec<&'static str>,
     turns: Vec<Box<dyn FnMut() -> Outcome<f64> + 'a>>,
 }
 
-/// What everybody reached.
+/// The results of all contestants.
 pub(super) struct Medians(Vec<(&'static str, f64)>);
 
 impl<'a> Contest<'a> {
@@ -31,7 +31,7 @@ impl<'a> Contest<'a> {
         Self::default()
     }
 
-    /// Somebody who gives a number for each turn.
+    /// Adds a contestant that returns a number for each turn.
     pub(super) fn turn(
         mut self,
         name: &'static str,
@@ -42,7 +42,7 @@ impl<'a> Contest<'a> {
         self
     }
 
-    /// Somebody who does something again and again: the number is the seconds of one time.
+    /// Adds a contestant that repeats an operation; its number is the seconds of one operation.
     pub(super) fn again<T>(
         self,
         name: &'static str,
@@ -64,7 +64,7 @@ impl<'a> Contest<'a> {
         })
     }
 
-    /// Everybody in turn.
+    /// Runs all rounds.
     pub(super) fn run(mut self) -> Outcome<Medians> {
         let mut all = vec![Vec::with_capacity(ROUNDS); self.turns.len()];
         for round in 0..=ROUNDS {
@@ -82,7 +82,7 @@ impl<'a> Contest<'a> {
 }
 
 impl Medians {
-    /// What somebody reached who took part.
+    /// The result of a contestant.
     pub(super) fn of(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, m)| *m)
     }
@@ -104,7 +104,7 @@ pub(super) fn slack(sync: f64) -> f64 {
     (sync - 130e-6).max(0.0)
 }
 
-/// The one in the middle; of none, zero.
+/// The median; zero of none.
 pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_unstable_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()

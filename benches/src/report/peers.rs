@@ -1,4 +1,4 @@
-//! Stores of keys and values as peers of writing: what a user would build a memory on who does not take SQLite.
+//! Key-value stores as peers of writing: the alternative to SQLite for building a memory.
 //!
 //! An event is one value under its number, an edge a key in each of two tables, so that it is found from both ends. A
 //! commit is one transaction, synced. Neither has an index of types, times, words or vectors, which ours makes too.

@@ -1,4 +1,4 @@
-//! The reference implementation, with the report's data in it: in memory with its indexes, and as its own file.
+//! The reference implementation with the report's data: in memory with its indexes, and as its own file.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -10,7 +10,7 @@ use super::wakeful::Wakeful;
 use super::world::World;
 use super::{file_system, growth, rows};
 
-/// What `report` can be told.
+/// Options of `report`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Options {
     /// Only rows whose names have one of these parts.
@@ -19,17 +19,17 @@ pub(crate) struct Options {
     /// Events: 10000, 100000, 1000000 or 10000000.
     #[arg(long, default_value_t = 100_000, value_parser = size)]
     pub(super) nodes: u64,
-    /// Hold 1,000,000 events against 100,000, and print how the rows grew.
+    /// Compare 1,000,000 events with 100,000, and print the growth of the rows.
     #[arg(long)]
     pub(super) growth: bool,
     /// Print JSON: times in seconds.
     #[arg(long)]
     pub(super) json: bool,
-    /// The reference's file: taken if it is there, written if it is not, and kept. Writing it takes it as long as the
-    /// square of the events: ten minutes at 1000000.
+    /// The reference's file: used if it exists, otherwise written, and not removed. Writing takes time with the square
+    /// of the events: ten minutes at 1000000.
     #[arg(long)]
     pub(super) reference: Option<PathBuf>,
-    /// The folder, on a disk, in which everything is made and removed again.
+    /// The folder, on a disk, for all files, which are removed at the end.
     #[arg(long, default_value = ".")]
     pub(super) folder: PathBuf,
 }
@@ -44,7 +44,7 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Measures, prints, and says whether every row is as it is to be.
+/// Measures, prints, and returns whether every row reaches its goal.
 pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
     let is_fine = match options.growth {
         true => growth::run(options)?,

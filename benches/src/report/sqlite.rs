@@ -1,4 +1,4 @@
-//! SQLite as a peer: events and edges as tables with the indexes that the questions want, WAL, every commit synced.
+//! SQLite as a peer: events and edges as tables with the indexes that the queries need, WAL, every commit synced.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const SCHEMA: &str = "
     create index events_created on events (created);
     create index events_strength on events (strength);";
 
-/// Everything that can be reached in five steps.
+/// Everything reachable in five steps.
 pub(super) const OUTGOING: &str = "
     with recursive reached (id, depth) as (
         values (?1, 0) union
@@ -60,7 +60,7 @@ impl Sqlite {
         Ok(Self { connection })
     }
 
-    /// Another connection to one that is there.
+    /// Another connection to an existing database.
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(60))?;
@@ -118,7 +118,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// The ids that a statement finds.
+    /// The ids that a statement returns.
     pub(super) fn ids(
         statement: &mut rusqlite::Statement<'_>,
         params: impl rusqlite::Params,

@@ -1,17 +1,17 @@
-//! What was found, held against the goals, as a table for people or as JSON.
+//! The results compared with the goals, as a table for people or as JSON.
 
 use serde_json::{Value, json};
 
 use super::list::{Goal, ROWS, Row, Unit};
 
-/// A peer is ahead if it is so many times as good: less is the machine.
+/// A peer is ahead if it is better by this factor; a smaller one is noise.
 const NOISE: f64 = 1.05;
 
-/// What was measured of a row.
+/// The measurements of a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     pub(super) row: &'static str,
-    /// None if only others can do it.
+    /// None if only peers can do it.
     pub(super) ours: Option<f64>,
     pub(super) reference: Option<f64>,
     /// What no program can go below here, of which the goal is a factor.

@@ -1,7 +1,7 @@
 //! Keeps the machine awake: a thread that spins at the lowest priority while others wait for the disk.
 //!
-//! On a virtual machine an idle core may see a finished sync only at its next tick: the same sync takes 0.1 ms or 4 ms,
-//! as chance has it, and a row and its limit fall on different sides. It yields to whoever has work.
+//! On a virtual machine an idle core may notice a finished sync only at its next tick: the same sync takes 0.1 ms or 4
+//! ms at random, and a row and its limit fall on different sides. The thread yields to every other one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 /// The lowest priority there is.
 const LOWEST: i32 = 19;
 
-/// Awake until it is dropped.
+/// Keeps the machine awake until dropped.
 pub(super) struct Wakeful {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! What rows ask: brains, the reference and the peers with the same data in them, each made when a row first wants it.
+//! The systems under test: brains, the reference and the peers with the same data, each created at its first use.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use super::measure::Outcome;
 use super::reference;
 use super::sqlite::Sqlite;
 
-/// Every so many events one is forgotten where some are.
+/// The distance of two forgotten events, in the brain that has some.
 pub(super) const FORGOTTEN_EVERY: u64 = 100;
 
-/// A brain that is open for writing, and followed by a reader as another process would.
+/// A brain open for writing, with a reader that follows it like another process.
 pub(super) struct Held {
     pub(super) corpus: Corpus,
     pub(super) path: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Held {
     pub(super) reader: Reader,
 }
 
-/// Everything.
+/// All systems of a size.
 pub(super) struct World {
     pub(super) nodes: u64,
     pub(super) calibration: Calibration,
@@ -41,7 +41,7 @@ pub(super) struct World {
     written: OnceCell<Held>,
     graph: OnceCell<MemoryGraph>,
     file: OnceCell<(MmapReader, Option<f64>)>,
-    /// Where the reference's file is kept, if it is.
+    /// The path at which the reference's file stays, if any.
     kept: Option<PathBuf>,
     sqlite: OnceCell<Sqlite>,
 }
@@ -70,7 +70,7 @@ impl World {
         })
     }
 
-    /// The folder of everything that is made.
+    /// The folder of all files.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -93,7 +93,7 @@ impl World {
         made(&self.uniform, || self.hold("uniform", Vectors::Uniform))
     }
 
-    /// The same as the first, some events of which are forgotten.
+    /// The first brain with some events forgotten.
     pub(super) fn forgetful(&self) -> Outcome<&Held> {
         made(&self.forgetful, || {
             let held = self.hold("forgetful", Vectors::Clustered)?;
@@ -110,7 +110,7 @@ impl World {
         })
     }
 
-    /// The same as the first, for rows that write.
+    /// A copy of the first brain, for rows that write.
     pub(super) fn written(&self) -> Outcome<&Held> {
         made(&self.written, || self.hold("written", Vectors::Clustered))
     }
@@ -127,8 +127,8 @@ impl World {
         Ok(&self.written_file()?.0)
     }
 
-    /// Seconds that it took to write that file, unsynced: once, as they grow with the square of the events; none if it
-    /// was there already.
+    /// Seconds to write that file, unsynced: measured once, because they grow with the square of the events; none if
+    /// the file existed.
     pub(super) fn file_writing(&self) -> Outcome<Option<f64>> {
         Ok(self.written_file()?.1)
     }
@@ -153,7 +153,7 @@ impl World {
         })
     }
 
-    /// Where that file is, once it was asked for.
+    /// The path of that file, once it exists.
     pub(super) fn reference_path(&self) -> PathBuf {
         let own = || self.path().join("reference.amem");
         self.kept.clone().unwrap_or_else(own)
@@ -168,7 +168,7 @@ impl World {
         })
     }
 
-    /// One of its own for a row that writes and wants no more events in it than the others have.
+    /// A separate database for a row that writes, with as many events as the others.
     pub(super) fn fresh(&self, name: &str) -> Outcome<Held> {
         self.hold(name, Vectors::Clustered)
     }
@@ -219,7 +219,7 @@ pub(super) fn options() -> Create {
 fn made<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Outcome<T>) -> Outcome<&T> {
     if cell.get().is_none() {
         let made = make()?;
-        // Nobody else can have filled it: everything here is of one thread.
+        // No other code can have filled it: all of this runs on one thread.
         drop(cell.set(made));
     }
     Ok(cell.get().ok_or("what was made is gone")?)

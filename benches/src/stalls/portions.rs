@@ -89,7 +89,7 @@ fn open(store: &mut Store, name: &str, count: u64) -> Result<SessionId, Box<dyn 
     first.ok_or_else(|| "no session was opened".into())
 }
 
-/// A session of so many events.
+/// A session of a number of events.
 fn talk(
     store: &mut Store,
     random: &mut Random,

@@ -37,7 +37,7 @@ pub(super) fn frame_bytes(folder: &Path) -> Outcome<usize> {
     Ok(bytes as usize)
 }
 
-/// The median of writes of so many bytes, each synced, in seconds.
+/// The median time of a synced write of `bytes` bytes, in seconds.
 pub(super) fn fdatasync(folder: &Path, bytes: usize) -> Outcome<f64> {
     let mut log = RawLog::new(folder)?;
     log.measure(bytes, 50)?;
@@ -45,7 +45,7 @@ pub(super) fn fdatasync(folder: &Path, bytes: usize) -> Outcome<f64> {
     Ok(times.value_at_quantile(0.5) as f64 / 1e9)
 }
 
-/// Bytes a second of a new file of so many, written in order and synced.
+/// Bytes per second of a new file, written in order and synced.
 pub(super) fn sequential(folder: &Path, bytes: u64) -> Outcome<f64> {
     let part = vec![0x5a; 1 << 20];
     let parts = (bytes >> 20).clamp(16, 1 << 10);

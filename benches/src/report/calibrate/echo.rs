@@ -1,4 +1,4 @@
-//! The echo of tonic over a Unix socket: what a call costs that does nothing.
+//! The echo of tonic over a Unix socket: the cost of an empty call.
 
 use amem_client::{Client, v1};
 

@@ -1,4 +1,4 @@
-//! Memory: how much one core reads in a second, and how long a load takes that waits for the one before.
+//! Memory: how much one core reads per second, and the latency of a load that depends on the previous one.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -38,7 +38,7 @@ fn sum(all: &[u64]) -> u64 {
     sums.iter().fold(0, |all, sum| all.wrapping_add(*sum))
 }
 
-/// Seconds of one step of a chase through lines in no order, over so many bytes.
+/// Seconds of one step of a random chase through cache lines, over `bytes` bytes.
 pub(super) fn load(bytes: u64) -> f64 {
     let count = (bytes / 64).clamp(1 << 10, 1 << 27);
     let mut lines: Vec<Line> = (0..count).map(Line).collect();

@@ -1,7 +1,7 @@
-//! What this machine can do: the limits that goals are factors of.
+//! The limits of this machine, in which goals are stated.
 //!
-//! Not here: limits that only one row has, as the same lines of the mapped file (`rows::read`) or a raw log with as
-//! many callers (`rows::ingest`): those are measured in the row's own rounds.
+//! Not here: limits of one row, such as the same lines of the mapped file (`rows::read`) or a raw log with as many
+//! callers (`rows::ingest`): the row's own rounds measure those.
 
 mod disk;
 mod echo;
@@ -13,7 +13,7 @@ use std::path::Path;
 use super::measure::Outcome;
 use super::table::duration;
 
-/// The machine, as it was just before the rows.
+/// The machine just before the rows.
 #[derive(Debug, Clone)]
 pub(super) struct Calibration {
     /// What one event with three edges and a vector adds to the journal.
@@ -35,7 +35,7 @@ pub(super) struct Calibration {
 }
 
 impl Calibration {
-    /// Measures in a folder, for a brain of so many bytes.
+    /// Measures in a folder, for a brain of `bytes` bytes.
     pub(super) fn measure(folder: &Path, bytes: u64) -> Outcome<Self> {
         let frame_bytes = disk::frame_bytes(folder)?;
         let (echo, echoes) = echo::measure()?;

@@ -1,4 +1,4 @@
-//! Similar, approximately: by clusters of ours, beside a graph index of another crate.
+//! Similar, approximately: by IVF lists, beside a graph index of another crate.
 //!
 //! The limit is a sixth of the exact answer's time, or a twentieth from a million events on. Compared: how many of the
 //! ten best by the exact answer are found, which must be 99 of 100; that uniform vectors, where clusters can't keep
@@ -124,7 +124,7 @@ fn recall(view: &View, questions: &[Vec<f32>]) -> Outcome<f64> {
     Ok(found as f64 / (similar::LIMIT * questions.len()) as f64)
 }
 
-/// Seconds that codes and clusters of all vectors take, made from scratch.
+/// Seconds to build codes and IVF lists of all vectors from scratch.
 fn built(view: &View) -> Outcome<f64> {
     let began = Instant::now();
     let made = amem_format::fold::codes_of(view, &SideBySide)?;

@@ -1,4 +1,4 @@
-//! Changes of what is there: a correction, and a session of 1,000 events that becomes an episode, both durable.
+//! Changes of existing events: a correction, and a session of 1,000 events that becomes an episode, both durable.
 //!
 //! The reference does both in memory and takes tens of milliseconds an edge; so its correction has a few turns, and its
 //! compression is that of a session of 100 events once, times ten. Compared: a corrected event resolves to its
@@ -26,7 +26,7 @@ const CORRECTIONS: u64 = 100;
 const THEIR_CORRECTIONS: u64 = 2;
 /// Events of a compressed session.
 const SESSION: u64 = 1_000;
-/// The reference compresses so many, once.
+/// Events that the reference compresses, once.
 const THEIR_SESSION: u64 = 100;
 const TEXT: &str =
     "on second thought it was the other way round, as the logs of the week before show";
@@ -37,7 +37,7 @@ pub(super) fn correct(world: &World, findings: &mut Findings) -> Outcome<()> {
     let mut store = held.store.borrow_mut();
     let graph = RefCell::new(reference::bare(&world.corpus(Vectors::Clustered))?);
     let engine = WriteEngine::new(DIMENSION as usize);
-    // Every so many events one that nothing replaces: those at 5 of 8 are in no chain.
+    // Events without a successor: those at 5 of 8 are in no chain.
     let mut targets = (0..world.nodes).step_by(8).map(|id| id + 5);
     let mut raw = RawLog::new(world.path())?;
     let bytes = Cell::new(0);
@@ -167,7 +167,7 @@ pub(super) fn compress(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// What the reference would take; none where that would be more than the rest of the report.
+/// The expected time of the reference; none if it would exceed the rest of the report.
 fn compressed_by_reference(world: &World) -> Outcome<Option<f64>> {
     if world.nodes > 100_000 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A checkpoint after one event in a hundred is new, and what writers feel of one.
+//! A checkpoint with one new event in a hundred, and the stall of writers beside one.
 //!
 //! The limit is twice a write and sync of as many bytes as the new file has, and half a microsecond an event. The
 //! reference writes its file once, unsynced. While a checkpoint is built beside it, a writer commits and syncs a raw
@@ -22,7 +22,7 @@ use super::ingest::{Numbers, requests};
 use super::new_event::batch;
 use crate::latency::peers::RawLog;
 
-/// One event in so many is new.
+/// One event in this many is new.
 const SHARE: u64 = 100;
 /// Seconds an event may cost beside its bytes.
 const AN_EVENT: f64 = 0.5e-6;
@@ -80,7 +80,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// What writers feel.
+/// The stall of writers.
 pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
     let held = world.fresh("stalled")?;
     let numbers = Numbers::after(&held.corpus);
@@ -105,7 +105,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
         // Whoever commits while the new file is put in place waits for that as well.
         let began = Instant::now();
         let retired = store.install(checkpoint)?;
-        // As the daemon does: nobody waits until what is left of the old generation is gone.
+        // As in the daemon: no commit waits for the release of the old generation.
         let gone = thread::spawn(move || drop(retired));
         store.execute(
             ready
@@ -140,7 +140,7 @@ fn commit(store: &mut Store, request: Option<Request>, times: &mut Histogram<u64
     Ok(times.record(began.elapsed().as_nanos() as u64)?)
 }
 
-/// As the daemon does: the base, then what came meanwhile, in rounds.
+/// As in the daemon: the base, then newer commits in rounds.
 fn build(checkpoint: &mut Checkpoint, brain: &amem_format::brain::Brain) -> amem_store::Result<()> {
     checkpoint.build()?;
     for _ in 0..16 {

@@ -1,5 +1,5 @@
-//! What a commit costs: with nothing in the delta, with a million events in it, and when its edge ends at an event of
-//! a million edges. All are durable commits of one event with three edges, in the same rounds.
+//! The cost of a commit: with an empty delta, with a million events in it, and with an edge to an event of a million
+//! edges. All are durable commits of one event with three edges, in the same rounds.
 
 use amem_format::{EdgeType, EventType, NodeId};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
@@ -11,7 +11,7 @@ use super::super::table::{Findings, Found};
 use super::super::world::World;
 use crate::data::Random;
 
-/// Events of the large delta; each is tied to the first, which is the hub.
+/// Events of the large delta; each has an edge to the first, which is the hub.
 const LARGE: u64 = 1_000_000;
 const BATCH: u64 = 10_000;
 /// Commits of a turn.
@@ -66,7 +66,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// So many events, each tied to the first.
+/// New events, each with an edge to the first.
 fn fill(store: &mut Store, events: u64) -> Outcome<()> {
     for first in (0..events).step_by(BATCH as usize) {
         let numbers = first..events.min(first + BATCH);

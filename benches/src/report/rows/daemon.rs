@@ -2,8 +2,7 @@
 //!
 //! The limit of a call is an echo of tonic in the same rounds, with messages as large as the answer, or as the request
 //! where that is the larger one. Compared: texts with the data, and how many events there are after an ingest.
-//! Memory beyond the mapping is what the system calls anonymous and shared, after the daemon was asked for events and
-//! a search, before it is written to.
+//! Memory beyond the mapping is the system's anonymous and shared memory, after reads and a search and before writes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,7 +36,7 @@ const INGESTS: usize = 64 * 40;
 /// Batches of a turn.
 const BATCHES: u64 = 16;
 
-/// What the calls need.
+/// The clients of the calls.
 struct Served {
     runtime: Runtime,
     peers: Peers,
@@ -122,7 +121,7 @@ impl Served {
         Ok(())
     }
 
-    /// The slowest calls of one caller while another one has all vectors compared, again and again.
+    /// The slowest calls of one caller while another one continuously compares all vectors.
     fn beside_similar(&self, findings: &mut Findings) -> Outcome<()> {
         let nodes = self.corpus.nodes;
         let client = self.client.clone();
@@ -311,7 +310,7 @@ impl Served {
     }
 }
 
-/// Asks for what is similar to one event after the other, and ends only if it is refused.
+/// Calls Similar for one event after the other, until a call is refused.
 async fn compare(client: Client, nodes: u64) -> tonic::Status {
     for n in 0.. {
         let request = v1::SimilarRequest {

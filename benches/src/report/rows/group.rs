@@ -1,5 +1,5 @@
-//! Many callers of one writer: each has one request on its way and waits for its answer; the writer takes what waits,
-//! commits it as one group, and answers all, as the daemon's writer does.
+//! Many callers of one writer: each has one request in flight and waits for its answer; the writer takes all waiting
+//! requests, commits them as one group, and answers all, as the daemon's writer does.
 //!
 //! Each caller is a thread, as are those of the peers, and the writer is one of its own, whatever it writes to; so a
 //! raw log has the same callers as a store, and both pay for waking them.
@@ -35,7 +35,7 @@ pub(super) fn rate<T: Send>(
                 let waiting = std::iter::once(first).chain(queue.try_iter());
                 let (group, callers): (Vec<T>, Vec<usize>) = waiting.unzip();
                 for (caller, is_done) in callers.into_iter().zip(commit(group)) {
-                    // Whoever asked waits for it: there is nobody to tell if it does not.
+                    // A caller that does not wait any more is ignored.
                     let _ = askers[caller].send(is_done);
                 }
             }

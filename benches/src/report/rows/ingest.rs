@@ -1,8 +1,8 @@
 //! Durable ingest of one event with three edges and a vector: by one caller, and by 64 at once.
 //!
 //! The limit of one caller is a write and an fdatasync of as many bytes as the commit adds to the journal; of many, a
-//! raw log that takes what waits as one group. The peers commit each request by itself, as their users do: fjall with
-//! as many threads as there are callers, SQLite and redb, which have one writer at a time, with eight.
+//! raw log that writes all waiting requests as one group. The peers commit each request by itself, as their users do:
+//! fjall with as many threads as there are callers, SQLite and redb, which have one writer at a time, with eight.
 //! Compared: every request is accepted, and the brain has as many events more.
 
 use std::cell::{Cell, RefCell};
@@ -35,7 +35,7 @@ const MANY_OF_PEERS: u64 = 64 * 5;
 /// Threads of peers that have one writer at a time.
 const FEW: u64 = 8;
 
-/// Numbers of events that nobody has used yet.
+/// Unused numbers of events.
 pub(super) struct Numbers(Cell<u64>);
 
 impl Numbers {
@@ -43,7 +43,7 @@ impl Numbers {
         Self(Cell::new(corpus.nodes))
     }
 
-    /// The first of so many.
+    /// Reserves `count` numbers; returns the first.
     pub(super) fn take(&self, count: u64) -> u64 {
         let first = self.0.get();
         self.0.set(first + count);
@@ -57,7 +57,7 @@ pub(super) fn requests(corpus: &Corpus, first: u64, count: u64) -> Outcome<Vec<R
     (first..first + count).map(request).collect()
 }
 
-/// The same for peers: batches of so many events with their edges.
+/// The same for peers: batches of `size` events with their edges.
 pub(super) fn batches(corpus: &Corpus, first: u64, count: u64, size: u64) -> Outcome<Vec<Batch>> {
     let batch = |first: u64| {
         let events: Result<Vec<_>, _> = (first..first + size)
@@ -199,7 +199,7 @@ fn threads<W: Fn(&Batch) -> Outcome<()>>(
     let shares: Vec<_> = batches
         .chunks(batches.len().div_ceil(threads as usize))
         .collect();
-    // The clock begins when everybody has opened what it writes to.
+    // The clock starts when all have opened their files.
     let ready = Barrier::new(shares.len() + 1);
     thread::scope(|scope| {
         let (writer, ready) = (&writer, &ready);
@@ -223,7 +223,7 @@ fn threads<W: Fn(&Batch) -> Outcome<()>>(
     })
 }
 
-/// A file whose blocks are there, to which groups are appended.
+/// A preallocated file, to which groups are appended.
 struct Raw(File);
 
 impl Raw {

@@ -1,4 +1,4 @@
-//! The rows, family by family: what is asked of whom, that the answers are the same, and how long they take.
+//! The rows, by family: the queries, the comparison of the answers, and their times.
 
 mod group;
 mod messages;

@@ -1,4 +1,4 @@
-//! One event with three edges to earlier ones, and batches of such: what writers are given.
+//! One event with three edges to earlier ones, and batches of them: the input of writers.
 
 use amem_format::{EdgeType, NodeId};
 use amem_store::Mutation;
@@ -8,7 +8,7 @@ use super::super::corpus::Corpus;
 use super::super::measure::Outcome;
 use crate::data::Random;
 
-/// The corpus' event of a number, as new, tied to three of the events below `existing`.
+/// An event of the corpus as a new one, with edges to three of the events below `existing`.
 pub(in super::super) fn new_event(
     corpus: &Corpus,
     number: u64,
@@ -17,7 +17,7 @@ pub(in super::super) fn new_event(
     Ok(Mutation::Ingest(batch(corpus, number, 1, existing)))
 }
 
-/// So many events from a number on, as new, each tied to three of those before it.
+/// Consecutive events of the corpus as new ones, each with edges to three earlier ones.
 pub(super) fn batch(corpus: &Corpus, first: u64, count: u64, existing: u64) -> Ingest {
     let events = (first..first + count).map(|number| {
         let event = corpus.bare(number);

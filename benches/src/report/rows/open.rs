@@ -1,4 +1,4 @@
-//! Open to the first answer: a file that was just folded, and one with the largest journal that the daemon allows.
+//! Open to the first answer: a file after a checkpoint, and one with the largest journal that the daemon allows.
 //!
 //! The answer is the text of an event in the middle; compared with the data. The reference reads all of its file.
 
@@ -61,7 +61,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes of journal above which the daemon folds a busy brain (`amemd::checkpoints`).
+/// Bytes of journal above which the daemon checkpoints a busy brain.
 pub(super) fn largest_journal(base: u64) -> u64 {
     (base / 7).clamp(16 << 20, 1 << 30)
 }

@@ -23,7 +23,7 @@ use super::read;
 const LIMIT: usize = 50;
 const QUESTIONS: u64 = 16;
 
-/// What is asked: a type, a window `from..until`, a least confidence.
+/// A query: a type, a window `from..until`, a minimum confidence.
 #[derive(Clone, Copy)]
 struct Question {
     event_type: u8,
@@ -51,7 +51,7 @@ fn questions(corpus: &Corpus) -> Vec<Question> {
     (0..QUESTIONS).map(question).collect()
 }
 
-/// The questions again and again.
+/// The queries in a cycle.
 fn in_turn(corpus: &Corpus) -> impl FnMut() -> Question + use<> {
     let all = questions(corpus);
     let mut at = 0;
@@ -61,7 +61,7 @@ fn in_turn(corpus: &Corpus) -> impl FnMut() -> Question + use<> {
     }
 }
 
-/// The rows of brains of which nothing was forgotten.
+/// The rows of brains without forgotten events.
 pub(super) fn all(world: &World, findings: &mut Findings) -> Outcome<()> {
     for (row, by) in [
         (list::TYPE_TIME, By::TypeTime),
@@ -77,7 +77,7 @@ pub(super) fn all(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// The same where some are forgotten.
+/// The rows of a brain with forgotten events.
 pub(super) fn forgotten(world: &World, findings: &mut Findings) -> Outcome<()> {
     let held = world.forgetful()?;
     let (corpus, graph) = (held.corpus, world.graph()?);

@@ -1,8 +1,8 @@
-//! Whether two rankings are the same: scores are sums that may be added up in different orders.
+//! Compares two rankings: scores are sums that may be added in different orders.
 
 use super::super::measure::Outcome;
 
-/// Scores this near to each other are the same.
+/// Maximum difference of equal scores.
 const NEAR: f64 = 2e-6;
 
 /// An error unless both have the same events in the same order, those of equal scores in any.

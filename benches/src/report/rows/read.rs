@@ -1,9 +1,9 @@
 //! Reading one event: random ids, each of which depends on the bytes of the event before.
 //!
-//! Everybody walks the same ids and adds up the same numbers: fields, the bytes of the text, the first line of the
-//! vector; the sums are compared. The limit is a chase through the same lines of the same mapping: the record, the
-//! text that the record names, the vector; of the record alone, the record's. Every read takes a view of its own from
-//! the live reader.
+//! All peers read the same ids and add up the same numbers: fields, the bytes of the text, the first line of the
+//! vector; the sums are compared. The limit is a chase through the same lines of the same mapping: the record, the text
+//! that the record names, the vector; of the record alone, the record's. Every read takes a view of its own from the
+//! live reader.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -28,7 +28,7 @@ pub(super) const LINE: usize = 64;
 const READS: u64 = 100_000;
 /// Reads in a turn beside a writer.
 const READS_BESIDE: u64 = 1_000_000;
-/// Views that are held against what the writer was answered.
+/// Views that are compared with the writer's answers.
 const VIEWS: u64 = 10_000_000;
 
 /// All rows.
@@ -78,7 +78,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     beside_a_writer(held, nodes, findings)
 }
 
-/// The share of texts that have to be unpacked to be read.
+/// The share of compressed texts.
 fn packed(view: &View) -> Outcome<f64> {
     let (mut packed, mut all) = (0u32, 0u32);
     for id in (0..view.nodes()).step_by(97) {

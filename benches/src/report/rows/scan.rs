@@ -1,4 +1,4 @@
-//! A scan of all vectors from a file that was just opened: open, one question, the ten best.
+//! A scan of all vectors of a file just opened: open, one query, the ten best.
 //!
 //! Compared: ids and cosines, with the reference's mapped reader and with a plain scan in f64.
 

@@ -1,8 +1,8 @@
 //! Search: words and a vector in one question, the ten best.
 //!
-//! The two fuse differently: the reference adds reciprocal ranks, we add scaled scores and what neighbours and sessions
-//! lend. So the answers cannot be the same. What is compared: with all lending off, ours finds by words alone what the
-//! text query finds, and by a vector alone what the similar query finds; and both find as many as asked.
+//! The two fuse differently: the reference adds reciprocal ranks, amemd adds scaled scores and the shares of neighbours
+//! and sessions. So the answers cannot be the same. Compared: without these shares, search by words alone equals the
+//! text query, and by a vector alone the similar query; and both return the requested number.
 
 use agentic_memory::{HybridSearchParams, MemoryGraph, QueryEngine};
 use amem_format::query::similar::Like;

@@ -1,4 +1,4 @@
-//! Similar: the ten events whose vectors point the way of a question's, exactly.
+//! Similar: the ten events whose vectors are nearest to a query's, exactly.
 //!
 //! Compared: ids and cosines, with a plain scan in f64 over the data and with the reference.
 

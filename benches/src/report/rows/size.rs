@@ -1,7 +1,7 @@
 //! Bytes: of a file by section, and those written on the way to a million events.
 //!
 //! Written are the bytes that the system says this process sent to storage, whole pages counted; ingested are the bytes
-//! of texts, vectors and edges and forty of fields an event. The journal is folded as the daemon folds it.
+//! of texts, vectors and edges and forty of fields an event. Checkpoints follow the daemon's rules.
 
 use amem_format::base::section;
 use amem_store::mutation::Ingest;

@@ -1,8 +1,8 @@
 //! Text: the ten events that answer three words best, one rare, one not, one frequent.
 //!
-//! The words are picked by how many events say them: 0.3 %, 3 % and 15 % of all. The two scores differ: ours discounts
-//! no text for being shorter than the mean. So ours is compared with its own formula over the reference's postings
-//! and lengths, which proves that both see the same words in the same events; and the reference finds as many as asked.
+//! The words occur in 0.3 %, 3 % and 15 % of all events. The two scores differ: ours gives no bonus to texts shorter
+//! than the mean. So ours is compared with its own formula over the reference's postings and lengths, which proves that
+//! both see the same words in the same events; and the reference returns the requested number.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::ranking;
 use crate::data;
 
 const LIMIT: usize = 10;
-/// Shares of all events that say each word of a question.
+/// The share of all events that contain each word of a question.
 const SHARES: [f64; 3] = [0.003, 0.03, 0.15];
 /// Questions that are asked in turn.
 const QUESTIONS: usize = 4;
@@ -69,7 +69,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-/// Questions of three words, each said by about as many events as wanted.
+/// Questions of three words, each in about the wanted share of events.
 pub(super) fn questions(index: &TermIndex) -> Vec<String> {
     let words: Vec<_> = (0..RANKS).map(data::word).collect();
     let nearest = |share: f64| {

@@ -1,4 +1,4 @@
-//! A writer beside what is measured: a thread that commits one small event at a steady pace.
+//! A background writer: a thread that commits one small event at a steady pace.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -13,7 +13,7 @@ use super::super::measure::Outcome;
 /// Commits in a second.
 const RATE: u32 = 1_000;
 
-/// What readers see of the writer.
+/// The progress of the writer, for readers.
 #[derive(Default)]
 pub(super) struct Pace {
     is_over: AtomicBool,
