@@ -1,5 +1,8 @@
 //! One generation of a brain as it is held in memory: base, journal, delta.
 
+mod apply;
+mod link;
+
 use std::io;
 use std::sync::Arc;
 
@@ -14,7 +17,6 @@ use crate::journal::live::{self, Live};
 use crate::journal::scan::{self, Next, Position};
 use crate::mapping::{Growing, Map};
 use crate::types::{EdgeType, Lsn, Micros, NodeId};
-use crate::view::View;
 
 /// A generation: shared by every view of it.
 #[derive(Debug)]
@@ -171,17 +173,6 @@ impl Brain {
                 }
             }
         }
-    }
-
-    /// A view of all that is published.
-    #[inline]
-    pub fn view(self: &Arc<Self>) -> View {
-        View::new(self.clone(), self.delta.log.published())
-    }
-
-    /// A view of all that is applied, published or not: for the writer alone.
-    pub fn pending_view(self: &Arc<Self>) -> View {
-        View::new(self.clone(), self.delta.log.applied())
     }
 
     /// Bytes of the file, as they stand in it.
