@@ -34,6 +34,8 @@ pub mod context;
 pub mod pipeline;
 mod places;
 
+pub mod bm25;
+
 pub mod answer;
 pub mod cursor;
 pub mod filter;
@@ -47,7 +49,6 @@ mod cosines;
 mod driver;
 mod everyone;
 mod fading;
-mod fusion;
 mod happened;
 mod heads;
 mod keyword;

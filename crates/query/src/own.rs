@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::cosines::Cosines;
 use super::text;
-use crate::text::{Scores, Texts};
+use crate::bm25::{Scores, Texts};
 use amem_format::error::Result;
 use amem_format::types::Flags;
 use amem_format::view::View;

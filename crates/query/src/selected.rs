@@ -10,7 +10,7 @@ use super::keyword::TermIds;
 use super::selection::{Selection, Window};
 use super::subject::{Candidate, Strength};
 use super::values::ValueIds;
-use crate::text::TextQuery;
+use crate::bm25::TextQuery;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EventType, NodeId, SessionId};
 use amem_format::view::{Node, View};

@@ -2,7 +2,7 @@
 //!
 //! Not here: the clusters' own rows and what was measured. They are what training came to, and no table tells them.
 
-use super::indexes::bad;
+use super::finding::bad;
 use amem_format::base::Base;
 use amem_format::base::codes::Codes;
 use amem_format::base::section::tag;

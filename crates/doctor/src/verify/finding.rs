@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use amem_format::base::section::Section;
 use amem_format::error::{Error, Result};
 
 /// How many findings are kept; more are counted.
@@ -89,6 +90,11 @@ impl Findings {
     pub(super) fn into_parts(self) -> (Vec<Finding>, u64) {
         (self.kept, self.more)
     }
+}
+
+/// An error at the front of a section.
+pub(super) fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {
+    Err(section.bad(0, why))
 }
 
 #[cfg(test)]

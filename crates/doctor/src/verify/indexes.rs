@@ -1,12 +1,12 @@
 //! The indexes of a base: each says what the tables say, no more and no less.
 
 use super::codes;
-use super::finding::Findings;
+use super::finding::{Findings, bad};
 use super::tables::type_of;
 use super::values;
 use amem_format::analyzer::{Analyzer, TermCounts};
 use amem_format::base::Base;
-use amem_format::base::section::{Section, tag};
+use amem_format::base::section::tag;
 use amem_format::base::vectors::inverse_length;
 use amem_format::error::{Error, Result};
 use amem_format::event::Edge;
@@ -24,10 +24,6 @@ pub(super) fn check(base: &Base, findings: &mut Findings) {
     findings.take(codes::check(base));
     findings.take(terms(base));
     findings.take(values::check(base));
-}
-
-pub(super) fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {
-    Err(section.bad(0, why))
 }
 
 fn adjacency(base: &Base) -> Result<()> {

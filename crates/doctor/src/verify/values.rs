@@ -1,6 +1,6 @@
 //! The index of attributes of a base: its lists have every value of every event, and nothing else.
 
-use super::indexes::bad;
+use super::finding::bad;
 use amem_format::attributes::values_of;
 use amem_format::base::Base;
 use amem_format::base::section::tag;

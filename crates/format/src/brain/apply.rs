@@ -4,9 +4,9 @@
 //! checked against what is there: a journal whose checksums hold may still be hostile.
 //! Not here: edges (`link`).
 
+use super::generation::Brain;
 use crate::attributes::is_only_origin;
 use crate::base::identity::DecayRun;
-use crate::brain::Brain;
 use crate::delta::entry::{Access, END, Held, Node, Slot, Span, State};
 use crate::delta::log::{Entry, Request, SessionVersion};
 use crate::error::{Error, Result};

@@ -4,8 +4,8 @@
 //! history needs no search. Not here: all other operations (`apply`).
 
 use super::apply::Context;
+use super::generation::Brain;
 use crate::append::Link;
-use crate::brain::Brain;
 use crate::delta::entry::{END, Slot};
 use crate::delta::graph::{EdgeSlot, EdgeVersion};
 use crate::error::{Error, Result};

@@ -2,8 +2,8 @@
 //!
 //! Not here: choosing clusters (`cluster`), checking indexes (`verify`).
 
-use super::file::Node;
 use super::header::NODE_BYTES;
+use super::node::Node;
 use amem_format::types::EventType;
 
 /// The nodes of the records.

@@ -9,6 +9,7 @@ mod header;
 
 mod content;
 mod file;
+mod node;
 mod verify;
 
 mod cluster;

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{NONE, Node};
 use super::header::{EDGE_BYTES, HAS_VECTORS, NODE_BYTES, Sections};
+use super::node::{NONE, Node};
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{Cursor, get_u32};
 use amem_format::error::{Error, Result};

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::cluster::Clusters;
 use super::content::Packer;
-use super::file::{MICROS_PER_SECOND, NONE};
 use super::header::{EDGE_BYTES, HAS_INDEXES, HAS_VECTORS, Header, IS_COMPRESSED, NODE_BYTES};
 use super::index;
+use super::node::{MICROS_PER_SECOND, NONE};
 use super::verify::SESSION_COUNT_FULL;
 use crate::foreign::export::{self, Numbering};
 use crate::foreign::layout::HEADER_BYTES;

@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::Subject;
 use super::case::fold;
 use super::scalar::{Item, Scalar};
+use super::subject::Subject;
 use amem_format::attributes::Number;
 use amem_format::error::Result;
 use amem_format::event::Attributes;

@@ -5,8 +5,8 @@
 //! wants has one of the numbers that the filter needs, or more values than the index tells of.
 //! Not here: orders and parts of strings. They need nothing, and are found by looking at every event.
 
-use super::Filter;
 use super::condition::{Condition, Field, Op, Operand};
+use super::tree::Filter;
 use crate::limits::NEEDED_VALUES_MAX;
 use amem_format::attributes;
 use amem_format::error::Result;

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Filter;
 use super::case::fold;
 use super::condition::{Condition, Field, Kind, Op, Operand};
 use super::scalar::Scalar;
+use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use amem_format::attributes::Number;
@@ -14,16 +14,23 @@ use amem_format::attributes::place::{Place, kind_of, shortened};
 use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
+impl Filter {
+    /// Reads a filter; errors name the place of what is wrong.
+    pub fn parse(value: &Value) -> Result<Self> {
+        Parser::default().filter(value, &Place::Top)
+    }
+}
+
 /// Reads filters and counts what they are made of.
 #[derive(Default)]
-pub(super) struct Parser {
+struct Parser {
     nodes: usize,
     values: usize,
 }
 
 impl Parser {
     /// A filter at a place.
-    pub(super) fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
         let Value::Object(object) = value else {
             return Err(bad(
                 place,

@@ -1,12 +1,18 @@
 //! Filters against one event, row by row.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+
+use serde_json::{Value, json};
 
 use super::*;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use amem_format::Error;
 use amem_format::attributes;
+use amem_format::error::Result;
+use amem_format::event::Attributes;
+use amem_format::types::{EventType, Micros, NodeId, SessionId};
 
 /// An event that counts how often its costly parts are read.
 #[derive(Debug)]

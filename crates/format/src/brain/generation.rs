@@ -1,8 +1,5 @@
 //! One generation of a brain as it is held in memory: base, journal, delta.
 
-mod apply;
-mod link;
-
 use std::io;
 use std::sync::Arc;
 

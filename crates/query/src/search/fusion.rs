@@ -2,14 +2,14 @@
 
 use std::collections::{BinaryHeap, HashSet};
 
-use super::everyone;
-use super::heads::Heads;
-use super::lenders::{Lenders, small};
-use super::own::Own;
-use super::rest::Rest;
-use super::scope::Sight;
-use super::search::{Hit, Search};
-use super::selected::Selected;
+use super::request::{Hit, Search};
+use crate::everyone;
+use crate::heads::Heads;
+use crate::lenders::{Lenders, small};
+use crate::own::Own;
+use crate::rest::Rest;
+use crate::scope::Sight;
+use crate::selected::Selected;
 use amem_format::error::Result;
 use amem_format::top::Scored;
 use amem_format::types::NodeId;

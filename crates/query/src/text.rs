@@ -1,8 +1,7 @@
-//! Text: the events whose texts answer a question best, by BM25 (`score`).
+//! Text: the events whose texts answer a question best, by BM25 (`bm25`).
 
-use super::score::Texts;
-use super::terms::TextQuery;
 use crate::answer::{Answered, check_limit};
+use crate::bm25::{TextQuery, Texts};
 use crate::limits::QUERY_BYTES_MAX;
 use crate::selected::Selected;
 use crate::selection::Selection;

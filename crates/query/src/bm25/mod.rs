@@ -1,15 +1,11 @@
-//! Text: the terms of a question, how well the texts of a view answer it (BM25), and the query.
+//! BM25: the terms of a question, and how well the texts of a view answer it.
 //!
 //! The indexes are of the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
-
-mod search;
+//! Not here: the query (`text`).
 
 mod list;
 mod score;
 mod terms;
-
-pub(crate) use search::parse;
-pub use search::{Hits, Text};
 
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::TextQuery;
