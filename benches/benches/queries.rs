@@ -17,11 +17,11 @@ mod empty;
 
 use std::hint::black_box;
 
-use amem_format::query::{
-    Follow, Get, Like, Order, Pattern, Resolve, Search, Selection, Similar, Text, Traverse, Why,
-};
 use amem_format::view::View;
 use amem_format::{EventType, NodeId};
+use amem_query::{
+    Follow, Get, Like, Order, Pattern, Resolve, Search, Selection, Similar, Text, Traverse, Why,
+};
 use brain::Brain;
 use criterion::{Criterion, criterion_group, criterion_main};
 use data::Question;

@@ -12,10 +12,10 @@ use std::time::Instant;
 
 use amem_client::{Client, Reader, v1};
 use amem_format::NodeId;
-use amem_format::embed::Embedder;
-use amem_format::query::similar::Like;
-use amem_format::query::{Similar, Text};
 use amem_format::view::View;
+use amem_query::embed::Embedder;
+use amem_query::similar::Like;
+use amem_query::{Similar, Text};
 use serde_json::{Value, json};
 
 /// The query that answers.

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use amem_format::query::{
-    Conflicts, Get, Impact, Like, Order, Path as Shortest, Pattern, Resolve, Search, Selection,
-    Sessions, Similar, Text, Timeline, Traverse, Why, Window,
-};
 use amem_format::reader::Reader;
 use amem_format::view::{AsOf, View};
 use amem_format::{EventType, Lsn, NodeId};
+use amem_query::{
+    Conflicts, Get, Impact, Like, Order, Path as Shortest, Pattern, Resolve, Search, Selection,
+    Sessions, Similar, Text, Timeline, Traverse, Why, Window,
+};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
 

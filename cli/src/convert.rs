@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use amem_format::attributes;
 use amem_format::base::identity::Identity;
 use amem_format::base::settings::Settings;
+use amem_format::base_builder::Options;
+use amem_format::base_builder::build::Build;
 use amem_format::event::{Graph, MemoryGraph};
-use amem_format::fold::Options;
-use amem_format::fold::build::Build;
 use amem_format::journal::op::Op;
-use amem_format::query::attributes;
 use amem_format::view::View;
 use amem_format::{EdgeType, Micros, NodeId, SessionId};
 

@@ -2,8 +2,8 @@
 
 use amem_client::{Timestamp, v1};
 use amem_format::event::{Attributes, Edge};
-use amem_format::query::time;
 use amem_format::{EdgeType, EventType, Flags, Micros};
+use amem_query::time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use amem_format::fold::image::Sink;
-use amem_format::fold::{self, Options, fold};
+use amem_format::base::image::Sink;
+use amem_format::base_builder;
+use amem_format::base_builder::{Options, fold};
 use amem_format::view::View;
 use uuid::Uuid;
 
@@ -81,7 +82,7 @@ pub(crate) fn write_brain(
 ) -> Result<(), Failure> {
     let end = fold(view, options, sink)?;
     let epoch = Uuid::new_v4().as_u64_pair();
-    fold::journal(&options.identity, epoch.0 ^ epoch.1, end, sink)?;
+    base_builder::journal(&options.identity, epoch.0 ^ epoch.1, end, sink)?;
     Ok(())
 }
 

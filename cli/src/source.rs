@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use amem_doctor::verify;
 use amem_format::base::identity::Identity;
 use amem_format::base::settings::Settings;
+use amem_format::base_builder::new_identity;
 use amem_format::event::Graph;
-use amem_format::fold::new_identity;
-use amem_format::foreign::{Foreign, Layout, Report, detect, to_dense};
 use amem_format::reader::Reader;
-use amem_format::spec1::Spec1;
-use amem_format::verify;
 use amem_format::view::View;
 use amem_format::{Error, Micros};
+use amem_interop::foreign::{Foreign, Report, to_dense};
+use amem_interop::spec1::Spec1;
+use amem_interop::{Layout, detect};
 use serde::Serialize;
 use uuid::Uuid;
 

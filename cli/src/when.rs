@@ -6,9 +6,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_client::{Timestamp, v1};
-use amem_format::query::time;
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};
+use amem_query::time;
 
 use crate::failure::Failure;
 

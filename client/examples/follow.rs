@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::Reader;
 use amem_client::core::NodeId;
-use amem_client::core::query::Why;
+use amem_client::query::Why;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

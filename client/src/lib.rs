@@ -12,6 +12,7 @@
 
 pub use amem_format as core;
 pub use amem_format::reader::Reader;
+pub use amem_query as query;
 
 #[cfg(feature = "grpc")]
 pub mod limits;

@@ -13,10 +13,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use amem_client::Reader;
-use amem_format::query::Search;
-use amem_format::query::time;
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, NodeId};
+use amem_query::Search;
+use amem_query::time;
 use amem_tests::programs::{amemctl, amemd};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -7,8 +7,10 @@
 )]
 
 use amem_format::event::{Event, Graph, MemoryGraph};
-use amem_format::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
-use amem_format::spec1::{self, Spec1};
+use amem_interop::detect;
+use amem_interop::foreign::{CompatOptions, Foreign, to_dense, write_compatible};
+use amem_interop::spec1;
+use amem_interop::spec1::Spec1;
 use amem_tests::random;
 use amem_tests::shared::reference_brain;
 

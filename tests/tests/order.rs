@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 
 /// The sources that are explored.
 const SOURCES: [&str; 11] = [
+    "append.rs",
     "base/learnt.rs",
     "base/replaced.rs",
-    "delta/append.rs",
     "delta/entry.rs",
     "delta/log.rs",
+    "delta/postings.rs",
     "delta/skiplist.rs",
     "delta/sparse.rs",
     "delta/terms.rs",
     "delta/touched.rs",
     "publish.rs",
-    "text/delta.rs",
 ];
 
 /// What a run of a model said: its standard output, or what it found wrong.

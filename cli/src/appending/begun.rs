@@ -4,7 +4,7 @@
 //! remembers a run's first batch is found out by asking for something else, and impossible, under the same id.
 
 use amem_client::v1;
-use amem_format::{Micros, limits};
+use amem_format::Micros;
 use serde_json::json;
 use tonic::Code;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ use crate::when::{long, now};
 
 /// Characters of a text that can stand in a condition, however they are written.
 const CONDITION_CHARS_MAX: usize = 4096;
-const _: () = assert!(12 * CONDITION_CHARS_MAX < limits::QUERY_BYTES_MAX);
+const _: () = assert!(12 * CONDITION_CHARS_MAX < amem_query::limits::QUERY_BYTES_MAX);
 
 /// A text in question.
 pub(super) struct Question<'a> {

@@ -1,10 +1,10 @@
 //! `amemctl dump-journal`: every commit since the last checkpoint, operation by operation.
 
 use amem_format::base::commits::Kept;
-use amem_format::foreign::Layout;
 use amem_format::journal::frame::Header;
 use amem_format::journal::op::{NewNode, Op, Ops};
 use amem_format::view::View;
+use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};

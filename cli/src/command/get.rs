@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use amem_client::v1;
 use amem_format::NodeId;
 use amem_format::base::history::{Before, Change};
-use amem_format::fold;
-use amem_format::query::time;
+use amem_format::base_builder;
 use amem_format::view::View;
+use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 
@@ -200,7 +200,7 @@ impl Get {
 fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>, Failure> {
     let mut out = Vec::new();
     let erased = now.node(id)?.is_erased();
-    for change in fold::changes_of(now, id)? {
+    for change in base_builder::changes_of(now, id)? {
         let change = change?;
         if until.is_some_and(|view| change.lsn > view.moment().0) {
             continue;

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use amem_format::foreign::{Layout, detect};
 use amem_format::mapping::Map;
+use amem_interop::{Layout, detect};
 use clap::{Args, ValueEnum};
 
 use super::append::Appending;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use amem_client::v1;
 use amem_format::base::section;
-use amem_format::embed::Embedder;
-use amem_format::foreign::Layout;
 use amem_format::journal::head::PAGE;
 use amem_format::types::EventType;
 use amem_format::view::View;
+use amem_interop::Layout;
+use amem_query::embed::Embedder;
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use amem_format::base::settings::Settings;
-use amem_format::embed::{self, Embedder};
+use amem_format::base_builder::new_identity;
 use amem_format::event::MemoryGraph;
-use amem_format::fold::new_identity;
-use amem_format::foreign::{Foreign, Layout, Report, to_dense};
-use amem_format::spec1::Spec1;
+use amem_interop::Layout;
+use amem_interop::foreign::{Foreign, Report, to_dense};
+use amem_interop::spec1::Spec1;
+use amem_query::embed;
+use amem_query::embed::Embedder;
 use serde::Serialize;
 use uuid::Uuid;
 

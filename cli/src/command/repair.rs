@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
+use amem_doctor::repair;
+use amem_doctor::repair::Report;
+use amem_doctor::verify::Finding;
 use amem_format::NodeId;
 use amem_format::base::settings::Settings;
+use amem_format::base_builder::{Options, new_identity};
 use amem_format::event::{Edge, Graph};
-use amem_format::fold::{Options, new_identity};
-use amem_format::foreign::{self, Foreign, Layout, detect, to_dense};
-use amem_format::repair::{self, Report};
-use amem_format::spec1::Spec1;
-use amem_format::verify::Finding;
 use amem_format::view::View;
+use amem_interop::foreign::{Foreign, to_dense};
+use amem_interop::spec1::Spec1;
+use amem_interop::{Layout, detect, foreign};
 use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;

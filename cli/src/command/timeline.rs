@@ -2,7 +2,7 @@
 
 use amem_client::v1;
 use amem_format::Micros;
-use amem_format::query::time;
+use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 

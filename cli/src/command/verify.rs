@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_format::foreign::Layout;
-use amem_format::verify::{self, Finding, Report};
+use amem_doctor::verify;
+use amem_doctor::verify::{Finding, Report};
+use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
 

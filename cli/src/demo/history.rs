@@ -1,11 +1,11 @@
 //! Who made an event, and who changed how far it is believed: from the brain's file alone.
 
 use amem_format::base::history::Before;
-use amem_format::fold::changes_of;
+use amem_format::base_builder::changes_of;
 use amem_format::journal::op::{Commit, Op};
-use amem_format::query::time::display;
 use amem_format::view::View;
 use amem_format::{Lsn, NodeId};
+use amem_query::time::display;
 
 use super::stage::{DemoError, Result};
 

@@ -1,10 +1,10 @@
 //! What is asked of a memory: what answers a question, and what a decision rests on.
 
 use amem_client::v1;
-use amem_format::query::Why;
-use amem_format::query::walk::Tree;
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, NodeId};
+use amem_query::Why;
+use amem_query::walk::Tree;
 
 use super::run::{BRAIN, Demo};
 use super::stage::{Result, Stage};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use amem_client::{Timestamp, v1};
-use amem_format::query::time;
 use amem_format::{EdgeType, EventType, Micros};
+use amem_query::time;
 
 use super::sample::{Memory, SESSIONS, TIES};
 use super::stage::Result;

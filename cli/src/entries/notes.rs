@@ -11,9 +11,9 @@ use std::io::Read;
 use std::path::Path;
 
 use amem_client::v1;
-use amem_format::query::attributes;
-use amem_format::query::time;
+use amem_format::attributes;
 use amem_format::{EdgeType, Micros, limits};
+use amem_query::time;
 use serde_json::{Map, Value};
 
 use super::blocks::{self, Block};

@@ -9,7 +9,7 @@ use std::io::BufReader;
 
 use amem_client::v1;
 use amem_format::limits;
-use amem_format::query::time;
+use amem_query::time;
 use serde::Deserialize;
 
 use super::entry::Entry;

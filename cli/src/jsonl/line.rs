@@ -1,8 +1,8 @@
 //! One line as its fields, within their limits.
 
+use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::limits::{DIMENSION_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
-use amem_format::query::attributes;
 use amem_format::{EdgeType, EventType, Flags};
 use serde::Deserialize;
 use uuid::Uuid;

@@ -1,40 +1,45 @@
-//! The core of amemd: bytes to graph and back, read only.
+//! The format: bytes to graph, read only.
 //!
 //! A brain is one `.amem` file: an immutable *base*, and a *journal* of what came since. This crate
-//! maps that file, replays the journal into a *delta*, and answers every query on a *view*: base and
-//! delta up to one LSN.
+//! maps that file, replays the journal into a *delta*, and gives a *view*: base and delta up to one LSN.
+//! It also builds the bytes of a new base from a view.
 //!
 //! Promises: bytes are untrusted until validated (P6); a view is consistent (P4); following a commit
-//! costs in proportion to the commit (P5); answers are a function of the file and the request (P7).
-//! Not here: writing brains, locks and durability (`amem-store`), network and schedules (`amemd`).
+//! costs in proportion to the commit (P5).
+//! Not here: queries (`amem-query`), other layouts (`amem-interop`), verifying and repairing (`amem-doctor`), writing
+//! brains, locks and durability (`amem-store`), network and schedules (`amemd`).
 
 #![deny(unsafe_code)]
 
-pub mod base;
-pub mod brain;
-pub mod bytes;
-pub mod delta;
-pub mod embed;
 pub mod error;
 pub mod event;
-pub mod fold;
-pub mod foreign;
-pub mod journal;
 pub mod limits;
-pub mod mapping;
-mod nearest;
-mod publish;
-pub mod query;
-pub mod reader;
-pub mod repair;
-mod simd;
-pub mod spec1;
-pub mod summary;
-mod sync;
-pub mod text;
 pub mod types;
-pub mod verify;
+
+pub mod bytes;
+
+pub mod append;
+pub mod mapping;
+mod publish;
+pub mod simd;
+mod sync;
+
+pub mod analyzer;
+pub mod attributes;
+
+pub mod base;
+pub mod delta;
+pub mod journal;
+
+pub mod brain;
+pub mod reader;
 pub mod view;
+
+pub mod nearest;
+pub mod top;
+pub mod vectors;
+
+pub mod base_builder;
 
 pub use error::{Error, Result};
 pub use event::{Edge, Event, Graph};

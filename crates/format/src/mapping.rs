@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::Advice;
 use memmap2::{MmapOptions, MmapRaw};
 
-use crate::delta::append::AppendVec;
+use crate::append::AppendVec;
 use crate::publish;
 
 /// Address space that is set aside behind a mapped file for what is added to it, at least; as much as the file has if

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use amem_format::base::history::Before;
 use amem_format::journal::frame::Kind;
-use amem_format::query::Resolve;
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, Lsn, NodeId};
+use amem_query::Resolve;
 
 use crate::error::{Error, Result};
 

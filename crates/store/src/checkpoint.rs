@@ -12,8 +12,9 @@ use std::io;
 use std::sync::Arc;
 
 use amem_format::base::identity::Identity;
+use amem_format::base_builder;
+use amem_format::base_builder::Options;
 use amem_format::brain::{Brain, Replayed};
-use amem_format::fold::{self, Options};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::head::PAGE;
 use amem_format::journal::live;
@@ -110,7 +111,7 @@ impl Checkpoint {
         // Until it is whole, an error takes it away.
         let mut sink = FileSink::new(&*file);
         let first = folding::fold(&self.view, &options, &mut sink)
-            .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
+            .and_then(|end| base_builder::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
         // What was folded gets new checksums: none that hold for what the medium has damaged since it was committed.
         let log = &self.view.brain().delta().log;

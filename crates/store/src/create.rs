@@ -1,15 +1,17 @@
 //! New brains: empty ones, and ones that begin with what another file had.
 
 use amem_format::base::identity::Identity;
+use amem_format::base::image::Sink;
 use amem_format::base::settings::Settings;
-use amem_format::embed::{self, Embedder};
-use amem_format::fold::build::Build;
-use amem_format::fold::image::Sink;
-use amem_format::fold::{self, Options, new_identity};
+use amem_format::base_builder;
+use amem_format::base_builder::build::Build;
+use amem_format::base_builder::{Options, new_identity};
 use amem_format::journal::head::PAGE;
 use amem_format::limits::DIMENSION_MAX;
 use amem_format::view::View;
 use amem_format::{Generation, Graph, Micros};
+use amem_query::embed;
+use amem_query::embed::Embedder;
 use uuid::Uuid;
 
 use crate::adoption::Placed;
@@ -46,8 +48,8 @@ impl Default for Create {
 pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
     let identity = fresh(folder, options)?;
     publish(folder, name, None, |sink| {
-        let end = fold::empty(&identity, options.dimension, &options.settings, sink)?;
-        fold::journal(&identity, epoch(folder), end, sink)
+        let end = base_builder::empty(&identity, options.dimension, &options.settings, sink)?;
+        base_builder::journal(&identity, epoch(folder), end, sink)
     })
 }
 
@@ -76,7 +78,7 @@ pub(crate) fn import_as(
     let options = Build::options(&view, &identity);
     publish(folder, name, of, |sink| {
         let end = folding::fold(&view, &options, sink)?;
-        fold::journal(&options.identity, epoch(folder), end, sink)
+        base_builder::journal(&options.identity, epoch(folder), end, sink)
     })
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &Vie
     };
     publish(folder, name, of, |sink| {
         let end = folding::fold(view, &options, sink)?;
-        fold::journal(&options.identity, epoch(folder), end, sink)
+        base_builder::journal(&options.identity, epoch(folder), end, sink)
     })
 }
 

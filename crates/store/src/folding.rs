@@ -5,14 +5,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use amem_format::fold::image::Sink;
-use amem_format::fold::{How, Inline, Options, Workers, fold_with};
+use amem_format::base::image::Sink;
+use amem_format::base_builder::{How, Inline, Options, Workers, fold_with};
 use amem_format::view::View;
 
 /// New events from which on a thread is worth its start.
 const EVENTS_MIN: u64 = 500;
 
-/// Writes the base of a view, as `amem_format::fold::fold` does.
+/// Writes the base of a view, as `amem_format::base_builder::fold` does.
 pub(crate) fn fold(
     view: &View,
     options: &Options,

@@ -7,15 +7,17 @@
 
 use std::sync::Arc;
 
+use amem_doctor::verify;
 use amem_format::base::settings::Settings;
 use amem_format::brain::Brain;
-use amem_format::embed::{self, Embedder};
 use amem_format::event::Graph;
-use amem_format::foreign::{self, Foreign, Layout, detect, to_dense};
 use amem_format::mapping::Map;
-use amem_format::spec1::Spec1;
-use amem_format::verify;
 use amem_format::view::View;
+use amem_interop::foreign::{Foreign, to_dense};
+use amem_interop::spec1::Spec1;
+use amem_interop::{Layout, detect, foreign};
+use amem_query::embed;
+use amem_query::embed::Embedder;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -1,8 +1,8 @@
 //! The events most similar to a vector, for edges that a new event gets by itself.
 
 use amem_format::NodeId;
-use amem_format::query::similar::{Like, Similar};
 use amem_format::view::View;
+use amem_query::similar::{Like, Similar};
 
 use crate::error::Result;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{Commit, NewNode, Op};
-use amem_format::query::{Scope, Seen, Sight};
 use amem_format::view::View;
 use amem_format::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as Of;
+use amem_query::{Scope, Seen, Sight};
 use prost::Message;
 
 use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};

@@ -1,8 +1,8 @@
 //! What is asked of a writer, and what it answers.
 
+use amem_format::attributes;
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
-use amem_format::query::attributes;
 use amem_format::{EventType, Lsn, NodeId, SessionId};
 use amem_proto::answer::{edge_type, event_type, micros, space, timestamp};
 use amem_proto::v1;

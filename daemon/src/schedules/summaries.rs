@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use amem_format::summary::{SUMMARY_BYTES, summary};
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
+use amem_query::summary::{SUMMARY_BYTES, summary};
 use amem_store::Mutation;
 use amem_store::mutation::{Episode, Part};
 

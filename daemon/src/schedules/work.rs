@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
+use amem_doctor::verify;
 use amem_format::event::Attributes;
-use amem_format::query::time;
-use amem_format::verify;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId, SessionId};
 use amem_proto::v1::JobKind;
+use amem_query::time;
 use amem_store::Mutation;
 use amem_store::mutation::Request;
 

@@ -1,13 +1,13 @@
 //! BrainService.
 
+use amem_doctor::verify;
 use amem_format::base::settings::Settings;
-use amem_format::embed::vector_space;
-use amem_format::verify;
 use amem_format::view::View;
 use amem_proto::v1;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;
 use amem_proto::v1::{ExportForm, JobKind};
+use amem_query::embed::vector_space;
 use amem_store::{Create, folder};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};

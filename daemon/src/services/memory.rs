@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use amem_format::summary::{SUMMARY_BYTES, summary};
 use amem_format::{Lsn, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::memory_service_server::MemoryService;
+use amem_query::summary::{SUMMARY_BYTES, summary};
 use amem_store::Mutation;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};

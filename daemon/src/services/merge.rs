@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use amem_doctor::verify;
 use amem_format::NodeId;
-use amem_format::verify;
 use amem_format::view::View;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::merge_brain_request::Part;

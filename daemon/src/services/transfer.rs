@@ -7,11 +7,11 @@ use std::io::{BufWriter, Read, Seek};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use amem_doctor::verify;
 use amem_format::event::Graph;
-use amem_format::foreign::{CompatOptions, write_compatible};
 use amem_format::journal::head::PAGE;
-use amem_format::verify;
 use amem_format::view::View;
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_proto::v1;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;

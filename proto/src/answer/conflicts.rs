@@ -1,7 +1,7 @@
 //! Disagreements, page by page.
 
-use amem_format::query::{Conflict, Conflicts};
 use amem_format::view::View;
+use amem_query::{Conflict, Conflicts};
 
 use super::event::Teller;
 use super::refusal::Result;

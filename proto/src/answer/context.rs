@@ -1,8 +1,8 @@
 //! What is known of a question, as a text.
 
-use amem_format::query::Context;
-use amem_format::query::context::Item;
 use amem_format::view::View;
+use amem_query::Context;
+use amem_query::context::Item;
 
 use super::ranking::question_vector;
 use super::refusal::Result;

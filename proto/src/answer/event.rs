@@ -1,8 +1,8 @@
 //! Events of a view as messages, within the bounds of one answer.
 
-use amem_format::query::{Seen, Sight, Step};
 use amem_format::view::{Direction, Node, View};
 use amem_format::{Edge, Flags, NodeId};
+use amem_query::{Seen, Sight, Step};
 use tonic::Code;
 
 use super::refusal::{Refusal, Result};
@@ -207,9 +207,9 @@ mod tests {
 
     use amem_format::base::header::Header;
     use amem_format::base::settings::Settings;
+    use amem_format::base_builder::build::Build;
+    use amem_format::base_builder::{fold, journal, new_identity};
     use amem_format::brain::Brain;
-    use amem_format::fold::build::Build;
-    use amem_format::fold::{fold, journal, new_identity};
     use amem_format::journal::op::{NewNode, Op};
     use amem_format::mapping::Map;
     use amem_format::{EventType, Micros, SessionId};

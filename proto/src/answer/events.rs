@@ -1,9 +1,9 @@
 //! Events by id, and what is believed in place of one.
 
 use amem_format::NodeId;
-use amem_format::limits::PAGE_MAX;
-use amem_format::query::{Resolve, Sight};
 use amem_format::view::View;
+use amem_query::limits::PAGE_MAX;
+use amem_query::{Resolve, Sight};
 
 use super::event::{Shape, Teller};
 use super::refusal::Result;

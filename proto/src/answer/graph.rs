@@ -1,8 +1,8 @@
 //! Questions that follow edges.
 
 use amem_format::NodeId;
-use amem_format::query::{Follow, Impact, Path, Traverse, Why};
 use amem_format::view::View;
+use amem_query::{Follow, Impact, Path, Traverse, Why};
 
 use super::event::Teller;
 use super::refusal::Result;

@@ -1,7 +1,7 @@
 //! Patterns and timelines, page by page.
 
-use amem_format::query::{Axis, Order, Pattern, Timeline};
 use amem_format::view::View;
+use amem_query::{Axis, Order, Pattern, Timeline};
 
 use super::event::Teller;
 use super::refusal::Result;

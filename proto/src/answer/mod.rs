@@ -5,7 +5,7 @@
 //!
 //! Promises: a request is untrusted, what is wrong with it is a `Refusal` by name; an answer is a function of the
 //! request and the view (P7), and never larger than `limits::ANSWER_BYTES_MAX`.
-//! Not here: what a query means (`amem_format::query`); who may ask, and when (`amemd`).
+//! Not here: what a query means (`amem_query`); who may ask, and when (`amemd`).
 
 mod question;
 mod refusal;

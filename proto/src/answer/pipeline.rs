@@ -1,11 +1,11 @@
 //! Pipelines: sources and stages from messages, rows into them.
 
 use amem_format::NodeId;
-use amem_format::query::{
+use amem_format::view::{Direction, View};
+use amem_query::{
     Axis, Follow, Pattern, Pipeline, RankBy, Reach, Row, Search, Similar, Source, Stage, Text,
     Weights,
 };
-use amem_format::view::{Direction, View};
 
 use super::event::Teller;
 use super::listing::order;

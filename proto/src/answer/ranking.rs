@@ -1,9 +1,9 @@
 //! Questions that are answered by what fits best: similar, text, search.
 
 use amem_format::NodeId;
-use amem_format::embed::Embedder;
-use amem_format::query::{Like, Search, Similar, Text};
 use amem_format::view::View;
+use amem_query::embed::Embedder;
+use amem_query::{Like, Search, Similar, Text};
 
 use super::event::Teller;
 use super::refusal::{Refusal, Result};
@@ -112,7 +112,7 @@ pub(super) fn question_vector(
     }
     let embedder = Embedder::builtin();
     // A question past its limit is refused by the query; no time is spent on it here.
-    let is_long = text.len() > amem_format::limits::QUERY_BYTES_MAX;
+    let is_long = text.len() > amem_query::limits::QUERY_BYTES_MAX;
     if is_long || view.identity().space != embedder.space() || !view.settings()?.embed {
         return Ok(Vec::new());
     }

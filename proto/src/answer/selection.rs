@@ -1,9 +1,9 @@
 //! Selections, scopes, windows and directions from messages.
 
 use amem_format::SessionId;
-use amem_format::query::filter::Filter;
-use amem_format::query::{Axis, Bounds, Follow, Scope, Selection, Window};
 use amem_format::view::{View, check_space};
+use amem_query::filter::Filter;
+use amem_query::{Axis, Bounds, Follow, Scope, Selection, Window};
 
 use super::refusal::{Refusal, Result};
 use super::word::{event_types, micros, space};

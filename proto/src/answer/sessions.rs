@@ -2,8 +2,8 @@
 
 use amem_format::SessionId;
 use amem_format::base::sessions::Session;
-use amem_format::query::{Named, Sessions, ShowSession, State};
 use amem_format::view::View;
+use amem_query::{Named, Sessions, ShowSession, State};
 
 use super::event::check_bytes;
 use super::refusal::{Refusal, Result};

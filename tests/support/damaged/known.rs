@@ -4,12 +4,13 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use amem_doctor::verify;
+use amem_doctor::verify::Report;
 use amem_format::base::section::{self, HEADER};
 use amem_format::brain::Brain;
 use amem_format::journal::head::PAGE;
 use amem_format::journal::scan::{self, Next};
 use amem_format::mapping::Map;
-use amem_format::verify::{self, Report};
 use amem_format::view::View;
 use amem_format::{Error, Result};
 

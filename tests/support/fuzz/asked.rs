@@ -101,7 +101,7 @@ pub(super) fn settled(disk: &SimDisk, mut store: Store) {
     assert!(folded.is_ok(), "{folded:?}");
     let file = disk.contents("b.amem").unwrap_or_default();
     let report =
-        amem_format::verify::native(Arc::new(amem_format::mapping::Map::owned(&file)), None);
+        amem_doctor::verify::native(Arc::new(amem_format::mapping::Map::owned(&file)), None);
     let findings = report.map(|report| report.findings);
     assert!(findings.as_ref().is_ok_and(Vec::is_empty), "{findings:?}");
 }

@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, LazyLock};
 
+use amem_doctor::repair::{readable, repair};
+use amem_doctor::verify;
 use amem_format::base::content;
 use amem_format::brain::Brain;
 use amem_format::bytes::get_u16;
 use amem_format::event::{Event, Graph, MemoryGraph};
-use amem_format::foreign::{CompatOptions, Foreign, detect, to_dense, write_compatible};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::mapping::Map;
-use amem_format::repair::{readable, repair};
-use amem_format::spec1::{self, Spec1};
 use amem_format::view::View;
-use amem_format::{ActorId, Flags, Lsn, Micros, Result, verify};
+use amem_format::{ActorId, Flags, Lsn, Micros, Result};
+use amem_interop::detect;
+use amem_interop::foreign::{CompatOptions, Foreign, to_dense, write_compatible};
+use amem_interop::spec1;
+use amem_interop::spec1::Spec1;
 use uuid::Uuid;
 
 use super::mend::{mend, table};

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use amem_client::v1;
+use amem_format::attributes;
 use amem_format::base::settings::Settings;
-use amem_format::query::attributes;
-use amem_format::query::filter::Filter;
+use amem_query::filter::Filter;
 use amemd::http2::Authority;
 use amemd::{Config, Flags, Tokens};
 

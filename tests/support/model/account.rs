@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use amem_format::event::Attributes;
 use amem_format::journal::frame::Kind;
-use amem_format::query::Scope;
 use amem_format::view::{AsOf, Direction, View};
 use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId, limits};
+use amem_query::Scope;
 use amem_store::mutation::Relate;
 use amem_store::{Answer, Request};
 use uuid::Uuid;

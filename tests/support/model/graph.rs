@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use amem_format::query::{Follow, Scope};
 use amem_format::{EdgeType, Flags, NodeId};
+use amem_query::{Follow, Scope};
 
 use super::history::Known;
 use super::listing::is_in_scope;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::event::Attributes;
-use amem_format::query::filter::{Filter, Subject};
-use amem_format::query::{Axis, Order, Scope, Selection, State};
-use amem_format::text::{Analyzer, Scratch};
 use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
+use amem_query::filter::{Filter, Subject};
+use amem_query::{Axis, Order, Scope, Selection, State};
 
 use super::history::Known;
 use super::state::Event;

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use amem_format::event::Attributes;
-use amem_format::query::Scope;
 use amem_format::{EdgeType, EventType, Flags, NodeId, SessionId};
+use amem_query::Scope;
 use amem_store::mutation::{Correct, End, Episode, Ingest, NewEvent as Given, NewLink, Relate};
 use amem_store::{Answer, Mutation};
 

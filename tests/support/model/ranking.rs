@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use amem_format::query::Search;
-use amem_format::text::{Analyzer, Scratch};
+use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::{EdgeType, Flags};
+use amem_query::Search;
 
 use super::graph::resolve;
 use super::history::Known;

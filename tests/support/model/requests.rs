@@ -1,8 +1,8 @@
 //! Random requests that make sense in a world.
 
-use amem_format::query::filter::Filter;
-use amem_format::query::{Axis, Bounds, Follow, Order, Scope, Selection, Window};
 use amem_format::{EdgeType, EventType, Micros, SessionId};
+use amem_query::filter::Filter;
+use amem_query::{Axis, Bounds, Follow, Order, Scope, Selection, Window};
 use serde_json::json;
 
 use super::described;

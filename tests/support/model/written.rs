@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use amem_format::base::settings::Settings;
+use amem_format::base_builder::{
+    How, Inline, Options, empty, fold, fold_with, journal, new_identity,
+};
 use amem_format::brain::Brain;
-use amem_format::fold::{How, Inline, Options, empty, fold, fold_with, journal, new_identity};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::op::{self, Op};
 use amem_format::journal::scan::Position;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use amem_doctor::verify;
 use amem_format::Result;
 use amem_format::event::Graph;
 use amem_format::journal::frame::Header;
 use amem_format::view::{Direction, View};
-use amem_format::{ActorId, EventType, NodeId, SessionId, verify};
+use amem_format::{ActorId, EventType, NodeId, SessionId};
 use amem_store::disk::File;
 
 /// Appends what a view shows of its events and edges.

@@ -8,9 +8,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use amem_doctor::repair::repair;
 use amem_format::EventType;
-use amem_format::fold::{self, fold};
-use amem_format::repair::repair;
+use amem_format::base_builder;
+use amem_format::base_builder::fold;
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::whole;
@@ -109,7 +110,7 @@ impl Written {
                 let place = Simulated(disk.clone());
                 let mut file = Whole::create(place, Path::new(REPAIRED)).map_err(step)?;
                 let end = fold(&repaired.view, &repaired.options, &mut file)?;
-                fold::journal(&repaired.options.identity, 11, end, &mut file)?;
+                base_builder::journal(&repaired.options.identity, 11, end, &mut file)?;
                 file.publish().map(drop).map_err(step)
             }
         }

@@ -3,8 +3,8 @@
 use amem_format::base::header::Header;
 use amem_format::base::section;
 use amem_format::brain::Brain;
-use amem_format::foreign::{CompatOptions, write_compatible};
 use amem_format::mapping::Map;
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_tests::random;
 
 use crate::brains;
@@ -300,7 +300,7 @@ fn one_layout_where_another_was_expected_is_told() {
 fn damaged_files_of_others_are_told() {
     let graph = random::graph(3);
     let (mut spec1, mut reference) = (Vec::new(), Vec::new());
-    amem_format::spec1::write(&graph, &mut spec1).unwrap();
+    amem_interop::spec1::write(&graph, &mut spec1).unwrap();
     let options = CompatOptions { map_unknown: true };
     write_compatible(&graph, options, &mut reference).unwrap();
     let tool = Tool::new();

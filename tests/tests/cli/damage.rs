@@ -190,7 +190,7 @@ fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
     assert!(graph.events.len() > 1, "a graph that can have edges");
     let mut bytes = Vec::new();
     graph.edges.clear();
-    amem_format::spec1::write(&graph, &mut bytes).unwrap();
+    amem_interop::spec1::write(&graph, &mut bytes).unwrap();
     let tool = Tool::with("s.amem", &bytes);
     let whole = tool.data("repair s.amem whole.amem", 0);
     assert_eq!(whole["lost_nothing"], true, "{whole}");
@@ -202,7 +202,7 @@ fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
         created_at: graph.events[1].created_at,
     });
     let mut bytes = Vec::new();
-    amem_format::spec1::write(&graph, &mut bytes).unwrap();
+    amem_interop::spec1::write(&graph, &mut bytes).unwrap();
     tool.put("s.amem", &bytes);
     let repaired = tool.data("repair s.amem new.amem", 1);
     assert_eq!(repaired["lost"].as_array().unwrap().len(), 1, "{repaired}");

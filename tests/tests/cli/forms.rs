@@ -67,7 +67,7 @@ fn random_graphs_survive_json_lines() {
         let tool = Tool::new();
         let mut bytes = Vec::new();
         // Whatever it holds at first, what it is once imported must not change any more.
-        amem_format::spec1::write(&graph, &mut bytes).unwrap();
+        amem_interop::spec1::write(&graph, &mut bytes).unwrap();
         tool.put("s.amem", &bytes);
         tool.text("import s.amem one.amem --no-embed");
         tool.text("export one.amem --vectors --forgotten -o one.jsonl");
@@ -259,7 +259,7 @@ fn reference_brains_become_ours_and_go_back() {
         );
         tool.text("export ours.amem --format compatible -o back.amem");
         let back =
-            amem_format::foreign::Foreign::open(&tool.bytes("back.amem")).map(|f| f.event_count());
+            amem_interop::foreign::Foreign::open(&tool.bytes("back.amem")).map(|f| f.event_count());
         assert_eq!(back.unwrap(), open(&tool, "ours.amem").nodes());
         tool.text("export r.amem --vectors -o r.jsonl");
         tool.text("export ours.amem --vectors -o ours.jsonl");

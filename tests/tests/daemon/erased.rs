@@ -9,12 +9,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
+use amem_doctor::verify;
 use amem_format::base::section::tag;
+use amem_format::base_builder::{How, Inline, Options, fold_with};
 use amem_format::brain::Brain;
-use amem_format::fold::{How, Inline, Options, fold_with};
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
-use amem_format::verify;
 use amem_format::{Lsn, NodeId};
 use amem_store::disk::Disk;
 use amem_tests::disk::{About, Hooked, SimDisk};

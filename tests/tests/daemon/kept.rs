@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use amem_client::core::event::Edge;
-use amem_client::core::foreign::{CompatOptions, write_compatible};
 use amem_client::core::{EdgeType, Micros};
 use amem_client::{Client, v1};
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_tests::random;
 use tonic::Code;
 use v1::merge_options::From;

@@ -117,7 +117,7 @@ async fn an_exported_brain_is_whole_while_writes_go_on_and_comes_back_as_a_sibli
     let path = folder.path().join("elsewhere");
     std::fs::write(&path, &file).unwrap();
     let copy = Reader::open_copy(&path).unwrap();
-    assert!(amem_client::core::verify::file(&path).unwrap().is_whole());
+    assert!(amem_doctor::verify::file(&path).unwrap().is_whole());
     assert_eq!(beliefs(&copy)[0], ("the sky is green".into(), 0.0));
 
     let made = import(&client, "c", &file).await.unwrap();

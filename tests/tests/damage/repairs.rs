@@ -4,13 +4,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use amem_doctor::repair::{LOST, Report, repair};
+use amem_doctor::verify;
+use amem_format::base_builder;
 use amem_format::brain::Brain;
 use amem_format::event::{Edge, Event, Graph, MemoryGraph};
-use amem_format::fold;
 use amem_format::mapping::Map;
-use amem_format::repair::{LOST, Report, repair};
 use amem_format::view::{AsOf, View};
-use amem_format::{Flags, Micros, verify};
+use amem_format::{Flags, Micros};
 use amem_tests::damaged::open;
 use amem_tests::graphs::collect;
 use amem_tests::random::Random;
@@ -108,8 +109,10 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
         return Ok(());
     };
     let mut new = Vec::new();
-    let end = fold::fold(&repaired.view, &repaired.options, &mut new).map_err(|e| e.to_string())?;
-    fold::journal(&repaired.options.identity, 1, end, &mut new).map_err(|e| e.to_string())?;
+    let end = base_builder::fold(&repaired.view, &repaired.options, &mut new)
+        .map_err(|e| e.to_string())?;
+    base_builder::journal(&repaired.options.identity, 1, end, &mut new)
+        .map_err(|e| e.to_string())?;
     let verified = verify::native(Arc::new(Map::owned(&new)), None).map_err(|e| e.to_string())?;
     if !verified.is_whole() {
         return Err(format!("the new file is not whole: {verified:?}"));

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use amem_doctor::verify;
 use amem_format::EventType;
 use amem_format::base::section::{HEADER, Place, tag};
 use amem_format::brain::Brain;
 use amem_format::mapping::Map;
-use amem_format::verify;
 use amem_store::adoption::{self, Standing};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use amem_format::base::section::tag;
 use amem_format::event::{Edge, Graph, MemoryGraph};
-use amem_format::foreign::{self, CompatOptions};
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId};
+use amem_interop::foreign;
+use amem_interop::foreign::CompatOptions;
 use amem_store::disk::Disk;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use amem_store::{Create, Folder, Mutation, Request, Store, create, import};

@@ -12,11 +12,13 @@
 mod live;
 mod reference;
 
+use amem_format::NodeId;
 use amem_format::event::{Edge, Event, Graph, MemoryGraph};
-use amem_format::foreign::{
-    CompatOptions, CompatReport, Foreign, Layout, ORIGIN_ID, detect, to_dense, write_compatible,
+use amem_interop::foreign::{
+    CompatOptions, CompatReport, Foreign, ORIGIN_ID, to_dense, write_compatible,
 };
-use amem_format::{NodeId, spec1};
+use amem_interop::spec1;
+use amem_interop::{Layout, detect};
 use amem_tests::graphs::{assert_same, collect};
 use amem_tests::random;
 use amem_tests::shared::{ReferenceBrain, reference_brain, reference_brains};

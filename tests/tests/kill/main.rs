@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
-use amem_format::verify;
+use amem_doctor::verify;
 use amem_tests::daemon::{Place, Running, create_bare};
 use amem_tests::ledger::Verdict;
 use amem_tests::random::Random;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use amem_client::Reader;
-use amem_format::verify;
+use amem_doctor::verify;
 use amem_tests::ledger::{Told, Verdict};
 use amem_tests::power::{Ask, Said};
 

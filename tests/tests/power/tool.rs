@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use amem_format::verify;
+use amem_doctor::verify;
 use amem_tests::mounts::{Kind, Mount};
 use amem_tests::power::{Cutter, How};
 use amem_tests::programs::amemctl;

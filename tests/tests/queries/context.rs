@@ -1,8 +1,8 @@
 //! Contexts: never over their budget, and nothing passed over that would have fit.
 
-use amem_format::query::{Context, Counter, Packed, Search, Why};
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, NodeId};
+use amem_query::{Context, Counter, Packed, Search, Why};
 use amem_tests::model::{Act, NewEvent, Requests, World, resolve};
 
 use crate::in_worlds;

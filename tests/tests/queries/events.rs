@@ -1,7 +1,7 @@
 //! What a view shows of each event, and of its edges.
 
-use amem_format::query::{Get, Named, Sessions, ShowSession, State};
 use amem_format::{Error, Flags, NodeId};
+use amem_query::{Get, Named, Sessions, ShowSession, State};
 use amem_tests::model::Requests;
 use amem_tests::model::{edges, sessions};
 

@@ -2,10 +2,10 @@
 
 use amem_format::base::section::{HEADER, tag};
 use amem_format::base::values::VALUES_VERSION;
-use amem_format::query::filter::Filter;
-use amem_format::query::{Pattern, Selection};
 use amem_format::view::{AsOf, View};
 use amem_format::{Flags, NodeId};
+use amem_query::filter::Filter;
+use amem_query::{Pattern, Selection};
 use amem_tests::model::{Act, Known, Requests, World, list};
 use serde_json::{Value, json};
 

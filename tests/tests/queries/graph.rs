@@ -1,8 +1,8 @@
 //! Traverse, path, why, impact, resolve.
 
-use amem_format::query::{Follow, Impact, Path, Resolve, Traverse, Tree, Why};
 use amem_format::view::Direction;
 use amem_format::{EdgeType, Error, NodeId};
+use amem_query::{Follow, Impact, Path, Resolve, Traverse, Tree, Why};
 use amem_tests::model::{Act, NewEvent, Requests, World, resolve, route, tree};
 
 use crate::in_worlds;
@@ -10,7 +10,7 @@ use crate::in_worlds;
 /// Rows of the model's table.
 #[expect(clippy::type_complexity, reason = "a row of an expected table")]
 fn rows(tree: &Tree) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
-    let row = |step: &amem_format::query::Step| {
+    let row = |step: &amem_query::Step| {
         let via = step.via.map(|via| {
             let is_outgoing = via.direction == Direction::Outgoing;
             (

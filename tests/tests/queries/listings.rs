@@ -1,7 +1,7 @@
 //! Patterns and timelines.
 
-use amem_format::query::{Axis, Order, Pattern, Selection, Timeline};
 use amem_format::{EventType, Micros, NodeId, SessionId};
+use amem_query::{Axis, Order, Pattern, Selection, Timeline};
 use amem_tests::model::{Act, Requests, World, list};
 
 use crate::{Place, in_worlds};

@@ -1,8 +1,8 @@
 //! Listings page by page, and what commits between the pages do to them.
 
-use amem_format::query::{Conflict, Conflicts, Order, Pattern};
 use amem_format::view::AsOf;
 use amem_format::{Error, NodeId};
+use amem_query::{Conflict, Conflicts, Order, Pattern};
 use amem_tests::model::{Act, Requests, World, list, place};
 
 use crate::{Place, in_worlds};

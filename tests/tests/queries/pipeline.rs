@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use amem_format::limits::PAGE_MAX;
-use amem_format::query::{
+use amem_format::view::View;
+use amem_format::{EdgeType, Error, Micros, NodeId};
+use amem_query::limits::PAGE_MAX;
+use amem_query::{
     Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Scope, Search, Seen, Sight, Similar, Source,
     Stage, Text, Weights,
 };
-use amem_format::view::View;
-use amem_format::{EdgeType, Error, Micros, NodeId};
 use amem_tests::model::{Act, Known, Requests, World, forest, list, resolve};
 
 use crate::in_worlds;

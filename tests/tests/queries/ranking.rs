@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use amem_format::query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
 use amem_format::view::View;
 use amem_format::{EdgeType, Error, EventType, Flags, NodeId};
+use amem_query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
 use amem_tests::model::{
     Act, Fused, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
 };

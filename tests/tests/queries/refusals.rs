@@ -1,10 +1,10 @@
 //! Requests that make no sense, each refused by name.
 
-use amem_format::query::{
-    Get, Like, Named, Pattern, Search, Selection, ShowSession, Similar, Text, Traverse, Why,
-};
 use amem_format::view::View;
 use amem_format::{Error, NodeId, SessionId};
+use amem_query::{
+    Get, Like, Named, Pattern, Search, Selection, ShowSession, Similar, Text, Traverse, Why,
+};
 use amem_tests::model::World;
 
 fn world(dimension: u32) -> World {

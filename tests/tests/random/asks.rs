@@ -2,8 +2,8 @@
 
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
-use amem_format::query::Scope;
 use amem_format::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_query::Scope;
 use amem_store::mutation::{
     Correct, End, Episode, Ingest, NewEdge, NewEvent, NewLink, Part, Relate,
 };

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use amem_doctor::verify;
 use amem_format::brain::Brain;
 use amem_format::journal::scan::Position;
 use amem_format::mapping::Map;
-use amem_format::query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
-use amem_format::verify;
 use amem_format::view::{AsOf, View};
 use amem_format::{Error, Flags, Lsn, Micros, NodeId};
+use amem_query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{

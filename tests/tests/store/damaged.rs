@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::sync::Arc;
 
+use amem_doctor::verify;
 use amem_format::NodeId;
-use amem_format::verify;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Checkpoint, Create, Folder, Store, create};
 

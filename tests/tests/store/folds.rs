@@ -1,13 +1,13 @@
 //! A base that takes over what did not change is, byte for byte, one that is made from scratch.
 
+use amem_doctor::verify::native;
 use amem_format::base::section::tag;
 use amem_format::base::settings::Settings;
 use amem_format::base::values::VALUES_VERSION;
+use amem_format::base_builder::{How, Inline, Options, fold_with, journal};
 use amem_format::event::Attributes;
-use amem_format::fold::{How, Inline, Options, fold_with, journal};
 use amem_format::limits::RECENT_COMMITS_BYTES_MIN;
 use amem_format::mapping::Map;
-use amem_format::verify::native;
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId};
 use amem_store::mutation::{End, Ingest, NewEdge, NewEvent, NewLink};

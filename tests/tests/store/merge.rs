@@ -12,8 +12,8 @@ mod large;
 
 use std::sync::Arc;
 
+use amem_doctor::verify;
 use amem_format::event::{Event, MemoryGraph};
-use amem_format::verify;
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 use amem_store::adoption::{self, Standing};
@@ -141,7 +141,7 @@ fn both_corrections_of_one_belief_stay_and_it_is_contested() {
     let merged = world.merge(0, 1);
     assert_eq!((merged.events, merged.edges, merged.cycles), (1, 1, 0));
     let view = world.brains[0].view();
-    let resolve = amem_format::query::Resolve {
+    let resolve = amem_query::Resolve {
         event: NodeId(5),
         ..Default::default()
     };

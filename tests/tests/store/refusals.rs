@@ -5,8 +5,9 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_format::foreign::{CompatOptions, Layout, write_compatible};
 use amem_format::{EdgeType, EventType, NodeId, SessionId};
+use amem_interop::Layout;
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_store::disk::os::OsDisk;
 use amem_store::incoming::FOREIGN_BYTES_MAX;
 use amem_store::mutation::{Correct, NewEdge, NewEvent};

@@ -130,7 +130,9 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
         "daemon/src/limits.rs",
         "crates/store/src/incoming.rs",
         "crates/format/src/limits.rs",
-        "crates/format/src/foreign/text.rs",
+        "crates/query/src/limits.rs",
+        "crates/interop/src/limits.rs",
+        "crates/interop/src/foreign/text.rs",
     ];
     let limits = limits.map(file);
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();

@@ -2,12 +2,13 @@
 //!
 //! Not here: the records (`records`).
 
+use amem_format::analyzer;
 use amem_format::base::settings::{DecayRates, Settings};
 use amem_format::base::{edge, header, node, section};
-use amem_format::embed::{DIMENSION, SPACE_NAME, vector_space};
 use amem_format::journal::{frame, head, live};
 use amem_format::{EdgeType, EventType, Flags};
-use amem_format::{fold, limits, text};
+use amem_query::bm25;
+use amem_query::embed::{DIMENSION, SPACE_NAME, vector_space};
 
 use crate::tree::{File, constants, file, files, none, table};
 
@@ -59,22 +60,27 @@ fn format_names_every_section_by_its_tag() {
 #[test]
 fn format_gives_every_limit() {
     macro_rules! values {
-        ($($name:ident)*) => {
-            [$((stringify!($name), limits::$name as i128)),*]
+        ($($limits:ident: $($name:ident)*;)*) => {
+            [$($((stringify!($name), $limits::limits::$name as i128)),*),*]
         };
     }
     let values = values! {
-        NODES_MAX EDGES_MAX TEXT_BYTES_MAX FOREIGN_TEXTS_BYTES_MAX ATTRIBUTES_BYTES_MAX ORIGIN_BYTES_MAX ATTRIBUTES_DEPTH_MAX ATTRIBUTES_KEYS_MAX
+        amem_format:
+        NODES_MAX EDGES_MAX TEXT_BYTES_MAX ATTRIBUTES_BYTES_MAX ORIGIN_BYTES_MAX ATTRIBUTES_DEPTH_MAX ATTRIBUTES_KEYS_MAX
         DIMENSION_MAX FRAME_BYTES_MAX TRANSACTION_BYTES_MAX NAME_BYTES_MAX OUTCOME_BYTES_MAX
         SETTINGS_BYTES_MAX REQUESTS_MAX REQUEST_WINDOW_MICROS ANSWER_BYTES_MAX RECENT_COMMITS_MAX
-        RECENT_COMMITS_BYTES_MIN RECENT_COMMITS_BYTES_MAX RECENT_COMMITS_SHARE SECTIONS_MAX PAGE_MAX VISITED_MAX DEPTH_MAX FILTER_VALUES_MAX
-        QUERY_BYTES_MAX NEEDED_VALUES_MAX INDEXED_VALUES_MAX FILTER_NODES_MAX PIPELINE_SOURCES_MAX PIPELINE_STAGES_MAX CONTEXT_TOKENS_MAX
-        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX TIES_MAX
+        RECENT_COMMITS_BYTES_MIN RECENT_COMMITS_BYTES_MAX RECENT_COMMITS_SHARE SECTIONS_MAX INDEXED_VALUES_MAX;
+        amem_query:
+        PAGE_MAX VISITED_MAX DEPTH_MAX FILTER_VALUES_MAX
+        QUERY_BYTES_MAX NEEDED_VALUES_MAX FILTER_NODES_MAX PIPELINE_SOURCES_MAX PIPELINE_STAGES_MAX CONTEXT_TOKENS_MAX
+        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX TIES_MAX;
+        amem_interop: FOREIGN_TEXTS_BYTES_MAX;
     };
-    let source = file("crates/format/src/limits.rs");
-    let named = source
-        .text
-        .lines()
+    let sources = ["format", "query", "interop"]
+        .map(|name| file(&format!("crates/{name}/src/limits.rs")).text.clone());
+    let named = sources
+        .iter()
+        .flat_map(|source| source.lines())
         .filter_map(|l| l.strip_prefix("pub const "));
     let named: Vec<_> = named.filter_map(|l| l.split(':').next()).collect();
     let listed: Vec<_> = values.iter().map(|(name, _)| *name).collect();
@@ -116,7 +122,7 @@ fn format_gives_the_fixed_sizes() {
         ("alignment of the journal; head page; live page", head::PAGE),
         ("frame header", frame::HEADER as u64),
         ("payload of a frame", frame::PAYLOAD_MAX as u64),
-        ("range of a checksum", fold::image::CHUNK),
+        ("range of a checksum", amem_format::base::chunk::CHUNK),
     ];
     let held = sizes.iter().map(|(name, bytes)| strings([name, bytes]));
     same(
@@ -304,12 +310,12 @@ fn format_tells_the_term_index_and_the_embedder_as_they_are() {
     let page = page();
     let space = vector_space(SPACE_NAME, DIMENSION);
     let said = [
-        format!("### The analyzer, version {}", text::ANALYZER_VERSION),
+        format!("### The analyzer, version {}", analyzer::ANALYZER_VERSION),
         format!(
             "UTF-8, one behind the other, ≤ {} bytes each",
-            text::TERM_BYTES_MAX
+            analyzer::TERM_BYTES_MAX
         ),
-        format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
+        format!("at most {}, those that weigh most", bm25::QUERY_TERMS_MAX),
         format!(
             "A block has {} postings",
             amem_format::base::terms::BLOCK_POSTINGS

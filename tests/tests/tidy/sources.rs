@@ -12,7 +12,7 @@ const LONG: [(&str, &str); 2] = [
         "the operations with encoder and decoder, which must be read side by side",
     ),
     (
-        "crates/format/src/query/filter/tests.rs",
+        "crates/query/src/filter/tests.rs",
         "the table of what filters mean, row by row",
     ),
 ];

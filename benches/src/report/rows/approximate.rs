@@ -8,9 +8,9 @@
 
 use std::time::Instant;
 
-use amem_format::query::Similar;
-use amem_format::query::similar::{Alike, Like};
 use amem_format::view::View;
+use amem_query::Similar;
+use amem_query::similar::{Alike, Like};
 use amem_store::SideBySide;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 
@@ -127,7 +127,7 @@ fn recall(view: &View, questions: &[Vec<f32>]) -> Outcome<f64> {
 /// Seconds to build codes and IVF lists of all vectors from scratch.
 fn built(view: &View) -> Outcome<f64> {
     let began = Instant::now();
-    let made = amem_format::fold::codes_of(view, &SideBySide)?;
+    let made = amem_format::base_builder::codes_of(view, &SideBySide)?;
     let took = began.elapsed().as_secs_f64();
     same("codes were made", &made, &true)?;
     Ok(took)

@@ -8,8 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::time::Instant;
 
 use agentic_memory::{QueryEngine, WriteEngine};
-use amem_format::query::{Pattern, Resolve, Selection};
 use amem_format::{EventType, NodeId};
+use amem_query::{Pattern, Resolve, Selection};
 use amem_store::mutation::{Correct, Ingest, NewEvent};
 use amem_store::{Mutation, Request, Store};
 

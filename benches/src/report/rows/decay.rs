@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use agentic_memory::WriteEngine;
-use amem_format::query::{Order, Pattern, Selection};
 use amem_format::view::View;
 use amem_format::{Micros, NodeId};
+use amem_query::{Order, Pattern, Selection};
 
 use super::super::corpus::{DIMENSION, Vectors};
 use super::super::list;

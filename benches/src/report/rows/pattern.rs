@@ -6,9 +6,9 @@
 //! the reference is the one that never removed anything: it is a thousand times slower once it has.
 
 use agentic_memory::{CognitiveEvent, MemoryGraph, PatternParams, PatternSort, QueryEngine};
-use amem_format::query::{Bounds, Order, Pattern, Selection, Window};
 use amem_format::view::View;
 use amem_format::{EventType, Micros, NodeId};
+use amem_query::{Bounds, Order, Pattern, Selection, Window};
 use rusqlite::params;
 
 use super::super::corpus::{Corpus, Vectors};

@@ -5,8 +5,8 @@
 
 use agentic_memory::{MemoryGraph, QueryEngine};
 use amem_format::NodeId;
-use amem_format::query::Resolve;
 use amem_format::view::View;
+use amem_query::Resolve;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};

@@ -5,9 +5,9 @@
 //! text query, and by a vector alone the similar query; and both return the requested number.
 
 use agentic_memory::{HybridSearchParams, MemoryGraph, QueryEngine};
-use amem_format::query::similar::Like;
-use amem_format::query::{Search, Similar, Text};
 use amem_format::view::View;
+use amem_query::similar::Like;
+use amem_query::{Search, Similar, Text};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};

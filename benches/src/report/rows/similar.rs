@@ -3,9 +3,9 @@
 //! Compared: ids and cosines, with a plain scan in f64 over the data and with the reference.
 
 use agentic_memory::{MemoryGraph, QueryEngine, SimilarityParams};
-use amem_format::query::Similar;
-use amem_format::query::similar::Like;
 use amem_format::view::View;
+use amem_query::Similar;
+use amem_query::similar::Like;
 
 use super::super::corpus::Vectors;
 use super::super::list;

@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 
 use agentic_memory::{MemoryGraph, QueryEngine, TermIndex, TextSearchParams};
-use amem_format::query::Text;
 use amem_format::view::View;
+use amem_query::Text;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
@@ -111,7 +111,7 @@ fn theirs(graph: &MemoryGraph, question: &str) -> Outcome<usize> {
     Ok(found.len())
 }
 
-/// The best by our formula, as `amem_format::text` states it.
+/// The best by our formula, as `amem_query::text` states it.
 fn by_formula(graph: &MemoryGraph, index: &TermIndex, question: &str) -> Outcome<Vec<(u64, f64)>> {
     let lengths = graph
         .doc_lengths()

@@ -5,9 +5,9 @@
 
 use agentic_memory::{MemoryGraph, QueryEngine, TraversalDirection, TraversalParams};
 use amem_format::NodeId;
-use amem_format::limits::PAGE_MAX;
-use amem_format::query::{Follow, Traverse};
 use amem_format::view::View;
+use amem_query::limits::PAGE_MAX;
+use amem_query::{Follow, Traverse};
 use rusqlite::params;
 
 use super::super::list;

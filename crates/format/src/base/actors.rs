@@ -7,8 +7,8 @@
 //! | | | texts |
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::limits::NAME_BYTES_MAX;
 use crate::types::ActorId;
 

@@ -14,8 +14,8 @@
 //! Where an incoming edge stands in the edge table is found among its source's outgoing edges, which are in order.
 
 use super::section::{Section, range};
+use crate::base::image::Body;
 use crate::error::{Error, Result};
-use crate::fold::image::Body;
 use crate::simd::prefetch;
 use crate::types::NodeId;
 
@@ -214,8 +214,8 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::image::Sections;
     use crate::base::section::tag;
-    use crate::fold::image::Sections;
 
     fn written(starts: &[u32], targets: &[u32], types: &[u8]) -> Result<Vec<u8>> {
         let mut file = Vec::new();

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::section::{Section, range};
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::NodeId;
 
 /// The section, in place.

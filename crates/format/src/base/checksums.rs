@@ -8,9 +8,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::chunk::Chunk;
 use super::section::Section;
-use crate::error::{Error, Result};
-use crate::fold::image::{Body, Chunk};
+use crate::base::image::Body;
+use crate::error::Result;
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
@@ -35,22 +36,6 @@ impl<'a> Checksums<'a> {
         self.chunks
             .iter()
             .map(|&[offset, len, sum]| Chunk { offset, len, sum })
-    }
-
-    /// Checks one range against bytes of the file.
-    pub fn check(chunk: Chunk, bytes: Option<&[u8]>, what: &'static str) -> Result<()> {
-        match bytes {
-            Some(bytes) if xxh3_64(bytes) == chunk.sum => Ok(()),
-            Some(_) => {
-                let why = format!("the checksum of {} bytes does not hold", chunk.len);
-                Err(Error::corrupt(what, chunk.offset, why))
-            }
-            None => Err(Error::corrupt(
-                what,
-                chunk.offset,
-                "a checksum of bytes past the end",
-            )),
-        }
     }
 }
 

@@ -7,8 +7,8 @@
 //! | | i64 × c | recorded times, ascending |
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::{Lsn, Micros};
 
 /// The section, in place.

@@ -26,8 +26,8 @@
 //! infinite if the vector's length is not within 1e-15 and 1e15.
 
 use super::section::{Section, range, tag};
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::simd::Coded;
 
 /// Parts begin at multiples of this.

@@ -13,9 +13,9 @@
 use std::borrow::Cow;
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::journal::frame::{Header, Kind};
 use crate::types::{ActorId, Lsn, Micros};
 

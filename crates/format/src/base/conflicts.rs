@@ -8,8 +8,8 @@
 //! | | (u32, u32) × s | (target, source), ascending: two in a row with one target are a contested belief |
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy, Default)]

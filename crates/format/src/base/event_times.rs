@@ -13,9 +13,9 @@
 //! order is the order of ids.
 
 use super::section::Section;
+use crate::base::image::Body;
+use crate::base::merge::{Piece, merge};
 use crate::error::Result;
-use crate::fold::image::Body;
-use crate::fold::merge::{Piece, merge};
 use crate::types::{Micros, NodeId};
 
 /// The section, in place.

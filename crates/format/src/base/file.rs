@@ -254,12 +254,12 @@ impl Base {
     }
 
     /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
-    pub(crate) fn replacements(&self, changes: u32) -> Replacements<'_> {
+    pub fn replacements(&self, changes: u32) -> Replacements<'_> {
         self.replaced.after(changes)
     }
 
     /// The peak of the events below `nodes` from `learnt::BLOCK` · `n` on. Their records are read the first time.
-    pub(crate) fn peak(&self, n: u64) -> Result<Peak> {
+    pub fn peak(&self, n: u64) -> Result<Peak> {
         let from = n * learnt::BLOCK;
         let ids = from..self.header.nodes.min(from + learnt::BLOCK);
         self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
@@ -275,7 +275,7 @@ impl Base {
     }
 
     /// The records of a range of events below `nodes`, which nobody has checked.
-    pub(crate) fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
+    pub fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
         let count = ids.end.saturating_sub(ids.start);
         let within = ids.end <= self.header.nodes;
         let bytes = within

@@ -18,9 +18,9 @@
 //! bytes before · 40 i64 edge's recorded time before · 48 u64 position of bytes before · 56 zeros.
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId};
 
 const RECORD: u64 = 64;

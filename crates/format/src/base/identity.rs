@@ -17,9 +17,9 @@
 use uuid::Uuid;
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::bytes::get_f32;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::{Generation, Lsn, Micros};
 
 /// What the section says.

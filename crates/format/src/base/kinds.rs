@@ -7,8 +7,8 @@
 //! | 1036 | u32 × n | events, by type, then id |
 
 use super::section::{Section, range};
+use crate::base::image::Body;
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::EventType;
 
 /// The section, in place.

@@ -17,10 +17,11 @@ const PAGE: usize = 512;
 /// Events whose bits are in one word: two each.
 const PER_WORD: u64 = 32;
 /// Events that have a peak in common.
-pub(crate) const BLOCK: u64 = 64;
-/// Parts of a block, and their events.
+pub const BLOCK: u64 = 64;
+/// Parts of a block.
 const PARTS: usize = 4;
-pub(crate) const PART: u64 = BLOCK / PARTS as u64;
+/// Events of a part.
+pub const PART: u64 = BLOCK / PARTS as u64;
 
 /// What was learnt.
 #[derive(Debug)]
@@ -40,9 +41,9 @@ pub(crate) struct Forgotten<'a>(&'a [AtomicU64]);
 
 /// What of the events of a block makes for strength, each at its most.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Peak {
+pub struct Peak {
     /// The greatest confidence of each part of the block.
-    pub(crate) confidences: [f32; PARTS],
+    pub confidences: [f32; PARTS],
     /// The least decay rate of those that have their own.
     pub(crate) lambda: f32,
     /// When one was last touched.
@@ -67,7 +68,7 @@ impl Peak {
     };
 
     /// True if whatever makes for a share of confidence is at least as much as in another.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
+    pub fn covers(&self, other: &Self) -> bool {
         self.lambda <= other.lambda
             && self.last_accessed >= other.last_accessed
             && self.access_count >= other.access_count

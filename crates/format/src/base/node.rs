@@ -192,7 +192,7 @@ pub(super) fn flags(record: &[u8; LEN]) -> Flags {
 
 /// The confidence in a record.
 #[inline]
-pub(crate) fn confidence(record: &[u8; LEN]) -> f32 {
+pub fn confidence(record: &[u8; LEN]) -> f32 {
     get_f32(record, 24)
 }
 

@@ -33,7 +33,7 @@ struct Entry {
 
 /// What is known to whoever knows of so many changes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Replacements<'a> {
+pub struct Replacements<'a> {
     all: &'a Replaced,
     changes: u32,
 }
@@ -53,14 +53,14 @@ impl Replaced {
 
 impl Replacements<'_> {
     /// The newest head above an event, and the newest event above it that is shown, if both are known.
-    pub(crate) fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
+    pub fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
         let page = self.all.pages.get()?.get((id.0 / PAGE as u64) as usize)?;
         let entry = &page.get()?[id.0 as usize % PAGE];
         Some((self.read(&entry.head)?, self.read(&entry.shown)?))
     }
 
     /// Keeps what was found; an event that the base does not have is left out.
-    pub(crate) fn set(self, id: NodeId, head: Option<NodeId>, shown: Option<NodeId>) {
+    pub fn set(self, id: NodeId, head: Option<NodeId>, shown: Option<NodeId>) {
         let count = self.all.nodes.div_ceil(PAGE as u64);
         let pages = || (0..count).map(|_| OnceLock::new()).collect();
         let pages = self.all.pages.get_or_init(pages);

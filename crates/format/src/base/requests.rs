@@ -13,9 +13,9 @@
 use uuid::Uuid;
 
 use super::section::Section;
+use crate::base::image::Body;
 use crate::bytes::{get_u32, get_u64, put_u32, put_u64};
 use crate::error::Result;
-use crate::fold::image::Body;
 use crate::types::Lsn;
 
 const RECORD: u64 = 56;

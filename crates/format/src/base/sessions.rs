@@ -15,9 +15,9 @@
 //! outcome's length · 52 zeros. Key, agent and outcome stand one after the other in the texts.
 
 use super::section::{Section, range};
+use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
 use crate::error::{Error, Result};
-use crate::fold::image::Body;
 use crate::limits::{NAME_BYTES_MAX, OUTCOME_BYTES_MAX};
 use crate::types::{Micros, SessionId};
 

@@ -6,9 +6,9 @@
 //! | 8 | u32 × n | events by (strength descending, id descending) |
 
 use super::section::Section;
+use crate::base::image::Body;
+use crate::base::merge::{Piece, merge};
 use crate::error::{Error, Result};
-use crate::fold::image::Body;
-use crate::fold::merge::{Piece, merge};
 
 /// Reads the section: events, strongest first.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {

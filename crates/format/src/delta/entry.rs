@@ -1,9 +1,9 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
-use super::append::{AppendVec, Link, NONE};
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
 use super::touched::Touched;
+use crate::append::{AppendVec, Link, NONE};
 use crate::sync::{AtomicBool, OnceLock, Ordering};
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
@@ -147,7 +147,7 @@ pub struct Events {
 
 impl Events {
     /// None, on a base of so many events.
-    pub(super) fn new(base_nodes: u64) -> Self {
+    pub(crate) fn new(base_nodes: u64) -> Self {
         Self {
             touched: Touched::new(base_nodes),
             changed: Touched::new(base_nodes),
@@ -177,7 +177,7 @@ impl Events {
     }
 
     /// The state or the edges of an event change; one of the delta is left out.
-    pub(super) fn changes(&self, id: NodeId) {
+    pub(crate) fn changes(&self, id: NodeId) {
         self.changed.add(id);
         self.some_changed.store(true, Ordering::Release);
     }
@@ -189,7 +189,7 @@ impl Events {
     }
 
     /// Of the base events from 64 · `n` on, about which of 64 the journal says something: a bit each.
-    pub(crate) fn touched_in(&self, n: u64) -> u64 {
+    pub fn touched_in(&self, n: u64) -> u64 {
         self.touched.word(n)
     }
 
@@ -208,7 +208,7 @@ impl Events {
     }
 
     /// As `base_slot`, made if it is not there.
-    pub(super) fn base_slot_or_new(&self, id: NodeId) -> Option<&Slot> {
+    pub(crate) fn base_slot_or_new(&self, id: NodeId) -> Option<&Slot> {
         if let Some(at) = self.index.get(id.0) {
             return self.slots.get(at).map(|(_, slot)| slot);
         }
@@ -257,7 +257,7 @@ impl Events {
     }
 
     /// Adds a version of an event's state.
-    pub(super) fn push_state(&self, slot: &Slot, state: State) {
+    pub(crate) fn push_state(&self, slot: &Slot, state: State) {
         let before = self.states.get(slot.state.get());
         let was_initial = before.is_none_or(|before| before.attributes == Held::Initial);
         if was_initial && state.attributes != Held::Initial {
@@ -267,7 +267,7 @@ impl Events {
         slot.state.set(self.states.push(state));
     }
 
-    pub(super) fn push(&self, node: Node, id: u32) {
+    pub(crate) fn push(&self, node: Node, id: u32) {
         let (event_type, event_time) = (node.event_type, node.event_time);
         self.nodes.push(node);
         let kind = &self.kinds[usize::from(event_type.0)];

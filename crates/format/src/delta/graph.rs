@@ -1,7 +1,7 @@
 //! Edges of the delta: new ones, and new versions of base edges.
 
-use super::append::{AppendVec, Link, Trie};
 use super::entry::Slot;
+use crate::append::{AppendVec, Link, Trie};
 use crate::event::Edge;
 use crate::types::{ActorId, EdgeType, Lsn, Micros, NodeId};
 
@@ -83,7 +83,7 @@ impl Edges {
     }
 
     /// Adds a slot, and makes it the newest of its source and of its target.
-    pub(super) fn push(&self, (from, to): (&Slot, &Slot), mut slot: EdgeSlot) {
+    pub(crate) fn push(&self, (from, to): (&Slot, &Slot), mut slot: EdgeSlot) {
         (slot.next_outgoing, slot.next_incoming) = (from.outgoing.get(), to.incoming.get());
         slot.before = match self.slots.get(slot.next_outgoing) {
             Some(newest) => newest.before + 1,

@@ -3,8 +3,8 @@
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::append::{AppendVec, Link, NONE, Trie};
 use super::entry::Span;
+use crate::append::{AppendVec, Link, NONE, Trie};
 use crate::journal::op::Commit;
 use crate::sync::{AtomicU32, OnceLock, Ordering};
 use crate::types::{Lsn, Micros, SessionId};
@@ -33,7 +33,7 @@ pub struct Log {
 
 impl Log {
     /// Adds a commit that has been applied whole.
-    pub(super) fn push(&self, entry: Entry) {
+    pub(crate) fn push(&self, entry: Entry) {
         self.entries.push(entry);
     }
 
@@ -152,7 +152,7 @@ impl Sessions {
     }
 
     /// The slot of a session, made if it is not there.
-    pub(super) fn slot_or_new(&self, id: SessionId, lsn: Lsn) -> Option<&SessionSlot> {
+    pub(crate) fn slot_or_new(&self, id: SessionId, lsn: Lsn) -> Option<&SessionSlot> {
         if let Some(slot) = self.find(id) {
             return Some(slot);
         }
@@ -169,7 +169,7 @@ impl Sessions {
     }
 
     /// Adds a version.
-    pub(super) fn push(&self, id: SessionId, mut version: SessionVersion) {
+    pub(crate) fn push(&self, id: SessionId, mut version: SessionVersion) {
         if let Some(slot) = self.slot_or_new(id, version.lsn) {
             version.previous = slot.version.get();
             slot.version.set(self.versions.push(version));
@@ -177,7 +177,7 @@ impl Sessions {
     }
 
     /// Remembers a key.
-    pub(super) fn push_key(&self, key: &str, id: SessionId) {
+    pub(crate) fn push_key(&self, key: &str, id: SessionId) {
         if !key.is_empty() && self.find_key(key).is_none() {
             self.keys.insert(xxh3_128(key.as_bytes()), id.0);
         }

@@ -7,18 +7,18 @@
 //! Promises: applying a commit costs in proportion to the commit (P5); readers take no lock; what is applied
 //! but not published is past every reader's bound (P4).
 
-pub mod append;
-pub mod apply;
 pub mod entry;
 pub mod graph;
-mod link;
 pub mod log;
+mod postings;
 pub mod skiplist;
 pub mod sparse;
 pub mod terms;
 mod touched;
 
-use append::{AppendVec, Trie};
+pub use postings::DeltaTerms;
+
+use crate::append::{AppendVec, Trie};
 
 /// The delta of one generation.
 #[derive(Debug)]

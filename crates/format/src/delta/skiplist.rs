@@ -1,7 +1,7 @@
 //! An ordered set that only grows: a skip list for one writer and any number of readers, without locks
 //! (Pugh: Skip lists, a probabilistic alternative to balanced trees, 1990).
 
-use super::append::{AppendVec, Link, NONE};
+use crate::append::{AppendVec, Link, NONE};
 
 /// Levels above the lowest; one in four entries reaches each next level.
 const LEVELS: usize = 14;

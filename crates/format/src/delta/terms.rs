@@ -4,9 +4,10 @@
 
 use std::borrow::Cow;
 
+use super::DeltaTerms;
+use crate::analyzer::{Analyzer, TermCounts};
 use crate::error::Result;
 use crate::sync::{Mutex, OnceLock, PoisonError};
-use crate::text::{Analyzer, DeltaTerms, TermCounts};
 
 /// The index, as far as it was needed.
 #[derive(Debug, Default)]

@@ -8,10 +8,10 @@
 use super::{Query, ROWS, Rate, Work, give_way, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
-use crate::text::{Scored, Top};
+use crate::top::{Scored, Top};
 
 /// Puts the best of the first `count` events into `top`, beside what is there already. None below `least`.
-pub(crate) fn best(
+pub fn best(
     codes: &Codes<'_>,
     query: &Query,
     count: usize,

@@ -7,21 +7,19 @@
 //!
 //! Not here: who is asked about (`query::similar`), making codes and clusters (`fold::codes`).
 
-pub(crate) mod exact;
-pub(crate) mod probe;
-pub(crate) mod spread;
-#[cfg(test)]
-mod tests;
+pub mod exact;
+pub mod probe;
+pub mod spread;
 
 use std::ops::Range;
 
 use crate::base::codes::Codes;
 use crate::error::Result;
 use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
-use crate::text::{Scored, Top};
+use crate::top::{Scored, Top};
 
 /// Who says how near events are, to the bit, and which are wanted.
-pub(crate) trait Rate {
+pub trait Rate {
     /// The event may soon be looked at: what that takes is asked of memory.
     fn expect(&self, id: u32);
 
@@ -55,7 +53,7 @@ const UNIT: f32 = 1.0 + 1e-5;
 
 /// A direction, made ready to be held against codes.
 #[derive(Debug)]
-pub(crate) struct Query {
+pub struct Query {
     coded: Coded,
     line: Line,
     kernels: Kernels,
@@ -63,7 +61,7 @@ pub(crate) struct Query {
 
 impl Query {
     /// Of a vector of length 1.
-    pub(crate) fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
+    pub fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
         let coded = Coded::of(unit);
         let line = line(&coded, unit, codes.centre, codes.reach);
         Self {
@@ -112,7 +110,7 @@ impl Query {
 }
 
 /// How sums over codes become bounds of similarities with a direction.
-pub(crate) fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> Line {
+pub fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> Line {
     let products = unit.iter().zip(centre);
     let of_centre: f64 = products.map(|(&u, &c)| f64::from(u) * f64::from(c)).sum();
     // Sums of d products of numbers whose squares sum to 1, on either side: each step rounds by half an ε at most.
@@ -142,15 +140,18 @@ const AHEAD: usize = 8192;
 
 /// What is made of some rows.
 #[derive(Debug)]
-pub(crate) struct Work {
-    pub(crate) sums: Vec<i32>,
-    pub(crate) upper: Vec<f32>,
-    pub(crate) lower: Vec<f32>,
+pub struct Work {
+    /// Sums of codes and query.
+    pub sums: Vec<i32>,
+    /// No row is nearer than this.
+    pub upper: Vec<f32>,
+    /// Every row is at least this near.
+    pub lower: Vec<f32>,
 }
 
 impl Work {
     /// Room for so many.
-    pub(crate) fn of(count: usize) -> Self {
+    pub fn of(count: usize) -> Self {
         Self {
             sums: vec![0; count],
             upper: vec![0.0; count],

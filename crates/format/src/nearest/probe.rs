@@ -6,11 +6,11 @@ use super::{Query, ROWS, Rate, Work, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
 use crate::simd::{Kernels, LINE, prefetch};
-use crate::text::{Scored, Top};
+use crate::top::{Scored, Top};
 
 /// A row that may be among the best.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Candidate {
+pub struct Candidate {
     /// What its codes say: the middle between its bounds.
     estimate: Scored,
     upper: f32,
@@ -18,7 +18,7 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// The event, or the cluster.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.estimate.id
     }
 }
@@ -85,7 +85,7 @@ impl Best {
 }
 
 /// The clusters nearest to a query, the nearest first, `count` at most.
-pub(crate) fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u32> {
+pub fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u32> {
     let (scales, rows) = codes.of_clusters();
     let mut work = Work::of(scales.len());
     query.bounds(rows, scales, &mut work);
@@ -98,7 +98,7 @@ pub(crate) fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u3
 const AHEAD: usize = 24;
 
 /// The `count` best events by their codes that are below `nodes` and in these clusters, the best first.
-pub(crate) fn members(
+pub fn members(
     codes: &Codes<'_>,
     query: &Query,
     clusters: &[u32],
@@ -143,7 +143,7 @@ fn expect(codes: &Codes<'_>, id: u32) {
 
 /// Puts what it finds of the first `nodes` events into `top`. False if fewer than `limit` were admitted: then it is not
 /// known whether that is all.
-pub(crate) fn best(
+pub fn best(
     codes: &Codes<'_>,
     query: &Query,
     nodes: u32,

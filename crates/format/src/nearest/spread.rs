@@ -6,12 +6,7 @@ use crate::base::codes::Codes;
 /// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of
 /// which the codes say nothing are among them. `changed` events, ascending, have other vectors than their codes: they
 /// are left out, with a bound that is not a number.
-pub(crate) fn bound(
-    codes: &Codes<'_>,
-    query: &Query,
-    changed: &[u32],
-    uppers: &mut [f32],
-) -> Vec<u32> {
+pub fn bound(codes: &Codes<'_>, query: &Query, changed: &[u32], uppers: &mut [f32]) -> Vec<u32> {
     let mut work = Work::of(ROWS.min(uppers.len()));
     let mut nearest = Found::default();
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {

@@ -9,7 +9,7 @@ use super::body::{self, Bounds, Coded, GROUP_BYTES, Line};
 
 /// The processor has AVX2.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Avx2(());
+pub struct Avx2(());
 
 impl Avx2 {
     pub(super) fn new() -> Option<Self> {

@@ -14,11 +14,11 @@ const ROWS: usize = 16;
 
 /// The processor has AVX-512 F, BW, DQ and VL.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Avx512(());
+pub struct Avx512(());
 
 /// The processor has VNNI beside those.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Avx512Vnni(());
+pub struct Avx512Vnni(());
 
 impl Avx512 {
     pub(super) fn new() -> Option<Self> {

@@ -5,11 +5,11 @@
 //! dimension stand for nothing, as the query has zeros there.
 
 /// Sums that are made beside each other: what one or two vector registers hold.
-pub(crate) const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// Numbers in a group of codes, and its bytes.
-pub(crate) const GROUP: usize = 32;
+pub(super) const GROUP: usize = 32;
 /// Bytes of a group.
-pub(crate) const GROUP_BYTES: usize = GROUP / 2;
+pub(super) const GROUP_BYTES: usize = GROUP / 2;
 /// Bytes of codes that the widest register holds; what is loaded past a query's end is within its padding.
 const WIDEST: usize = 64;
 /// The code of zero would be between two codes.
@@ -46,7 +46,7 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// A query as whole numbers of one byte, laid out as the rows of codes are.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Coded {
+pub struct Coded {
     stride: usize,
     low: Vec<i8>,
     high: Vec<i8>,
@@ -60,14 +60,14 @@ pub(crate) struct Coded {
 
 impl Coded {
     /// Of a vector with finite numbers.
-    pub(crate) fn of(query: &[f32]) -> Self {
+    pub fn of(query: &[f32]) -> Self {
         let mut coded = Self::sized(query.len());
         coded.set(query);
         coded
     }
 
     /// Of zeros, until it is set.
-    pub(crate) fn sized(dimension: usize) -> Self {
+    pub fn sized(dimension: usize) -> Self {
         let stride = Self::stride_of(dimension);
         let padded = stride.next_multiple_of(WIDEST);
         Self {
@@ -81,18 +81,18 @@ impl Coded {
     }
 
     /// Becomes that of another vector of the same dimension.
-    pub(crate) fn set(&mut self, query: &[f32]) {
+    pub fn set(&mut self, query: &[f32]) {
         super::Kernels::best().set(self, query);
     }
 
     /// Bytes of a row of a dimension.
-    pub(crate) fn stride_of(dimension: usize) -> usize {
+    pub fn stride_of(dimension: usize) -> usize {
         dimension.div_ceil(GROUP) * GROUP_BYTES
     }
 
     /// Bytes of a row.
     #[inline]
-    pub(crate) fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         self.stride
     }
 
@@ -164,13 +164,13 @@ pub(super) fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
 /// q · r = q · centre + scale · row's scale · (Σ codes · numbers − 7.5 · Σ numbers), give or take
 /// |q| · |error| + |rest| · |row's scale · (codes − 7.5)| and the rounding of these very sums.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line {
+pub struct Line {
     /// q · centre.
-    pub(crate) centre: f32,
+    pub centre: f32,
     scale: f32,
     middle: f32,
     /// Of q.
-    pub(crate) length: f32,
+    pub length: f32,
     /// The part of the error that is the same for all rows.
     spread: f32,
 }
@@ -178,7 +178,7 @@ pub(crate) struct Line {
 impl Line {
     /// Of a query of this length, whose dot product with the centre is `centre`, over rows no further off the centre
     /// than `reach`. What both sides round is less than `slack`.
-    pub(crate) fn new(query: &Coded, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
+    pub fn new(query: &Coded, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
         Self {
             centre,
             scale: query.scale,
@@ -191,16 +191,16 @@ impl Line {
 
 /// Where bounds are put: as many of each as there are rows.
 #[derive(Debug)]
-pub(crate) struct Bounds<'a> {
+pub struct Bounds<'a> {
     /// No dot product is greater; not a number for a row without a direction.
-    pub(crate) upper: &'a mut [f32],
+    pub upper: &'a mut [f32],
     /// None is less.
-    pub(crate) lower: &'a mut [f32],
+    pub lower: &'a mut [f32],
 }
 
 /// Scale and error of a row, each the upper half of an `f32`.
 #[inline(always)]
-pub(crate) fn unpack(packed: u32) -> (f32, f32) {
+pub fn unpack(packed: u32) -> (f32, f32) {
     (
         f32::from_bits(packed & 0xffff_0000),
         f32::from_bits(packed << 16),
@@ -208,7 +208,7 @@ pub(crate) fn unpack(packed: u32) -> (f32, f32) {
 }
 
 /// What the codes of a row stand for off the centre, up to the end of its padding.
-pub(crate) fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
+pub fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
     let (scale, _) = unpack(packed);
     let codes = row.chunks(GROUP_BYTES).flat_map(|group| {
         let low = group.iter().map(|byte| byte & 15);

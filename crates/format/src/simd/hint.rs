@@ -9,11 +9,11 @@
 )]
 
 /// Bytes that come from memory together.
-pub(crate) const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// Asks for the line of an element to be loaded; an element that is not there is left out.
 #[inline]
-pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
+pub fn prefetch<T>(slice: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = slice.get(at) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -26,7 +26,7 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
 
 /// The processor's count of ticks, if reading it costs less than asking for the time; for differences only.
 #[inline]
-pub(crate) fn ticks() -> Option<u64> {
+pub fn ticks() -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     {
         // SAFETY: every x86-64 has the counter, and Linux lets programs read it.

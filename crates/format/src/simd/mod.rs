@@ -21,21 +21,25 @@ mod tests;
 
 use std::sync::OnceLock;
 
-pub(crate) use body::{Bounds, Coded, Line, decode, unpack};
-pub(crate) use hint::{LINE, prefetch, ticks};
+pub use body::{Bounds, Coded, Line, decode, unpack};
+pub use hint::{LINE, prefetch, ticks};
 
 /// A set of instructions that this processor has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kernels {
+pub enum Kernels {
     /// What the compiler makes of the plain loops.
     Scalar,
     #[cfg(target_arch = "x86_64")]
+    /// AVX2 and FMA.
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "x86_64")]
+    /// AVX-512 F, BW and VL.
     Avx512(avx512::Avx512),
     #[cfg(target_arch = "x86_64")]
+    /// The same with VNNI.
     Avx512Vnni(avx512::Avx512Vnni),
     #[cfg(target_arch = "aarch64")]
+    /// NEON.
     Neon(neon::Neon),
 }
 
@@ -94,7 +98,7 @@ macro_rules! bodies {
             unsafe { inner(values) }
         }
 
-        pub(super) fn set(self, coded: &mut Coded, query: &[f32]) {
+        pub fn set(self, coded: &mut Coded, query: &[f32]) {
             #[target_feature(enable = $feature)]
             fn inner(coded: &mut Coded, query: &[f32]) {
                 body::set(coded, query);
@@ -118,13 +122,13 @@ use bodies;
 impl Kernels {
     /// The best that this processor has.
     #[inline]
-    pub(crate) fn best() -> Self {
+    pub fn best() -> Self {
         static BEST: OnceLock<Kernels> = OnceLock::new();
         *BEST.get_or_init(|| Self::all().pop().unwrap_or(Self::Scalar))
     }
 
     /// All that this processor has, the best last.
-    pub(crate) fn all() -> Vec<Self> {
+    pub fn all() -> Vec<Self> {
         #[cfg_attr(
             not(any(target_arch = "x86_64", target_arch = "aarch64")),
             expect(unused_mut, reason = "there is one")
@@ -143,7 +147,7 @@ impl Kernels {
 
     /// The dot product of two vectors of one length, summed in sixteen lanes.
     #[inline]
-    pub(crate) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
+    pub fn dot(self, a: &[f32], b: &[f32]) -> f32 {
         dispatch!(self, kernels => kernels.dot(a, b), body::dot(a, b))
     }
 
@@ -152,7 +156,7 @@ impl Kernels {
     /// # Panics
     /// If `rows` is not `out.len()` rows of the query's stride.
     #[inline]
-    pub(crate) fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
         assert_eq!(
             rows.len(),
             query.stride() * out.len(),
@@ -163,19 +167,19 @@ impl Kernels {
 
     /// What the dot products of the rows lie between.
     #[inline]
-    pub(crate) fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+    pub fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
         dispatch!(self, kernels => kernels.bounds(line, sums, scales, out), body::bounds(line, sums, scales, out));
     }
 
     /// Calls `f` with the places, ascending, of the values that are at least `least`. None is that is not a number.
     #[inline]
-    pub(crate) fn reaching(self, values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
+    pub fn reaching(self, values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
         dispatch!(self, kernels => kernels.reaching(values, least, f), body::reaching(values, least, f));
     }
 
     /// The place of the first greatest value; 0 if there is none that is a number.
     #[inline]
-    pub(crate) fn greatest(self, values: &[f32]) -> usize {
+    pub fn greatest(self, values: &[f32]) -> usize {
         dispatch!(self, kernels => kernels.greatest(values), body::greatest(values))
     }
 
@@ -187,7 +191,7 @@ impl Kernels {
 
     /// Codes of what a vector is off the centre; returns its scale and error, packed.
     #[inline]
-    pub(crate) fn quantise(self, off: &[f32], codes: &mut [u8]) -> u32 {
+    pub fn quantise(self, off: &[f32], codes: &mut [u8]) -> u32 {
         dispatch!(self, kernels => kernels.quantise(off, codes), body::quantise(off, codes))
     }
 }

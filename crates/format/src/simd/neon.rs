@@ -9,7 +9,7 @@ use super::body::{self, Bounds, Coded, GROUP_BYTES, Line};
 
 /// The processor has NEON.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Neon(());
+pub struct Neon(());
 
 impl Neon {
     pub(super) fn new() -> Option<Self> {

@@ -1,8 +1,8 @@
 //! Lists of events that an index keeps, base and delta joined: by type, by session.
 
 use super::View;
+use crate::append::AppendVec;
 use crate::base::sessions::Session;
-use crate::delta::append::AppendVec;
 use crate::delta::log::SessionSlot;
 use crate::error::{Error, Result};
 use crate::types::{EventType, Lsn, Micros, NodeId, SessionId};

@@ -22,9 +22,9 @@ pub use commits::Committed;
 pub use lists::Ids;
 pub use node::Node;
 pub use session_ids::SessionIds;
-pub(crate) use strength::{Shares, strength_after};
+pub use strength::{Shares, strength_after};
 pub use ties::{Direction, Tie, Ties};
-pub(crate) use web::Web;
+pub use web::Web;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -39,6 +39,19 @@ use crate::error::{Error, Result};
 use crate::event::{Edge, Event, Graph};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 use bound::Bound;
+
+impl Brain {
+    /// A view of all that is published.
+    #[inline]
+    pub fn view(self: &Arc<Self>) -> View {
+        View::new(self.clone(), self.delta.log.published())
+    }
+
+    /// A view of all that is applied, published or not: for the writer alone.
+    pub fn pending_view(self: &Arc<Self>) -> View {
+        View::new(self.clone(), self.delta.log.applied())
+    }
+}
 
 /// A brain up to one LSN.
 #[derive(Debug, Clone)]
@@ -90,7 +103,7 @@ impl View {
     }
 
     /// True if that moment lies before the base, so that history has to be undone.
-    pub(crate) fn before_base(&self) -> bool {
+    pub fn before_base(&self) -> bool {
         self.is_as_of() && self.at.lsn < self.identity().base_lsn
     }
 

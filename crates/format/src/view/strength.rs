@@ -8,7 +8,7 @@ use crate::base::node::Raw;
 use crate::types::{EventType, Flags, Micros};
 
 /// Strength after a decay run of a base event about which the journal says nothing.
-pub(crate) fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
+pub fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
     let rate = if record.lambda() > 0.0 {
         record.lambda()
     } else {
@@ -27,7 +27,7 @@ pub(crate) fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) ->
 /// Which shares of their confidence no events of a block are stronger than at a time, but for what is rounded, if the
 /// journal says nothing about them: each part of the formula at its most.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shares {
+pub struct Shares {
     /// Of those with the rate of each type.
     of_types: [f64; 6],
     /// Of those with a rate of their own.
@@ -35,7 +35,8 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(crate) fn at_most(peak: &Peak, time: Micros, rates: &[f32; 6]) -> Self {
+    /// The largest shares that records within a peak can have at a time.
+    pub fn at_most(peak: &Peak, time: Micros, rates: &[f32; 6]) -> Self {
         let of = |rate| share(rate, time, peak.last_accessed, peak.access_count);
         Self {
             of_types: rates.map(of),
@@ -48,7 +49,7 @@ impl Shares {
     }
 
     /// Of the events of a block.
-    pub(crate) fn of_block(&self, peak: &Peak) -> f64 {
+    pub fn of_block(&self, peak: &Peak) -> f64 {
         if peak.is_pinned {
             return 1.0;
         }
@@ -57,7 +58,7 @@ impl Shares {
     }
 
     /// Of one event of such a block.
-    pub(crate) fn of_event(&self, record: Raw<'_>) -> f64 {
+    pub fn of_event(&self, record: Raw<'_>) -> f64 {
         if record.flags().has(Flags::PINNED) {
             1.0
         } else if record.lambda() > 0.0 {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::View;
 use crate::base::terms::Terms;
+use crate::delta::DeltaTerms;
 use crate::error::{Error, Result};
-use crate::text::{DeltaTerms, Texts};
 use crate::types::NodeId;
 
 impl View {
     /// The term indexes of base and delta. What the base's does not cover, the delta's does: at least up to
     /// this view's last event. The first call after a commit adds that commit's texts.
-    pub(crate) fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
+    pub fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
         let base = self.brain.base.terms()?;
         let first = base.map_or(0, |terms| terms.events());
         let delta = self.brain.delta.terms.until(first, self.end(), |id| {
@@ -28,12 +28,6 @@ impl View {
             }
         })?;
         Ok((base, delta))
-    }
-
-    /// The texts of the moment asked about, to be searched.
-    pub fn texts(&self) -> Result<Texts<'_>> {
-        let (base, delta) = self.terms()?;
-        Ok(Texts::new(base, Some(delta), self.end()))
     }
 
     /// The id after the last, as indexes have it.

@@ -12,7 +12,7 @@ use crate::types::{Flags, NodeId};
 
 /// The graph of a view.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Web<'v> {
+pub struct Web<'v> {
     view: &'v View,
     adjacency: Adjacency<'v>,
     forgotten: Forgotten<'v>,
@@ -26,7 +26,7 @@ pub(crate) struct Web<'v> {
 
 impl View {
     /// The graph, made ready for a walk.
-    pub(crate) fn web(&self) -> Result<Web<'_>> {
+    pub fn web(&self) -> Result<Web<'_>> {
         Ok(Web {
             view: self,
             adjacency: self.brain.base.adjacency()?,
@@ -41,7 +41,7 @@ impl View {
 
 impl View {
     /// What replaces events of the base, as far as it was worked out; none of a moment before now.
-    pub(crate) fn replacements(&self) -> Option<Replacements<'_>> {
+    pub fn replacements(&self) -> Option<Replacements<'_>> {
         let changes = &self.brain.delta.replacements;
         let seen = || changes.partition_point(changes.len(), |&lsn| lsn <= self.lsn());
         (!self.is_as_of()).then(|| self.brain.base.replacements(seen()))
@@ -50,13 +50,13 @@ impl View {
 
 impl<'v> Web<'v> {
     /// The view.
-    pub(crate) fn view(&self) -> &'v View {
+    pub fn view(&self) -> &'v View {
         self.view
     }
 
     /// The edges of an event, by (other event, type).
     #[inline]
-    pub(crate) fn ties(&self, id: NodeId, direction: Direction) -> Result<Ties<'v>> {
+    pub fn ties(&self, id: NodeId, direction: Direction) -> Result<Ties<'v>> {
         let base = if id.0 >= self.base_nodes {
             Neighbours::default()
         } else {
@@ -74,7 +74,7 @@ impl<'v> Web<'v> {
     /// The other ends and the types of an event's edges, in place and in the order of `ties`; none where only `ties`
     /// can tell.
     #[inline(always)]
-    pub(crate) fn plain(&self, id: NodeId, direction: Direction) -> Option<(&'v [u32], &'v [u8])> {
+    pub fn plain(&self, id: NodeId, direction: Direction) -> Option<(&'v [u32], &'v [u8])> {
         if self.before_base || !self.is_plain(id) {
             return None;
         }
@@ -93,7 +93,7 @@ impl<'v> Web<'v> {
 
     /// As `is_forgotten`, of an event of which it is known already: then it costs no record.
     #[inline(always)]
-    pub(crate) fn known_forgotten(&self, id: NodeId) -> Option<bool> {
+    pub fn known_forgotten(&self, id: NodeId) -> Option<bool> {
         if id.0 >= self.based || !(self.is_unchanged || self.view.is_plain(id)) {
             return None;
         }
@@ -102,7 +102,7 @@ impl<'v> Web<'v> {
 
     /// True if an event is hidden, as of now whatever the moment.
     #[inline]
-    pub(crate) fn is_forgotten(&self, id: NodeId) -> Result<bool> {
+    pub fn is_forgotten(&self, id: NodeId) -> Result<bool> {
         if id.0 >= self.view.at.nodes {
             return Err(self.unknown(id));
         }
@@ -139,19 +139,19 @@ impl<'v> Web<'v> {
 
     /// Has the event itself loaded, likewise.
     #[inline]
-    pub(crate) fn expect_event(&self, id: NodeId) {
+    pub fn expect_event(&self, id: NodeId) {
         self.view.brain.base.expect(id);
     }
 
     /// Has the places of an event's edges loaded: for an event that the walk comes to in a while.
     #[inline]
-    pub(crate) fn expect(&self, id: NodeId, direction: Direction) {
+    pub fn expect(&self, id: NodeId, direction: Direction) {
         self.adjacency.expect(id, direction == Direction::Outgoing);
     }
 
     /// Has the edges themselves loaded, of an event that was expected a while ago.
     #[inline]
-    pub(crate) fn expect_edges(&self, id: NodeId, direction: Direction) {
+    pub fn expect_edges(&self, id: NodeId, direction: Direction) {
         self.adjacency
             .expect_edges(id, direction == Direction::Outgoing);
     }

@@ -9,7 +9,7 @@ use amem_format::view::Node;
 use serde_json::Value;
 
 /// The attribute: `instance`, `event`, `time` (µs, recorded there) and `agent`.
-pub use amem_format::query::attributes::ORIGIN;
+pub use amem_format::attributes::ORIGIN;
 
 use crate::error::{Error, Result};
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use amem_format::embed::Embedder;
+use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::journal::op::{NewNode, Op};
-use amem_format::query::attributes;
 use amem_format::{EdgeType, NodeId, SessionId, limits};
+use amem_query::embed::Embedder;
 use uuid::Uuid;
 
 use super::Planning;

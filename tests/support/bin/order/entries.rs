@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::append::Link;
 use super::entry::{END, Events, Held, Node, Slot, Span, State};
 use super::graph::{EdgeSlot, EdgeVersion, Edges};
 use super::log::{Entry, Log, SessionVersion, Sessions};
 use super::structures::beside;
 use super::terms::LazyTerms;
+use crate::append::Link;
 use crate::journal::frame::Kind;
 use crate::journal::op::Commit;
 use crate::publish::{self, Applied};

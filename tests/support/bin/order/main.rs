@@ -14,33 +14,31 @@
 
 mod sync;
 
-use amem_format::{error, event, journal, types};
+use amem_format::{analyzer, error, event, journal, types};
+
+#[path = "../../../../crates/format/src/append.rs"]
+mod append;
 
 #[path = "../../../../crates/format/src/publish.rs"]
 mod publish;
 
 #[path = "../../../../crates/format/src/delta"]
 mod delta {
-    pub mod append;
     pub mod entry;
     pub mod graph;
     pub mod log;
+    pub mod postings;
     pub mod skiplist;
     pub mod sparse;
     pub mod terms;
     mod touched;
 
+    pub use postings::DeltaTerms;
+
     #[path = "../../../../tests/support/bin/order/entries.rs"]
     pub mod entries;
     #[path = "../../../../tests/support/bin/order/structures.rs"]
     pub mod structures;
-}
-
-#[path = "../../../../crates/format/src/text"]
-mod text {
-    pub use amem_format::text::{Analyzer, TermCounts};
-    pub use delta::DeltaTerms;
-    mod delta;
 }
 
 #[path = "../../../../crates/format/src/base"]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::append::{AppendVec, Key, Link, Trie};
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
 use super::touched::Touched;
+use crate::append::{AppendVec, Key, Link, Trie};
 use crate::spawn;
 use crate::types::NodeId;
 
@@ -59,7 +59,7 @@ pub(crate) fn chain() {
     beside(chain, write, |Chain(entries, newest)| {
         let mut at = newest.get();
         let mut expected = at;
-        while at != super::append::NONE {
+        while at != crate::append::NONE {
             let Some((value, older)) = entries.get(at) else {
                 panic!("wrong: the chain is cut at {at}");
             };

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use amem_client::Reader;
-use amem_format::{EventType, NodeId, verify};
+use amem_doctor::verify;
+use amem_format::{EventType, NodeId};
 use amem_tests::ledger::{Told, Verdict};
 
 use crate::world::{Failure, LEDGERS, MIXED, SEED_EVENTS, World, brought};

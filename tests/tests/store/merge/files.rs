@@ -1,9 +1,10 @@
 //! Files of other layouts, which have no history, beside brains that were made of such.
 
 use amem_format::event::{Attributes, Event, MemoryGraph};
-use amem_format::foreign::{CompatOptions, write_compatible};
 use amem_format::view::View;
-use amem_format::{EventType, Flags, Micros, NodeId, SessionId, spec1};
+use amem_format::{EventType, Flags, Micros, NodeId, SessionId};
+use amem_interop::foreign::{CompatOptions, write_compatible};
+use amem_interop::spec1;
 use amem_store::{Incoming, Merged, Mutation, Other, Store};
 
 use super::World;

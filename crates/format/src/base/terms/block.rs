@@ -36,7 +36,7 @@ impl Block {
 
     /// Decodes a record at the start of `bytes`.
     #[inline]
-    pub(super) fn decode(bytes: &[u8]) -> Self {
+    pub fn decode(bytes: &[u8]) -> Self {
         Self {
             last: get_u32(bytes, 0),
             offset: get_u32(bytes, 4),

@@ -1,9 +1,9 @@
 //! The postings of texts that no index covers yet, by term, kept small in memory.
 
 use super::COUNT_MAX;
+use crate::analyzer::{Analyzer, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::NODES_MAX;
-use crate::text::{Analyzer, Numbers};
 
 /// What new texts say.
 #[derive(Debug, Default)]

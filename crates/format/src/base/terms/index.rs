@@ -5,9 +5,9 @@
 //! Not here: how an index is made (`merge`).
 
 use super::{BLOCK_POSTINGS, Block, COUNT_MAX, Decoded, Postings, WHAT};
+use crate::analyzer::{ANALYZER_VERSION, TERM_BYTES_MAX};
 use crate::bytes::{align_up, get_u16, get_u32, get_u64};
 use crate::error::{Error, Result};
-use crate::text::{ANALYZER_VERSION, TERM_BYTES_MAX};
 
 const HEADER_BYTES: u64 = 64;
 const ENTRY_BYTES: u64 = 24;

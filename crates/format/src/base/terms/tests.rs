@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::analyzer::{Analyzer, TermCounts};
 use crate::error::{Error, Result};
-use crate::text::{Analyzer, TermCounts};
 
 /// Postings by term, and the length of each text.
 #[derive(Debug, Default, PartialEq)]

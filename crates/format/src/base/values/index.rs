@@ -70,13 +70,13 @@ impl<'a> Values<'a> {
     }
 
     /// The events of a block of a list, in place of what `out` held.
-    pub(crate) fn decode(&self, list: &List<'_>, block: u32, out: &mut Vec<u32>) -> Result<()> {
+    pub fn decode(&self, list: &List<'_>, block: u32, out: &mut Vec<u32>) -> Result<()> {
         let decoded = list.decode(block, out);
         decoded.map_err(|why| self.section.bad(0, why))
     }
 
     /// Appends all events of a list.
-    pub(crate) fn append_all(&self, list: &List<'_>, out: &mut Vec<u32>) -> Result<()> {
+    pub fn append_all(&self, list: &List<'_>, out: &mut Vec<u32>) -> Result<()> {
         list.append_all(out).map_err(|why| self.section.bad(0, why))
     }
 
@@ -101,7 +101,7 @@ impl<'a> Values<'a> {
     }
 
     /// True if the lists end where the section does.
-    pub(crate) fn ends_with_its_lists(&self) -> bool {
+    pub fn ends_with_its_lists(&self) -> bool {
         let end = self
             .starts
             .last()

@@ -67,13 +67,13 @@ impl<'a> List<'a> {
     }
 
     /// Replaces `out` by the events of a block, which is below `blocks`; or says what is wrong with them.
-    pub(crate) fn decode(&self, block: u32, out: &mut Vec<u32>) -> Result<(), &'static str> {
+    pub fn decode(&self, block: u32, out: &mut Vec<u32>) -> Result<(), &'static str> {
         out.clear();
         self.append(block, out)
     }
 
     /// Appends all of its events.
-    pub(crate) fn append_all(&self, out: &mut Vec<u32>) -> Result<(), &'static str> {
+    pub fn append_all(&self, out: &mut Vec<u32>) -> Result<(), &'static str> {
         (0..self.blocks()).try_for_each(|block| self.append(block, out))
     }
 

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::list::encode;
 use super::{VALUES_VERSION, Values};
+use crate::base::image::Body;
+use crate::base::merge::edited;
 use crate::error::{Error, Result};
-use crate::fold::image::Body;
-use crate::fold::merge::edited;
 
 /// What is other than in an older section: pairs of a hash and an event, in any order, none twice.
 #[derive(Debug, Default)]

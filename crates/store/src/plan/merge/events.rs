@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
+use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::journal::op::{Carried, NewNode, Op, Touches};
-use amem_format::query::attributes;
 use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;

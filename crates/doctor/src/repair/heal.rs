@@ -1,0 +1,278 @@
+//! Single flipped bits and lost section headers, found by trying: the checksum of a range tells when it is
+//! right again.
+//!
+//! With 64 bits of checksum and some hundred thousand tries a wrong answer does not happen in practice.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Report;
+use crate::verify::Finding;
+use amem_format::base::chunk::Chunk;
+use amem_format::base::header::Header;
+use amem_format::base::section::{ALIGN, HEADER, Table, tag};
+use amem_format::bytes::{align_up, get_u64};
+use amem_format::journal::frame;
+use amem_format::journal::frame::Found;
+use amem_format::journal::head::{Head, PAGE};
+use amem_format::journal::scan;
+use amem_format::journal::scan::{Next, Position};
+use amem_format::types::Lsn;
+
+/// Longer ranges are not tried: each bit costs a checksum of the range.
+const TRIED_BYTES_MAX: usize = 32 << 10;
+/// A section of more ranges than this (of a MiB each) does not get its header back.
+const RANGES_TRIED_MAX: usize = 10_000;
+/// Bytes of one range in the checksums section, and of its count and own sum.
+const RANGE: usize = 24;
+/// Every base begins with its header, under a checksum of its own: so the list of ranges begins with this.
+const FIRST_RANGE: [u64; 2] = [0, 64];
+
+/// Puts right what one flipped bit each has damaged, as far as checksums tell.
+pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
+    let Some((place, len)) = find_checksums(bytes).or_else(|| heal_checksums(bytes, report)) else {
+        return;
+    };
+    let chunks = ranges(&bytes[place..place + len]);
+    for (at, chunk) in chunks.iter().enumerate() {
+        let Some(range) = slice_mut(bytes, chunk) else {
+            continue;
+        };
+        if xxh3_64(range) == chunk.sum {
+            continue;
+        }
+        if let Some(bit) = flip_until(range, |range| xxh3_64(range) == chunk.sum) {
+            tell(report, "base", chunk.offset + bit as u64 / 8);
+        } else if let Some(head) = section_head(chunk, &chunks[at + 1..]) {
+            range.copy_from_slice(&head);
+            tell(report, "section header", chunk.offset);
+        }
+    }
+    let covered = chunks.last().map_or(0, |c| c.offset.saturating_add(c.len));
+    if let Some(journal) = frame_base(bytes, covered, place as u64, len as u64, report) {
+        heal_journal(bytes, journal, report);
+    }
+}
+
+fn tell(report: &mut Report, part: &str, at: u64) {
+    report.healed.push(Finding {
+        part: part.to_owned(),
+        offset: Some(at),
+        why: "put right by its checksum".to_owned(),
+    });
+}
+
+fn slice_mut<'b>(bytes: &'b mut [u8], chunk: &Chunk) -> Option<&'b mut [u8]> {
+    let from = usize::try_from(chunk.offset).ok()?;
+    let to = from.checked_add(usize::try_from(chunk.len).ok()?)?;
+    bytes.get_mut(from..to)
+}
+
+/// The tag and length that a section's header must have had: a section is some of the ranges behind it.
+fn section_head(chunk: &Chunk, behind: &[Chunk]) -> Option<[u8; HEADER as usize]> {
+    if chunk.len != HEADER {
+        return None;
+    }
+    let mut len = 0u64;
+    let lens = behind.iter().map(|c| {
+        len = len.saturating_add(c.len);
+        len
+    });
+    for len in std::iter::once(0).chain(lens.take(RANGES_TRIED_MAX)) {
+        for tag in 0..=u8::MAX {
+            let mut head = [tag; HEADER as usize];
+            head[1..].copy_from_slice(&len.to_le_bytes());
+            if xxh3_64(&head) == chunk.sum {
+                return Some(head);
+            }
+        }
+    }
+    None
+}
+
+/// Flips each bit in turn until `right`; leaves the bytes as they were if none helps.
+fn flip_until(bytes: &mut [u8], right: impl Fn(&[u8]) -> bool) -> Option<usize> {
+    if bytes.len() > TRIED_BYTES_MAX {
+        return None;
+    }
+    for bit in 0..bytes.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        if right(bytes) {
+            return Some(bit);
+        }
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    None
+}
+
+/// The list of checksums, wherever it stands: it is known by its first range and its own sum.
+fn find_checksums(bytes: &[u8]) -> Option<(usize, usize)> {
+    let first = FIRST_RANGE.map(u64::to_le_bytes).concat();
+    (0..bytes.len()).step_by(ALIGN as usize).find_map(|at| {
+        if bytes.get(at + 8..at + 24)? != first {
+            return None;
+        }
+        let count = usize::try_from(get_u64(bytes, at)).ok()?;
+        let own = count.checked_mul(RANGE)?.checked_add(8)?;
+        let section = bytes.get(at..at.checked_add(own)?.checked_add(8)?)?;
+        (get_u64(section, own) == xxh3_64(&section[..own])).then_some((at, own + 8))
+    })
+}
+
+/// The list itself may be what is damaged: then it stands where its section says.
+fn heal_checksums(bytes: &mut [u8], report: &mut Report) -> Option<(usize, usize)> {
+    let len = bytes.len() as u64;
+    let header = Header::decode(bytes, len).ok()?;
+    let table = Table::walk(header.sections(), len, |at, len| {
+        bytes.get(at as usize..at.checked_add(len)? as usize)
+    });
+    let place = table.ok()?.find(tag::CHECKSUMS)?;
+    let range = place.offset as usize..(place.offset + place.len) as usize;
+    let section = bytes.get_mut(range.clone())?;
+    let own = section.len().checked_sub(8).filter(|&own| own >= 8)?;
+    let right = |section: &[u8]| {
+        get_u64(section, 0).checked_mul(RANGE as u64) == Some(own as u64 - 8)
+            && get_u64(section, own) == xxh3_64(&section[..own])
+    };
+    flip_until(section, right)?;
+    tell(report, "checksums", place.offset);
+    Some((range.start, range.len()))
+}
+
+fn ranges(section: &[u8]) -> Vec<Chunk> {
+    let list = &section[8..section.len() - 8];
+    list.chunks_exact(RANGE)
+        .map(|range| Chunk {
+            offset: get_u64(range, 0),
+            len: get_u64(range, 8),
+            sum: get_u64(range, 16),
+        })
+        .collect()
+}
+
+/// What stands around the checksums has one right form: padding, their own head, padding up to the journal.
+/// Returns where the journal begins.
+fn frame_base(
+    bytes: &mut [u8],
+    covered: u64,
+    place: u64,
+    len: u64,
+    report: &mut Report,
+) -> Option<u64> {
+    let head = place.checked_sub(HEADER)?;
+    let journal = match (place + len).is_multiple_of(PAGE) {
+        true => place + len,
+        false => align_up(place + len + HEADER, PAGE)?,
+    };
+    let mut right = padding(covered, head)?;
+    right.push(tag::CHECKSUMS);
+    right.extend_from_slice(&len.to_le_bytes());
+    put_right(bytes, covered, &right, report);
+    put_right(bytes, place + len, &padding(place + len, journal)?, report);
+    Some(journal)
+}
+
+/// A padding section between two positions, or nothing.
+fn padding(from: u64, to: u64) -> Option<Vec<u8>> {
+    let len = to.checked_sub(from)?;
+    if len == 0 {
+        return Some(Vec::new());
+    }
+    if len > PAGE + HEADER {
+        return None;
+    }
+    let mut section = vec![tag::PADDING];
+    section.extend_from_slice(&len.checked_sub(HEADER)?.to_le_bytes());
+    section.resize(len as usize, 0);
+    Some(section)
+}
+
+fn put_right(bytes: &mut [u8], at: u64, right: &[u8], report: &mut Report) {
+    let range = at as usize..at as usize + right.len();
+    if let Some(found) = bytes.get_mut(range)
+        && found != right
+    {
+        found.copy_from_slice(right);
+        tell(report, "padding", at);
+    }
+}
+
+/// The head page, then every frame that one flipped bit keeps from being the next.
+fn heal_journal(bytes: &mut [u8], at: u64, report: &mut Report) {
+    let Some(page) = bytes.get_mut(at as usize..(at + PAGE) as usize) else {
+        return;
+    };
+    let head = match Head::decode(page, at) {
+        Ok(head) => head,
+        Err(_) => {
+            let front = &mut page[..HEAD_TRIED];
+            if flip_until(front, |front| Head::decode(front, at).is_ok()).is_none() {
+                return;
+            }
+            tell(report, "journal head", at);
+            match Head::decode(page, at) {
+                Ok(head) => head,
+                Err(_) => return,
+            }
+        }
+    };
+    put_right(bytes, at, &head.encode(), report);
+    let mut position = Position {
+        at: at + 2 * PAGE,
+        lsn: head.base_lsn,
+        checksum: head.seed(),
+    };
+    loop {
+        let Some(rest) = bytes.get_mut(position.at as usize..) else {
+            return;
+        };
+        match scan::next(rest, position) {
+            Ok(Next::Transaction { after, .. }) => position = after,
+            Ok(Next::End { torn: Some(_) }) => {
+                let Some(healed) = heal_frame(rest, position) else {
+                    return;
+                };
+                tell(report, "journal", healed);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The part of the head page that its checksum covers, with the checksum.
+const HEAD_TRIED: usize = 96;
+
+/// Puts right the first frame of a transaction that is not whole. Returns where the bit was.
+fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
+    let mut at = from;
+    loop {
+        let skip = (at.at - from.at) as usize;
+        let rest = bytes.get_mut(skip..)?;
+        let expected = Lsn(at.lsn.0 + 1);
+        if let Found::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
+            at = Position {
+                at: frame.end,
+                lsn: frame.header.lsn,
+                checksum: frame.checksum,
+            };
+            continue;
+        }
+        // The length may be what is wrong, so it does not bound what is tried; what is tried is short.
+        let is_frame = |rest: &[u8]| {
+            matches!(
+                frame::decode(rest, at.at, expected, at.checksum),
+                Found::Frame(_)
+            )
+        };
+        let len = rest.len();
+        let claimed = frame::encoded_len(amem_format::bytes::get_u32(rest.get(..4)?, 0) as usize);
+        let tried = claimed.clamp(frame::HEADER, TRIED_BYTES_MAX).min(len);
+        for bit in 0..tried * 8 {
+            rest[bit / 8] ^= 1 << (bit % 8);
+            if is_frame(rest) {
+                return Some(at.at + bit as u64 / 8);
+            }
+            rest[bit / 8] ^= 1 << (bit % 8);
+        }
+        return None;
+    }
+}

@@ -1,0 +1,377 @@
+//! Reading a damaged base record by record: what each event and edge says, and what of it is gone.
+//!
+//! Promises: every event keeps its id; a time out of order costs an event its time alone; what was erased stays so.
+//! Not here: making a base of it (`rebuild`), which times to believe (`times`).
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::{LOST, Report, lose, times};
+use crate::verify::{self, Finding};
+use amem_format::attributes;
+use amem_format::base::header::{Header, VECTORS_ALIGN};
+use amem_format::base::node;
+use amem_format::base::node::Record;
+use amem_format::base::section::tag;
+use amem_format::base::{Base, edge};
+use amem_format::bytes::{get_f32, get_i64, put_i64};
+use amem_format::event::{Attributes, Edge, Event};
+use amem_format::types::{EventType, Flags, Micros, NodeId, SessionId};
+
+/// Where the recorded time stands in a node record (FORMAT.md, "Node record").
+const CREATED_AT: usize = 12;
+
+/// A damaged base while it is read.
+pub(super) struct Reading<'b> {
+    base: &'b Base,
+    header: &'b Header,
+    /// Ranges whose checksum does not hold, or all there is.
+    unproven: Vec<Range<u64>>,
+}
+
+impl<'b> Reading<'b> {
+    /// Tells of every range whose checksum does not hold: what reads well there may still have changed.
+    pub(super) fn new(base: &'b Base, report: &mut Report) -> Self {
+        let mut unproven = Vec::new();
+        match base.checksums() {
+            Ok(checksums) => {
+                for chunk in checksums.iter() {
+                    let bytes = base.map().slice(chunk.offset, chunk.len);
+                    if chunk.check(bytes, "range").is_err() {
+                        unproven.push(chunk.offset..chunk.offset.saturating_add(chunk.len));
+                        report.doubtful.push(Finding {
+                            part: "base".into(),
+                            offset: Some(chunk.offset),
+                            why: format!("{} bytes do not match their checksum", chunk.len),
+                        });
+                    }
+                }
+            }
+            Err(e) => {
+                unproven.push(0..u64::MAX);
+                let mut finding = Finding::from(e);
+                finding.why = format!("all of the base is unproven: {}", finding.why);
+                report.doubtful.push(finding);
+            }
+        }
+        Self {
+            base,
+            header: base.header(),
+            unproven,
+        }
+    }
+
+    /// An event for each place of the node table; those in the place of a lost one are empty.
+    pub(super) fn events(&self, report: &mut Report) -> Vec<Event> {
+        let ids = || (0..self.base.nodes()).map(NodeId);
+        let records: Vec<Option<Record>> = ids().map(|id| self.record(id)).collect();
+        let read: Vec<_> = records.iter().map(|r| r.map(|r| r.created_at)).collect();
+        let times = times::in_order(&read, self.base.identity().base_time);
+        let placed = self.placed_texts(&records);
+        let happened = self.event_times(report);
+        let mut out = Vec::with_capacity(records.len());
+        for (((id, record), created_at), is_placed) in ids().zip(&records).zip(times).zip(placed) {
+            let Some(record) = record else {
+                let why = format!("event {id}, all but its place");
+                lose(report, "node record", self.record_at(id), why);
+                out.push(empty(id, created_at, happened.get(&id).copied()));
+                continue;
+            };
+            let record = self.erased_or_not(*record, is_placed, report);
+            let event_time = happened.get(&id).copied();
+            out.push(Event {
+                event_time,
+                ..self.event(&record, created_at, report)
+            });
+        }
+        out
+    }
+
+    fn record_at(&self, id: NodeId) -> u64 {
+        self.header.node_table + id.0 * node::LEN as u64
+    }
+
+    /// A record that can be read. One that only a time before 1970 makes unreadable has lost no more than that: it
+    /// gets a time that no event can have, which is put in order with the others.
+    fn record(&self, id: NodeId) -> Option<Record> {
+        if let Ok(record) = self.base.record(id) {
+            return Some(record);
+        }
+        let at = self.record_at(id);
+        let bytes = self.base.map().slice(at, node::LEN as u64)?;
+        let mut bytes: [u8; node::LEN] = bytes.try_into().ok()?;
+        if get_i64(&bytes, CREATED_AT) >= 0 {
+            return None;
+        }
+        put_i64(&mut bytes, CREATED_AT, Micros::MAX.0);
+        let record = Record::decode(&bytes, at).ok()?;
+        (record.id == id).then_some(record)
+    }
+
+    /// Which events have a text that stands in its place: it begins where the one before ends, and ends where the
+    /// next begins, so that no bytes of it are another's.
+    fn placed_texts(&self, records: &[Option<Record>]) -> Vec<bool> {
+        let mut out = vec![false; records.len()];
+        // The text before: whose it is, and whether it begins in its place.
+        let mut before: Option<(usize, bool)> = None;
+        let mut end = 0u64;
+        for (at, record) in records.iter().enumerate() {
+            let Some(record) = record.filter(|r| r.content_len > 0) else {
+                continue;
+            };
+            let follows = record.content_offset == end;
+            if let Some((last, begins)) = before.replace((at, follows)) {
+                out[last] = begins && follows;
+            }
+            end = record
+                .content_offset
+                .saturating_add(record.content_len.into());
+        }
+        // Behind the last text is padding up to the vectors.
+        let end = self.header.content.saturating_add(end);
+        let gap = self.header.vectors.checked_sub(end);
+        if let Some((last, begins)) = before {
+            out[last] = begins && gap.is_some_and(|gap| gap < VECTORS_ALIGN);
+        }
+        out
+    }
+
+    /// A record that says it was erased and still has values: one of both is damage. No base is written with the text
+    /// of an erased event in it, so that a whole text in its place, under a record whose checksum fails, disproves
+    /// the mark. Whatever is less certain stays erased, and loses those values.
+    fn erased_or_not(&self, record: Record, is_placed: bool, report: &mut Report) -> Record {
+        let (id, at) = (record.id, self.record_at(record.id));
+        if !record.flags.has(Flags::ERASED) || !self.has_values(&record) {
+            return record;
+        }
+        let text = self.base.text(&record);
+        let is_whole = is_placed && text.is_ok_and(|text| !text.is_empty());
+        if is_whole && self.is_unproven(at..at + node::LEN as u64) {
+            report.doubtful.push(Finding {
+                part: "node record".into(),
+                offset: Some(at),
+                why: format!(
+                    "event {id} was marked as erased: its text is whole, so that the mark is damage, and is taken off"
+                ),
+            });
+            let flags = record.flags.without(Flags::ERASED);
+            return Record { flags, ..record };
+        }
+        let why = format!(
+            "what event {id} still has: it is marked as erased, and as nothing disproves that it stays erased"
+        );
+        lose(report, "node record", at, why);
+        Record {
+            content_offset: 0,
+            content_len: 0,
+            flags: record.flags.without(Flags::VECTOR),
+            ..record
+        }
+    }
+
+    /// True if an event has what no erased one has: where it was merged from may stay.
+    fn has_values(&self, record: &Record) -> bool {
+        let json = || self.base.attributes().and_then(|all| all.get(record.id));
+        let more = || {
+            let json = json().ok().flatten();
+            json.is_some_and(|json| !attributes::is_only_origin(json))
+        };
+        record.content_len > 0
+            || record.flags.has(Flags::VECTOR)
+            || record.flags.has(Flags::ATTRIBUTES) && more()
+    }
+
+    /// True if some of it is under a checksum that does not hold.
+    pub(super) fn is_unproven(&self, range: Range<u64>) -> bool {
+        let touches = |r: &Range<u64>| r.start < range.end && range.start < r.end;
+        self.unproven.iter().any(touches)
+    }
+
+    fn event(&self, record: &Record, created_at: Micros, report: &mut Report) -> Event {
+        let id = record.id;
+        let mut gone = Vec::new();
+        if record.created_at != created_at {
+            gone.push("time");
+            let why = format!(
+                "when event {id} was recorded: its time is out of order, and is the nearest one in order now"
+            );
+            lose(report, "node record", self.record_at(id), why);
+        }
+        let text = match self.base.text(record) {
+            Ok(text) => text.into_owned(),
+            Err(e) => {
+                gone.push("text");
+                let mut lost = Finding::from(e);
+                lost.why = format!("that of event {id}: {}", lost.why);
+                report.lost.push(lost);
+                String::new()
+            }
+        };
+        let vector = self.vector(record, &mut gone, report);
+        let mut attributes = self.attributes(record, &mut gone, report);
+        if record.flags.has(Flags::ERASED) {
+            // Where it was merged from has to stay alone: by that a merge knows not to bring it back.
+            if let Some(of) = &mut attributes {
+                of.retain(|key, _| key == attributes::ORIGIN);
+            }
+        } else if !gone.is_empty() {
+            let of = attributes.get_or_insert_with(Attributes::new);
+            of.insert(LOST.into(), gone.into());
+        }
+        Event {
+            id,
+            event_type: record.event_type,
+            flags: Flags(record.flags.0 & Flags::KNOWN.0),
+            created_at,
+            event_time: None,
+            session: record.session,
+            confidence: record.confidence,
+            access_count: record.access_count,
+            last_accessed: record.last_accessed,
+            decay_score: record.decay_score,
+            lambda: record.lambda.max(0.0),
+            text,
+            vector,
+            attributes,
+        }
+    }
+
+    /// When events happened, where that was said. The section says it twice; under a checksum that fails both have to
+    /// agree.
+    fn event_times(&self, report: &mut Report) -> HashMap<NodeId, Micros> {
+        let index = match self.base.event_times() {
+            Ok(index) => index,
+            Err(e) => {
+                report.lost.push(e.into());
+                return HashMap::new();
+            }
+        };
+        let ids = (0..self.base.nodes()).map(NodeId);
+        let mut times: HashMap<_, _> = ids.filter_map(|id| Some((id, index.get(id)?))).collect();
+        let place = self.base.table().find(tag::EVENT_TIMES);
+        let place = place.filter(|place| self.is_unproven(place.offset..place.offset + place.len));
+        let Some(place) = place else {
+            return times;
+        };
+        let pairs = index.happened().iter().zip(index.order());
+        let pairs: HashSet<_> = pairs.map(|(when, id)| (*when, u64::from(*id))).collect();
+        let found = times.len();
+        // Zeros are what a lost page reads as, and agree with zeros.
+        times.retain(|id, time| *time != Micros(0) && pairs.contains(&(time.0, id.0)));
+        let whole = verify::indexes::event_times(self.base);
+        // Without times the section ends behind its two counts.
+        let lacks_all = index.is_empty() && place.len > 16;
+        if whole.is_err() || lacks_all || times.len() < found {
+            let why = whole
+                .err()
+                .map_or_else(|| "their number".to_owned(), |e| Finding::from(e).why);
+            let left = times.len();
+            let why = format!(
+                "{why}: {left} events have one that is told in both places, others have none"
+            );
+            lose(report, "event times", place.offset, why);
+        }
+        times
+    }
+
+    fn vector(
+        &self,
+        record: &Record,
+        gone: &mut Vec<&'static str>,
+        report: &mut Report,
+    ) -> Option<Vec<f32>> {
+        if !record.flags.has(Flags::VECTOR) {
+            return None;
+        }
+        let len = u64::from(self.header.dimension) * 4;
+        let at = self.header.vectors + record.id.0 * len;
+        let bytes = self.base.map().slice(at, len).unwrap_or_default();
+        let vector: Vec<f32> = bytes.chunks_exact(4).map(|b| get_f32(b, 0)).collect();
+        // Zeros under a checksum that fails are what a lost page reads as, and point nowhere.
+        let is_lost = self.is_unproven(at..at + len) && vector.iter().all(|x| *x == 0.0);
+        if !is_lost && vector.iter().all(|x| x.is_finite()) {
+            return Some(vector);
+        }
+        gone.push("vector");
+        lose(
+            report,
+            "vectors",
+            at,
+            format!("that of event {}", record.id),
+        );
+        None
+    }
+
+    fn attributes(
+        &self,
+        record: &Record,
+        gone: &mut Vec<&'static str>,
+        report: &mut Report,
+    ) -> Option<Attributes> {
+        if !record.flags.has(Flags::ATTRIBUTES) {
+            return None;
+        }
+        let json = self.base.attributes().and_then(|all| all.get(record.id));
+        let parsed = json.ok().flatten().map(attributes::parse);
+        if let Some(Ok(attributes)) = parsed {
+            return Some(attributes);
+        }
+        gone.push("attributes");
+        let at = self.base.table().find(tag::ATTRIBUTES);
+        let at = at.map_or(self.header.sections(), |place| place.offset);
+        lose(
+            report,
+            "attributes",
+            at,
+            format!("those of event {}", record.id),
+        );
+        None
+    }
+
+    /// The edges that can be read, each once.
+    pub(super) fn edges(&self, report: &mut Report) -> Vec<Edge> {
+        let mut out = Vec::new();
+        for position in 0..self.header.edges {
+            let at = self.header.edge_table + position * edge::LEN as u64;
+            match self.base.edge(position) {
+                Ok(edge) if edge.source != edge.target => out.push(Edge {
+                    weight: edge.weight.clamp(0.0, 1.0),
+                    ..edge
+                }),
+                Ok(edge) => lose(
+                    report,
+                    "edge record",
+                    at,
+                    format!("an edge from event {} to itself", edge.source),
+                ),
+                Err(e) => report.lost.push(e.into()),
+            }
+        }
+        out.sort_by_key(Edge::key);
+        out.dedup_by_key(|e| e.key());
+        out
+    }
+}
+
+/// What stands in the place of an event whose record is lost.
+fn empty(id: NodeId, created_at: Micros, event_time: Option<Micros>) -> Event {
+    Event {
+        id,
+        event_type: EventType::FACT,
+        flags: Flags::FORGOTTEN,
+        created_at,
+        event_time,
+        session: SessionId(0),
+        confidence: 0.0,
+        access_count: 0,
+        last_accessed: created_at,
+        decay_score: 0.0,
+        lambda: 0.0,
+        text: String::new(),
+        vector: None,
+        attributes: Some(Attributes::from_iter([(
+            LOST.to_owned(),
+            vec!["record"].into(),
+        )])),
+    }
+}

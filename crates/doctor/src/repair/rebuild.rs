@@ -1,0 +1,226 @@
+//! A base made anew from the records that can be read, with the journal behind it as it was.
+//!
+//! Ids, LSNs, history and the chain of frames stay, so that the old journal goes on from the new base.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::clock;
+use super::reading::Reading;
+use super::{Report, base_of, lose, names};
+use crate::verify::{Finding, log};
+use amem_format::base::Base;
+use amem_format::base::image::Sections;
+use amem_format::base::section::tag;
+use amem_format::base_builder;
+use amem_format::base_builder::build::Build;
+use amem_format::base_builder::fold;
+use amem_format::brain::Brain;
+use amem_format::error::Result;
+use amem_format::journal::head::{Head, PAGE};
+use amem_format::journal::op::Op;
+use amem_format::mapping::Map;
+use amem_format::types::{Lsn, Micros};
+
+/// The bytes of a brain whose base is whole, made of one whose base is not.
+pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Result<Vec<u8>> {
+    names::restore(bytes, report);
+    let base = base_of(bytes)?;
+    let journal = find_journal(bytes, &base, report);
+    let reading = Reading::new(&base, report);
+    let events = reading.events(report);
+    let edges = reading.edges(report);
+
+    let mut identity = *base.identity();
+    let newest = events.last().map_or(now, |e| e.created_at.max(now));
+    // In the build the events are new: it counts from 0, and its time is not before theirs.
+    (identity.base_lsn, identity.base_time) = (Lsn(0), newest);
+    let mut build = Build::new(&identity, base.header().dimension, base.settings())?;
+    events
+        .iter()
+        .try_for_each(|event| build.push_event(event))?;
+    for edge in &edges {
+        build.push(&Op::Link {
+            source: edge.source,
+            target: edge.target,
+            edge_type: edge.edge_type,
+            weight: edge.weight,
+            created_at: edge.created_at,
+        })?;
+    }
+    push_sessions(&base, &mut build, report)?;
+    let view = build.finish()?;
+    let mut folded = Vec::new();
+    fold(&view, &Build::options(&view, &identity), &mut folded)?;
+    let mut out = graft(&base, &folded, &reading, report)?;
+    if let Some((head, frames)) = journal {
+        out.extend_from_slice(&head.encode());
+        out.resize(out.len() + PAGE as usize, 0);
+        out.extend_from_slice(frames);
+    } else {
+        let end = out.len() as u64;
+        base_builder::journal(base.identity(), 0, end, &mut out)?;
+    }
+    // What comes of it must open, or it was no repair.
+    Brain::open(Map::owned(&out))?;
+    Ok(out)
+}
+
+/// The head and the frames of the journal, if its head can be read.
+fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option<(Head, &'b [u8])> {
+    let at = base.journal()?;
+    let page = bytes.get(at as usize..)?;
+    let head = match Head::decode(page, at) {
+        Ok(head) => head,
+        Err(e) => {
+            report.lost.push(e.into());
+            return None;
+        }
+    };
+    let identity = base.identity();
+    if (head.instance, head.generation, head.base_lsn)
+        != (identity.instance, identity.generation, identity.base_lsn)
+    {
+        lose(
+            report,
+            "journal",
+            at,
+            "all of it: it belongs to another base",
+        );
+        return None;
+    }
+    let frames = bytes.get((at + 2 * PAGE) as usize..);
+    if frames.is_none() {
+        lose(
+            report,
+            "journal",
+            at,
+            "all of it: the file ends in front of its first frame",
+        );
+    }
+    Some((head, frames?))
+}
+
+/// What clients said of their sessions.
+fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<()> {
+    let index = match base.sessions() {
+        Ok(index) => index,
+        Err(e) => {
+            report.lost.push(e.into());
+            return Ok(());
+        }
+    };
+    let mut last = None;
+    for position in 0..index.len() {
+        let session = match index.at(position) {
+            Ok(session) if last.replace(session.id) < Some(session.id) => session,
+            Ok(session) => {
+                lose(
+                    report,
+                    "sessions",
+                    0,
+                    format!("session {} again", session.id),
+                );
+                continue;
+            }
+            Err(e) => {
+                report.lost.push(e.into());
+                continue;
+            }
+        };
+        if session.explicit {
+            build.push(&Op::OpenSession {
+                session: session.id,
+                key: session.key,
+                agent: session.agent,
+                at: session.opened,
+            })?;
+        }
+        if let Some(at) = session.closed {
+            build.push(&Op::CloseSession {
+                session: session.id,
+                outcome: session.outcome,
+                at,
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The new tables and indexes, with the old identity, log and names.
+fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) -> Result<Vec<u8>> {
+    let new = Base::open(Arc::new(Map::owned(folded)))?;
+    let is_proven = |tag: u8| {
+        let place = old.table().find(tag);
+        place.is_some_and(|place| !reading.is_unproven(place.offset..place.offset + place.len))
+    };
+    let mut carried = Vec::new();
+    for place in &new.table().places {
+        let body = carry(old, place.tag, &is_proven, report);
+        carried.extend(body.map(|body| (place.tag, body)));
+    }
+    loop {
+        let out = write(old, &new, folded, &carried)?;
+        let base = Base::open(Arc::new(Map::owned(&out)))?;
+        // One that held beside what was damaged may not hold beside what stands in its place now.
+        let fails = |tag: u8| Some((tag, log::of(tag)?(&base).err()?));
+        let Some((failed, why)) = carried.iter().find_map(|(tag, _)| fails(*tag)) else {
+            return Ok(out);
+        };
+        report.lost.push(Finding {
+            offset: old.table().find(failed).map(|place| place.offset),
+            ..why.into()
+        });
+        carried.retain(|(tag, _)| *tag != failed);
+    }
+}
+
+/// The file with these sections in the place of new ones.
+fn write(
+    old: &Base,
+    new: &Base,
+    folded: &[u8],
+    carried: &[(u8, Cow<'_, [u8]>)],
+) -> Result<Vec<u8>> {
+    let start = new.header().sections();
+    let mut out = folded[..start as usize].to_vec();
+    let front = new.checksums()?.iter().filter(|c| c.offset < start);
+    let mut sections = Sections::at(start, front.collect(), &mut out);
+    for place in &new.table().places {
+        let fresh = &folded[place.offset as usize..(place.offset + place.len) as usize];
+        match place.tag {
+            tag::CHECKSUMS => {}
+            tag::IDENTITY => sections.write(place.tag, |out| old.identity().write(out))?,
+            tag => {
+                let body = carried.iter().find(|(of, _)| *of == tag);
+                let body = body.map_or(fresh, |(_, body)| &**body);
+                sections.write(tag, |out| out.bytes(body))?;
+            }
+        }
+    }
+    base_builder::finish(sections)?;
+    Ok(out)
+}
+
+/// A section that nothing else in the file could replace, if what it says holds together, or what is left of it.
+fn carry<'b>(
+    old: &'b Base,
+    tag: u8,
+    is_proven: &dyn Fn(u8) -> bool,
+    report: &mut Report,
+) -> Option<Cow<'b, [u8]>> {
+    let check = log::of(tag)?;
+    let held = match tag {
+        // It is held against the clock that stands in the new file.
+        tag::HISTORY if !is_proven(tag::CLOCK) => Ok(()),
+        _ => check(old),
+    };
+    let section = held.and_then(|()| old.section(tag));
+    let body = section.map(|section| Cow::from(section.bytes));
+    let body = body.map_err(|e| report.lost.push(e.into())).ok();
+    match tag {
+        // Of the times of commits some are left, or known by the history, which would be lost without them.
+        tag::CLOCK if !is_proven(tag) => Some(clock::body(old, is_proven(tag::HISTORY)).into()),
+        _ => body,
+    }
+}

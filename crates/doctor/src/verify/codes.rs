@@ -1,0 +1,85 @@
+//! The codes of a base: every row is that of its event's vector, and every vector is in one cluster.
+//!
+//! Not here: the clusters' own rows and what was measured. They are what training came to, and no table tells them.
+
+use super::finding::bad;
+use amem_format::base::Base;
+use amem_format::base::codes::Codes;
+use amem_format::base::section::tag;
+use amem_format::base_builder::codes::{NOTHING, row_of};
+use amem_format::error::Result;
+use amem_format::simd::unpack;
+use amem_format::types::{Flags, NodeId};
+
+pub(super) fn check(base: &Base) -> Result<()> {
+    let section = base.section(tag::CODES)?;
+    let Some(codes) = base.codes()? else {
+        let with =
+            |id| Ok(base.record(NodeId(id))?.flags.has(Flags::VECTOR) && has_direction(base, id)?);
+        for id in 0..base.nodes() {
+            if with(id)? {
+                return bad(section, format!("event {id} has a vector, and no row"));
+            }
+        }
+        return Ok(());
+    };
+    let stride = codes.stride;
+    let mut row = vec![0; stride];
+    for id in 0..base.nodes() {
+        let at = id as usize;
+        let has = base.record(NodeId(id))?.flags.has(Flags::VECTOR);
+        row.fill(0);
+        let vector = has.then(|| base.vector(NodeId(id))).transpose()?;
+        let (packed, off) = row_of(vector, codes.centre, &mut row);
+        if packed != codes.scales[at] || row != codes.rows[at * stride..(at + 1) * stride] {
+            return bad(
+                section,
+                format!("the row of event {id} is not of its vector"),
+            );
+        }
+        let (_, error) = unpack(packed);
+        if error.is_finite() && off > codes.reach {
+            return bad(section, format!("event {id} is out of reach"));
+        }
+    }
+    clusters(base, &codes)
+}
+
+fn has_direction(base: &Base, id: u64) -> Result<bool> {
+    Ok(base.vector(NodeId(id))?.iter().any(|&x| x != 0.0))
+}
+
+fn clusters(base: &Base, codes: &Codes<'_>) -> Result<()> {
+    let section = base.section(tag::CODES)?;
+    if codes.clusters() == 0 {
+        return match codes.listed().is_empty() {
+            true => Ok(()),
+            false => bad(section, "events in clusters that are not there"),
+        };
+    }
+    let mut seen = vec![false; base.nodes() as usize];
+    for cluster in 0..codes.clusters() {
+        let members = codes.members(cluster)?;
+        if !members.is_sorted_by(|a, b| a < b) {
+            return bad(section, format!("cluster {cluster} is unsorted"));
+        }
+        for &id in members {
+            let at = codes.place(id)?;
+            if codes.scales[at] == NOTHING || std::mem::replace(&mut seen[at], true) {
+                return bad(
+                    section,
+                    format!("event {id} is twice in a cluster, or has no vector"),
+                );
+            }
+        }
+    }
+    let rows = &codes.scales[..base.nodes() as usize];
+    let missing = rows
+        .iter()
+        .zip(&seen)
+        .position(|(&packed, &seen)| packed != NOTHING && !seen);
+    match missing {
+        Some(id) => bad(section, format!("event {id} is in no cluster")),
+        None => Ok(()),
+    }
+}

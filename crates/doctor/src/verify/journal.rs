@@ -1,0 +1,112 @@
+//! The journal: its head, the chain of frames, what they say, and the zeros behind them.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+use super::finding::Findings;
+use super::{Report, Tail};
+use amem_format::attributes;
+use amem_format::brain::Brain;
+use amem_format::bytes;
+use amem_format::error::Error;
+use amem_format::journal::head::{Head, PAGE};
+use amem_format::mapping::Map;
+use amem_format::reader::boot_id;
+use amem_format::types::NodeId;
+
+/// Every writer of ours makes a journal, so that a base alone is what is left of a brain.
+pub(crate) const MISSING: &str = "it is missing: the file was cut off where it began";
+
+/// True if a daemon of this boot owns the file.
+pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
+    let boot = boot_id();
+    brain.live().is_some_and(|live| {
+        boot != [0, 0] && live.owner.cells() == [boot[0], boot[1], meta.dev(), meta.ino()]
+    })
+}
+
+/// Checks the journal of a file whose base can be opened.
+pub(super) fn check(
+    map: Arc<Map>,
+    committed: Option<u64>,
+    report: &mut Report,
+    findings: &mut Findings,
+) {
+    let Some(brain) = findings.take(Brain::open(map.clone())).map(Arc::new) else {
+        return;
+    };
+    let Some((head, start)) = brain.head().zip(brain.start()) else {
+        return;
+    };
+    check_head_page(head, &map, start.at - 2 * PAGE, findings);
+    let until = committed.unwrap_or(map.len());
+    let replayed = brain.replay(start, until);
+    report.commits = brain.delta().log.applied().into();
+    let Some(replayed) = findings.take(replayed) else {
+        return;
+    };
+    check_values(&brain, findings);
+    let end = replayed.position.at;
+    if let Some(committed) = committed {
+        if end != committed {
+            let why = replayed
+                .torn
+                .unwrap_or_else(|| "no frame stands there".into());
+            findings.add(
+                "journal",
+                end,
+                format!("a committed frame is missing: {why}"),
+            );
+        }
+        return;
+    }
+    let durable = brain.durable();
+    if durable > end {
+        let why = replayed
+            .torn
+            .unwrap_or_else(|| "nothing stands there".into());
+        let why = format!("a commit was here, the commits reached up to byte {durable}: {why}");
+        findings.add("journal", end, why);
+        return;
+    }
+    let rest = map.slice(end, map.len() - end).unwrap_or_default();
+    if let Some(last) = bytes::last_set(rest) {
+        report.tail = Some(Tail {
+            offset: end,
+            bytes: last as u64 + 1,
+            why: replayed
+                .torn
+                .unwrap_or_else(|| "bytes behind the end of the journal".into()),
+        });
+    }
+}
+
+/// The head page has one right form, to its last byte.
+fn check_head_page(head: &Head, map: &Map, at: u64, findings: &mut Findings) {
+    if map.slice(at, PAGE) != Some(&head.encode()) {
+        findings.add("journal head", at, "the rest of its page is not zero");
+    }
+}
+
+/// What the journal says of events decodes.
+fn check_values(brain: &Arc<Brain>, findings: &mut Findings) {
+    let view = brain.view();
+    let changed = brain.delta().events.states.iter().map(|s| s.node);
+    let new = (brain.base().nodes()..view.nodes()).map(NodeId);
+    let ids: BTreeSet<NodeId> = changed.chain(new).collect();
+    for id in ids {
+        let node = view.node(id);
+        let value = node.and_then(|node| {
+            node.vector()?;
+            match node.attributes_json()? {
+                Some(json) => attributes::parse(&json).map(drop).map_err(|e| {
+                    Error::corrupt("journal", 0, format!("attributes of event {id}: {e}"))
+                }),
+                None => Ok(()),
+            }
+        });
+        findings.take(value);
+    }
+}

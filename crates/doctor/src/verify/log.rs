@@ -1,0 +1,127 @@
+//! What a base keeps of earlier journals: history, clock, requests, recent commits; and names.
+
+use super::finding::Findings;
+use amem_format::base::Base;
+use amem_format::base::history::Before;
+use amem_format::base::section::tag;
+use amem_format::error::Result;
+use amem_format::journal::op::Ops;
+use amem_format::types::{ActorId, Lsn, NodeId};
+
+/// Sections that nothing else in a file says again.
+const TAGS: [u8; 5] = [
+    tag::HISTORY,
+    tag::CLOCK,
+    tag::REQUESTS,
+    tag::COMMITS,
+    tag::ACTORS,
+];
+
+/// Checks the log sections of a base.
+pub(super) fn check(base: &Base, findings: &mut Findings) {
+    for check in TAGS.into_iter().filter_map(of) {
+        findings.take(check(base));
+    }
+}
+
+/// The check of a log section; `None` for other sections.
+pub(crate) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
+    Some(match tag {
+        tag::HISTORY => history,
+        tag::CLOCK => clock,
+        tag::REQUESTS => requests,
+        tag::COMMITS => commits,
+        tag::ACTORS => actors,
+        _ => return None,
+    })
+}
+
+fn history(base: &Base) -> Result<()> {
+    let (section, history) = (base.section(tag::HISTORY)?, base.history()?);
+    let clock = base.clock()?;
+    let (mut last, mut entries) = (Lsn(0), 0u64);
+    for change in history.iter() {
+        let change = change?;
+        let now = change.lsn;
+        if now < last || clock.at_lsn(now) != Some((now, change.time)) {
+            return Err(section.bad(0, format!("a change of LSN {now} out of order")));
+        }
+        last = now;
+        let other = match change.before {
+            Before::Edge { target, .. } => target,
+            _ => change.target,
+        };
+        if change.target.0.max(other.0) >= base.nodes() {
+            return Err(section.bad(0, format!("a change of event {}", change.target)));
+        }
+        entries += if other == change.target { 1 } else { 2 };
+    }
+    for id in (0..base.nodes()).map(NodeId) {
+        for change in history.of(id) {
+            let change = change?;
+            let of_other = matches!(change.before, Before::Edge { target, .. } if target == id);
+            if change.target != id && !of_other {
+                return Err(section.bad(0, format!("a change under event {id} that is not its")));
+            }
+            entries = entries.wrapping_sub(1);
+        }
+    }
+    if entries != 0 {
+        return Err(section.bad(8, "an index that leaves changes out"));
+    }
+    Ok(())
+}
+
+fn clock(base: &Base) -> Result<()> {
+    let (section, clock) = (base.section(tag::CLOCK)?, base.clock()?);
+    let mut last = None;
+    for at in 0..clock.len() {
+        let Some(now) = clock.get(at) else { break };
+        let follows = last.is_none_or(|(lsn, time)| lsn < now.0 && time < now.1);
+        if !follows || now.0 < Lsn(1) {
+            return Err(section.bad(8, format!("commit {} out of order", now.0)));
+        }
+        last = Some(now);
+    }
+    let identity = base.identity();
+    if last.is_some_and(|last| last != (identity.base_lsn, identity.base_time)) {
+        return Err(section.bad(0, "its last commit is not that of the base"));
+    }
+    Ok(())
+}
+
+fn requests(base: &Base) -> Result<()> {
+    let (section, requests) = (base.section(tag::REQUESTS)?, base.requests()?);
+    let mut last = None;
+    for at in 0..requests.len() {
+        let request = requests.at(at)?;
+        if last.replace(request.id) >= Some(request.id) {
+            return Err(section.bad(16, format!("request {} out of order", request.id)));
+        }
+    }
+    Ok(())
+}
+
+fn commits(base: &Base) -> Result<()> {
+    let (section, commits) = (base.section(tag::COMMITS)?, base.commits()?);
+    let mut last = Lsn(0);
+    for at in 0..commits.len() {
+        let kept = commits.at(at)?;
+        if kept.header.lsn <= last {
+            return Err(section.bad(8, format!("frame {} out of order", kept.header.lsn)));
+        }
+        last = kept.header.lsn;
+        Ops::new(&kept.payload, section.offset).try_for_each(|op| op.map(drop))?;
+    }
+    Ok(())
+}
+
+fn actors(base: &Base) -> Result<()> {
+    let actors = base.actors()?;
+    for id in (1..).map(ActorId) {
+        if actors.get(id)?.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}

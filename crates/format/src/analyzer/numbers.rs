@@ -1,0 +1,141 @@
+//! Terms as numbers, for whoever reads many texts at once: a word that was seen before is not stemmed again, and its
+//! term is not looked for by its letters.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Analyzer;
+use super::words::for_each_word;
+
+/// Words that are remembered; some megabytes.
+const KNOWN_WORDS_MAX: usize = 1 << 16;
+/// The number of a word that gives no term.
+const NONE: u32 = u32::MAX;
+
+/// Numbers of terms in order of their first use, from 0.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    word: String,
+    term: String,
+    known: HashMap<Box<str>, u32, Words>,
+    terms: HashMap<Box<str>, u32, Words>,
+}
+
+impl Numbers {
+    /// How many terms have a number.
+    pub(crate) fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Appends the number of each term of a text, in order, repetitions included.
+    pub(crate) fn read(&mut self, analyzer: &Analyzer, text: &str, out: &mut Vec<u32>) {
+        let Self {
+            word,
+            term,
+            known,
+            terms,
+        } = self;
+        let mut number = |term: &str| match terms.get(term) {
+            Some(&number) => number,
+            None => {
+                let next = terms.len() as u32;
+                terms.insert(term.into(), next);
+                next
+            }
+        };
+        for_each_word(text, word, term, |word, term| {
+            let Some(word) = word else {
+                return out.push(number(term));
+            };
+            let found = known.get(word).copied().unwrap_or_else(|| {
+                let stem = analyzer.term_of(word, term);
+                let found = if stem.is_empty() { NONE } else { number(&stem) };
+                if known.len() == KNOWN_WORDS_MAX {
+                    known.clear();
+                }
+                known.insert(word.into(), found);
+                found
+            });
+            if found != NONE {
+                out.push(found);
+            }
+        });
+    }
+
+    /// The terms with their numbers, in any order.
+    pub(crate) fn into_terms(self) -> impl Iterator<Item = (Box<str>, u32)> {
+        self.terms.into_iter()
+    }
+}
+
+/// Hashes of short strings, with a seed that nobody knows: texts cannot be made to collide.
+#[derive(Debug, Clone)]
+struct Words(u64);
+
+impl Default for Words {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+}
+
+impl BuildHasher for Words {
+    type Hasher = Word;
+
+    fn build_hasher(&self) -> Word {
+        Word(self.0)
+    }
+}
+
+struct Word(u64);
+
+impl Hasher for Word {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_u8(&mut self, _: u8) {
+        // The end of a string, which its length has told already.
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyzer::TermCounts;
+
+    #[test]
+    fn numbers_stand_for_the_terms_that_counting_gives() {
+        let texts = [
+            "The dogs' cat's dog, isn't it",
+            "猫と犬",
+            "",
+            "Dog DOG größe the",
+        ];
+        let (analyzer, mut numbers) = (Analyzer::new(), Numbers::default());
+        let read: Vec<Vec<u32>> = texts
+            .iter()
+            .map(|text| {
+                let mut out = Vec::new();
+                numbers.read(&analyzer, text, &mut out);
+                out
+            })
+            .collect();
+        let names: HashMap<u32, Box<str>> =
+            numbers.into_terms().map(|(term, at)| (at, term)).collect();
+        for (text, numbers) in texts.iter().zip(read) {
+            let mut counts = TermCounts::new();
+            assert_eq!(counts.count(&analyzer, text), numbers.len() as u32);
+            for (term, count) in counts.iter() {
+                let said = numbers.iter().filter(|at| *names[at] == *term).count();
+                assert_eq!(said, count as usize, "{term}");
+            }
+        }
+    }
+}

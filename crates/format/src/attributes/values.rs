@@ -1,0 +1,111 @@
+//! What an index of attributes tells apart: every value of an event under its path, as one number.
+//!
+//! Promises: values that are equal under one path have one number (different ones may, too).
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::number::Number;
+use crate::event::Attributes;
+use crate::limits::INDEXED_VALUES_MAX;
+
+/// Between path and value: no text has this byte.
+const BETWEEN: u8 = 0xFF;
+
+/// A value that is not made of others.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    Text(&'a str),
+}
+
+impl<'a> Value<'a> {
+    fn new(value: &'a serde_json::Value) -> Option<Self> {
+        match value {
+            serde_json::Value::Null => Some(Self::Null),
+            serde_json::Value::Bool(b) => Some(Self::Bool(*b)),
+            serde_json::Value::Number(n) => Number::new(n).map(Self::Number),
+            serde_json::Value::String(s) => Some(Self::Text(s)),
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+        }
+    }
+}
+
+/// The numbers of all values of an event, ascending, each once; `None` if an index does not tell of them: they are too
+/// many, or this is no object.
+pub fn values_of(json: &str) -> Option<Vec<u64>> {
+    let attributes: Attributes = serde_json::from_str(json).ok()?;
+    let mut found = Found::default();
+    found.object(&attributes).then_some(())?;
+    let mut hashes = found.hashes;
+    hashes.sort_unstable();
+    hashes.dedup();
+    Some(hashes)
+}
+
+/// The values that were found, and the path to what is looked at.
+#[derive(Default)]
+struct Found {
+    path: Vec<u8>,
+    hashes: Vec<u64>,
+}
+
+impl Found {
+    /// False once there are too many.
+    fn object(&mut self, object: &Attributes) -> bool {
+        let len = self.path.len();
+        object.iter().all(|(key, value)| {
+            self.path.extend_from_slice(key.as_bytes());
+            let goes_on = self.value(value);
+            self.path.truncate(len);
+            goes_on
+        })
+    }
+
+    fn value(&mut self, value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::Array(elements) => {
+                elements.iter().all(|element| self.value(element))
+            }
+            serde_json::Value::Object(object) => {
+                let len = self.path.len();
+                self.path.push(b'.');
+                let goes_on = self.object(object);
+                self.path.truncate(len);
+                goes_on
+            }
+            _ => {
+                let value = Value::new(value);
+                self.hashes
+                    .extend(value.map(|value| hash(&mut self.path, &value)));
+                self.hashes.len() <= INDEXED_VALUES_MAX
+            }
+        }
+    }
+}
+
+/// The hash of a value under a path, which is left as it was.
+pub fn hash(path: &mut Vec<u8>, value: &Value<'_>) -> u64 {
+    let len = path.len();
+    path.push(BETWEEN);
+    match value {
+        Value::Null => path.push(0),
+        Value::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
+        Value::Number(n) => {
+            path.push(2);
+            path.extend_from_slice(&n.canonical());
+        }
+        Value::Text(text) => {
+            path.push(3);
+            path.extend_from_slice(text.as_bytes());
+        }
+    }
+    let hash = xxh3_64(path);
+    path.truncate(len);
+    hash
+}

@@ -1,0 +1,42 @@
+//! A range of the file and its checksum.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Result};
+
+/// The checksum of one range of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Where it begins.
+    pub offset: u64,
+    /// Its bytes.
+    pub len: u64,
+    /// XXH3-64 of them.
+    pub sum: u64,
+}
+
+impl Chunk {
+    /// What stands there was made of what is damaged: its checksum must not hold.
+    pub(crate) fn spoil(&mut self) {
+        self.sum = !self.sum;
+    }
+
+    /// Checks the range against bytes of the file.
+    pub fn check(&self, bytes: Option<&[u8]>, what: &'static str) -> Result<()> {
+        match bytes {
+            Some(bytes) if xxh3_64(bytes) == self.sum => Ok(()),
+            Some(_) => {
+                let why = format!("the checksum of {} bytes does not hold", self.len);
+                Err(Error::corrupt(what, self.offset, why))
+            }
+            None => Err(Error::corrupt(
+                what,
+                self.offset,
+                "a checksum of bytes past the end",
+            )),
+        }
+    }
+}
+
+/// Bytes of a chunk; the last of a stream may be shorter.
+pub const CHUNK: u64 = 1 << 20;

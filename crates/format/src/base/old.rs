@@ -1,0 +1,77 @@
+//! A table of the base as it is taken over: its bytes, and the checksums that they had.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::chunk::{CHUNK, Chunk};
+use crate::error::{Error, Result};
+
+/// The bytes of one stream of an older base.
+pub(crate) struct Old<'b> {
+    what: &'static str,
+    start: u64,
+    bytes: &'b [u8],
+    /// Those of its chunks, in order.
+    chunks: Vec<Chunk>,
+    /// The chunk looked at last, and whether its checksum held.
+    seen: Cell<Option<(u64, bool)>>,
+}
+
+impl<'b> Old<'b> {
+    /// The stream that stands at `start`, and the checksums of its chunks.
+    pub(crate) fn new(what: &'static str, start: u64, bytes: &'b [u8], chunks: Vec<Chunk>) -> Self {
+        Self {
+            what,
+            start,
+            bytes,
+            chunks,
+            seen: Cell::new(None),
+        }
+    }
+
+    /// All of its bytes.
+    pub(crate) fn all(&self) -> &'b [u8] {
+        self.bytes
+    }
+
+    /// Some of its bytes.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> Result<&'b [u8]> {
+        self.bytes
+            .get(range.start as usize..range.end as usize)
+            .ok_or_else(|| {
+                let why = format!("{} bytes reach past its end", range.end - range.start);
+                Error::corrupt(self.what, self.start + range.start, why)
+            })
+    }
+
+    /// The checksum of the whole chunk that begins at a position.
+    pub(crate) fn sum(&self, at: u64) -> Option<u64> {
+        self.chunk(at)
+            .filter(|chunk| chunk.offset == self.start + at && chunk.len == CHUNK)
+            .map(|chunk| chunk.sum)
+    }
+
+    /// Whether the checksum over the byte at a position holds.
+    pub(crate) fn holds(&self, at: u64) -> bool {
+        let number = at / CHUNK;
+        if let Some((seen, held)) = self.seen.get()
+            && seen == number
+        {
+            return held;
+        }
+        let held = self.chunk(at).is_some_and(|chunk| {
+            let from = chunk.offset - self.start;
+            let bytes = self
+                .bytes
+                .get(from as usize..from.saturating_add(chunk.len) as usize);
+            chunk.check(bytes, self.what).is_ok()
+        });
+        self.seen.set(Some((number, held)));
+        held
+    }
+
+    fn chunk(&self, at: u64) -> Option<Chunk> {
+        let chunk = *self.chunks.get((at / CHUNK) as usize)?;
+        (chunk.offset == self.start + at / CHUNK * CHUNK).then_some(chunk)
+    }
+}

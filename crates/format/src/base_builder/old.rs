@@ -1,0 +1,29 @@
+//! A table of the base as it is taken over: its bytes, and the checksums that they had.
+
+use crate::base::Base;
+use crate::base::old::Old;
+use crate::error::{Error, Result};
+
+/// The stream that stands at `start..end` of a base.
+pub(super) fn stream<'b>(
+    base: &'b Base,
+    what: &'static str,
+    start: u64,
+    end: u64,
+) -> Result<Old<'b>> {
+    let len = end.saturating_sub(start);
+    let bytes = base.map().slice(start, len).ok_or(Error::Truncated {
+        what,
+        needed: end,
+        len: base.map().len(),
+    })?;
+    // Without checksums nothing holds, and all that is copied stays doubtful.
+    let chunks = match base.checksums() {
+        Ok(all) => all
+            .iter()
+            .filter(|c| (start..end).contains(&c.offset))
+            .collect(),
+        Err(_) => Vec::new(),
+    };
+    Ok(Old::new(what, start, bytes, chunks))
+}

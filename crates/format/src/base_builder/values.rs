@@ -1,0 +1,53 @@
+//! What a new base's index of attributes has other than the old one's.
+
+use std::borrow::Cow;
+
+use super::kept::Kept;
+use crate::attributes::values_of;
+use crate::base::values::{Edits, Values};
+use crate::error::Result;
+use crate::types::NodeId;
+
+/// The index that is taken over, and what of it changes. `changed` are the events with other attributes than in the
+/// base, ascending.
+pub(super) fn edits<'v>(
+    kept: &Kept<'v>,
+    changed: &[(u32, Option<Cow<'_, str>>)],
+) -> Result<(Option<Values<'v>>, Edits)> {
+    let mut edits = Edits::default();
+    for (id, json) in changed {
+        if let Some(json) = json {
+            add(*id, json, &mut edits.newer, &mut edits.untold);
+        }
+    }
+    let Some(base) = kept.base() else {
+        return Ok((None, edits));
+    };
+    let (older, attributes) = (base.values()?, base.attributes()?);
+    if older.is_some() {
+        for (id, _) in changed {
+            if let Some(json) = attributes.get(NodeId((*id).into()))? {
+                add(*id, json, &mut edits.gone, &mut edits.told);
+            }
+        }
+        return Ok((older, edits));
+    }
+    // A base without an index, or with one of another version: what it keeps is read once.
+    for &id in attributes.ids() {
+        let is_kept = changed.binary_search_by_key(&id, |(id, _)| *id).is_err();
+        if let Some(json) = attributes.get(NodeId(id.into()))?
+            && is_kept
+        {
+            add(id, json, &mut edits.newer, &mut edits.untold);
+        }
+    }
+    Ok((None, edits))
+}
+
+/// Adds the values of an event, or the event, if an index does not tell of them.
+fn add(id: u32, json: &str, pairs: &mut Vec<(u64, u32)>, untold: &mut Vec<u32>) {
+    match values_of(json) {
+        Some(hashes) => pairs.extend(hashes.into_iter().map(|hash| (hash, id))),
+        None => untold.push(id),
+    }
+}

@@ -1,0 +1,443 @@
+//! Applying a commit: from operations to entries.
+//!
+//! The same code serves the writer and every reader, so they arrive at the same graph. Operations are
+//! checked against what is there: a journal whose checksums hold may still be hostile.
+//! Not here: edges (`link`).
+
+use super::generation::Brain;
+use crate::attributes::is_only_origin;
+use crate::base::identity::DecayRun;
+use crate::delta::entry::{Access, END, Held, Node, Slot, Span, State};
+use crate::delta::log::{Entry, Request, SessionVersion};
+use crate::error::{Error, Result};
+use crate::event::Edge;
+use crate::journal::frame::Frame;
+use crate::journal::op::{Commit, NewNode, Op, Ops};
+use crate::limits;
+use crate::types::{Flags, Lsn, Micros, NodeId, SessionId};
+
+/// What is common to the operations of one commit.
+pub(super) struct Context<'a> {
+    pub(super) commit: Commit,
+    /// Position of the frame's payload, and the payload: to find where a borrowed value stands.
+    payload_position: u64,
+    payload: &'a [u8],
+    /// Live edges so far.
+    pub(super) edges: u64,
+}
+
+impl Context<'_> {
+    pub(super) fn bad(&self, why: impl Into<String>) -> Error {
+        Error::corrupt("operation", self.payload_position, why)
+    }
+
+    /// Where bytes that were borrowed from the payload stand in the file.
+    fn span(&self, bytes: &[u8]) -> Span {
+        if bytes.is_empty() {
+            return Span::default();
+        }
+        let offset = bytes.as_ptr() as usize - self.payload.as_ptr() as usize;
+        Span {
+            position: self.payload_position + offset as u64,
+            len: bytes.len() as u32,
+        }
+    }
+}
+
+impl Brain {
+    /// Applies one whole transaction that stands at `position..end`. It is not published.
+    ///
+    /// After an error the delta holds half a commit, unseen by any view; the brain must be opened again.
+    pub fn apply(
+        &self,
+        commit: Commit,
+        position: u64,
+        frames: &[Frame<'_>],
+        end: u64,
+    ) -> Result<()> {
+        let log = &self.delta.log;
+        let (lsn, time) = self.newest(log.applied());
+        if commit.lsn <= lsn || commit.time <= time {
+            let why = format!(
+                "commit {} at {} does not follow {lsn} at {time}",
+                commit.lsn, commit.time
+            );
+            return Err(Error::corrupt("commit", position, why));
+        }
+        let mut edges = self.edges_after(log.applied());
+        for frame in frames {
+            let mut cx = Context {
+                commit,
+                payload_position: frame.payload_position,
+                payload: frame.payload,
+                edges,
+            };
+            for op in Ops::new(frame.payload, frame.payload_position) {
+                self.apply_op(&mut cx, op?)?;
+            }
+            edges = cx.edges;
+        }
+        log.push(Entry {
+            commit,
+            position,
+            end,
+            nodes: self.nodes_applied(),
+            edges,
+        });
+        Ok(())
+    }
+
+    fn nodes_applied(&self) -> u64 {
+        self.base.nodes() + u64::from(self.delta.events.nodes.len())
+    }
+
+    fn apply_op(&self, cx: &mut Context<'_>, op: Op<'_>) -> Result<()> {
+        match op {
+            Op::Event(node) => self.apply_event(cx, &node),
+            Op::Link {
+                source,
+                target,
+                edge_type,
+                weight,
+                created_at,
+            } => self.apply_link(
+                cx,
+                Edge {
+                    source,
+                    target,
+                    edge_type,
+                    weight,
+                    created_at,
+                },
+            ),
+            Op::Unlink {
+                source,
+                target,
+                edge_type,
+            } => self.apply_unlink(cx, source, target, edge_type),
+            Op::Belief {
+                target,
+                confidence,
+                flags,
+                lambda,
+            } => self.change(cx, target, |state, lsn| {
+                if state.confidence.to_bits() != confidence.to_bits() {
+                    (state.confidence, state.confidence_lsn) = (confidence, lsn);
+                }
+                let kept = Flags::VECTOR.with(Flags::ATTRIBUTES).with(Flags::ERASED);
+                state.flags = Flags(state.flags.0 & kept.0 | flags.without(kept).0);
+                state.lambda = lambda;
+            }),
+            Op::Attributes { target, json } => {
+                let span = cx.span(json.as_bytes());
+                self.change(cx, target, |state, _| {
+                    if state.flags.has(Flags::ERASED) && !is_only_origin(json) {
+                        return;
+                    }
+                    state.attributes = if span.len == 0 {
+                        Held::None
+                    } else {
+                        Held::At(span)
+                    };
+                    state.flags = state.flags.set(Flags::ATTRIBUTES, span.len > 0);
+                })
+            }
+            Op::Vector { target, vector } => {
+                self.check_vector(cx, vector)?;
+                let span = cx.span(vector);
+                self.change(cx, target, |state, _| {
+                    state.vector = if span.len == 0 {
+                        Held::None
+                    } else {
+                        Held::At(span)
+                    };
+                    state.flags = state.flags.set(Flags::VECTOR, span.len > 0);
+                })
+            }
+            Op::Erase { target } => self.change(cx, target, |state, _| {
+                state.attributes = Held::None;
+                state.vector = Held::None;
+                let gone = Flags::VECTOR.with(Flags::ATTRIBUTES);
+                state.flags = state.flags.without(gone).with(Flags::ERASED);
+            }),
+            Op::Touch { at, entries } => entries
+                .iter()
+                .try_for_each(|(id, times)| self.apply_touch(cx, id, times, at)),
+            Op::Decay { at, rates } => {
+                self.delta.decays.push(DecayRun {
+                    lsn: cx.commit.lsn,
+                    at,
+                    rates,
+                });
+                Ok(())
+            }
+            Op::OpenSession {
+                session,
+                key,
+                agent,
+                at,
+            } => {
+                let opened = (cx.span(key.as_bytes()), cx.span(agent.as_bytes()), at);
+                self.push_session(cx.commit.lsn, session, Some(opened), None);
+                self.delta.sessions.push_key(key, session);
+                Ok(())
+            }
+            Op::CloseSession {
+                session,
+                outcome,
+                at,
+            } => {
+                self.push_session(
+                    cx.commit.lsn,
+                    session,
+                    None,
+                    Some((cx.span(outcome.as_bytes()), at)),
+                );
+                Ok(())
+            }
+            Op::Settings { json } => {
+                crate::base::settings::Settings::parse(json).map_err(|e| cx.bad(e.to_string()))?;
+                self.delta
+                    .settings
+                    .push((cx.commit.lsn, cx.span(json.as_bytes())));
+                Ok(())
+            }
+            Op::Actor {
+                actor,
+                principal,
+                agent,
+            } => {
+                let next = self.base.actors()?.len() + u64::from(self.delta.actors.len()) + 1;
+                if u64::from(actor.0) != next {
+                    return Err(cx.bad(format!("actor {actor} where {next} is the next")));
+                }
+                let (principal, agent) = (cx.span(principal.as_bytes()), cx.span(agent.as_bytes()));
+                self.delta.actors.push((cx.commit.lsn, principal, agent));
+                Ok(())
+            }
+            Op::Request { id, body, answer } => {
+                let key = id.as_u128();
+                if self.delta.request_index.get(key).is_some() {
+                    return Err(cx.bad(format!("request {id} is answered twice")));
+                }
+                let answer = cx.span(answer);
+                let at = self.delta.requests.push(Request {
+                    lsn: cx.commit.lsn,
+                    id,
+                    body,
+                    answer,
+                });
+                self.delta.request_index.insert(key, at);
+                Ok(())
+            }
+        }
+    }
+
+    fn apply_event(&self, cx: &Context<'_>, node: &NewNode<'_>) -> Result<()> {
+        let next = self.nodes_applied();
+        if node.id.0 != next || next >= limits::NODES_MAX {
+            return Err(cx.bad(format!("event {} where {next} is the next", node.id)));
+        }
+        if node.created_at < self.last_created()? || node.created_at > cx.commit.time {
+            return Err(cx.bad(format!("event {} is recorded out of order", node.id)));
+        }
+        self.check_vector(cx, node.vector)?;
+        let sessions = &self.delta.sessions;
+        let slot = sessions
+            .slot_or_new(node.session, cx.commit.lsn)
+            .ok_or_else(|| cx.bad("too many sessions"))?;
+        let index = self.delta.events.nodes.len();
+        let previous_in_session = slot.newest.get();
+        let carried = node.carried;
+        // What was erased is empty, but for where it was merged from.
+        let is_erased = carried.is_some_and(|c| c.flags.has(Flags::ERASED));
+        let attributes = match is_erased && !is_only_origin(node.attributes) {
+            true => "",
+            false => node.attributes,
+        };
+        let has = Flags::default()
+            .set(Flags::VECTOR, !node.vector.is_empty())
+            .set(Flags::ATTRIBUTES, !attributes.is_empty());
+        let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
+        self.delta.events.push(
+            Node {
+                lsn: cx.commit.lsn,
+                event_type: node.event_type,
+                session: node.session,
+                created_at: node.created_at,
+                event_time: node.event_time,
+                confidence: node.confidence,
+                lambda: node.lambda,
+                flags: has.with(carried.map_or(Flags::default(), |c| c.flags.without(own))),
+                access_count: carried.map_or(0, |c| c.access_count),
+                last_accessed: carried.map_or(node.created_at, |c| c.last_accessed),
+                decay_score: carried.map_or(node.confidence, |c| c.decay_score),
+                text: cx.span(node.text.as_bytes()),
+                attributes: cx.span(attributes.as_bytes()),
+                vector: cx.span(node.vector),
+                previous_in_session,
+                slot: Slot::default(),
+            },
+            next as u32,
+        );
+        slot.first_event.get_or_init(|| node.created_at);
+        slot.newest.set(index);
+        Ok(())
+    }
+
+    fn check_vector(&self, cx: &Context<'_>, vector: &[u8]) -> Result<()> {
+        let expected = self.base.header().dimension as usize * 4;
+        if vector.is_empty() || vector.len() == expected {
+            return Ok(());
+        }
+        Err(cx.bad(format!(
+            "a vector of {} bytes where one has {expected}",
+            vector.len()
+        )))
+    }
+
+    fn last_created(&self) -> Result<Micros> {
+        let nodes = &self.delta.events.nodes;
+        if let Some(node) = nodes.get(nodes.len().wrapping_sub(1)) {
+            return Ok(node.created_at);
+        }
+        match self.base.nodes().checked_sub(1) {
+            Some(last) => Ok(self.base.record(NodeId(last))?.created_at),
+            None => Ok(Micros::MIN),
+        }
+    }
+
+    /// What the journal says of an event that is there, whose state or edges are to change; made if it is not.
+    pub(super) fn slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
+        let slot = self.slot_of_used(cx, id)?;
+        self.delta.events.changes(id);
+        Ok(slot)
+    }
+
+    /// As `slot`, of an event that was only used.
+    fn slot_of_used(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
+        let slot = match id.0.checked_sub(self.base.nodes()) {
+            None => self.delta.events.base_slot_or_new(id),
+            Some(at) => u32::try_from(at)
+                .ok()
+                .and_then(|at| self.delta.events.nodes.get(at))
+                .map(|n| &n.slot),
+        };
+        slot.ok_or_else(|| cx.bad(format!("there is no event {id}")))
+    }
+
+    /// Adds a version of an event's state.
+    fn change(
+        &self,
+        cx: &Context<'_>,
+        id: NodeId,
+        edit: impl FnOnce(&mut State, Lsn),
+    ) -> Result<()> {
+        let slot = self.slot(cx, id)?;
+        let previous = slot.state.get();
+        let mut state = match self.delta.events.states.get(previous) {
+            Some(state) => *state,
+            None => self.initial_state(id)?,
+        };
+        (state.lsn, state.time, state.actor) = (cx.commit.lsn, cx.commit.time, cx.commit.actor);
+        state.previous = previous;
+        let was_forgotten = state.flags.has(Flags::FORGOTTEN);
+        edit(&mut state, cx.commit.lsn);
+        if state.flags.has(Flags::FORGOTTEN) != was_forgotten {
+            self.replaces_otherwise(cx);
+        }
+        self.delta.events.push_state(slot, state);
+        Ok(())
+    }
+
+    /// From this commit on something else may be what replaces an event.
+    pub(super) fn replaces_otherwise(&self, cx: &Context<'_>) {
+        let changes = &self.delta.replacements;
+        let last = changes.get(changes.len().wrapping_sub(1));
+        if last != Some(&cx.commit.lsn) {
+            changes.push(cx.commit.lsn);
+        }
+    }
+
+    /// An event's state before the delta said anything about it.
+    pub(crate) fn initial_state(&self, id: NodeId) -> Result<State> {
+        let (confidence, flags, lambda) = match id.0.checked_sub(self.base.nodes()) {
+            None => {
+                let record = self.base.record(id)?;
+                (record.confidence, record.flags, record.lambda)
+            }
+            Some(at) => {
+                let node = u32::try_from(at)
+                    .ok()
+                    .and_then(|at| self.delta.events.nodes.get(at));
+                let node = node.ok_or(Error::UnknownEvent {
+                    id,
+                    count: self.nodes_applied(),
+                })?;
+                (node.confidence, node.flags, node.lambda)
+            }
+        };
+        Ok(State {
+            lsn: Lsn(0),
+            time: Micros(0),
+            actor: Default::default(),
+            node: id,
+            confidence,
+            confidence_lsn: Lsn(0),
+            flags,
+            lambda,
+            attributes: Held::Initial,
+            vector: Held::Initial,
+            previous: END,
+        })
+    }
+
+    fn apply_touch(&self, cx: &Context<'_>, id: NodeId, times: u32, at: Micros) -> Result<()> {
+        let slot = self.slot_of_used(cx, id)?;
+        let previous = slot.access.get();
+        let (count, last) = match self.delta.events.accesses.get(previous) {
+            Some(access) => (access.count, access.last),
+            None => match id.0.checked_sub(self.base.nodes()) {
+                None => {
+                    let record = self.base.record(id)?;
+                    (record.access_count, record.last_accessed)
+                }
+                Some(at) => self
+                    .delta
+                    .events
+                    .nodes
+                    .get(at as u32)
+                    .map_or((0, Micros(0)), |n| (n.access_count, n.last_accessed)),
+            },
+        };
+        let access = Access {
+            lsn: cx.commit.lsn,
+            count: count.saturating_add(times),
+            last: last.max(at),
+            previous,
+        };
+        slot.access.set(self.delta.events.accesses.push(access));
+        Ok(())
+    }
+
+    fn push_session(
+        &self,
+        lsn: Lsn,
+        session: SessionId,
+        opened: Option<(Span, Span, Micros)>,
+        closed: Option<(Span, Micros)>,
+    ) {
+        let sessions = &self.delta.sessions;
+        let before = sessions
+            .find(session)
+            .and_then(|slot| sessions.version(slot, Lsn(u64::MAX)))
+            .copied();
+        let version = SessionVersion {
+            lsn,
+            opened: opened.or(before.and_then(|v| v.opened)),
+            closed: closed.or(before.and_then(|v| v.closed)),
+            previous: END,
+        };
+        sessions.push(session, version);
+    }
+}

@@ -1,0 +1,285 @@
+//! One generation of a brain as it is held in memory: base, journal, delta.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::base::Base;
+use crate::delta::Delta;
+use crate::delta::entry::Span;
+use crate::error::{Error, Result};
+use crate::event::Edge;
+use crate::journal::frame::{self, Frame};
+use crate::journal::head::{Head, PAGE};
+use crate::journal::live::{self, Live};
+use crate::journal::scan::{self, Next, Position};
+use crate::mapping::{Growing, Map};
+use crate::types::{EdgeType, Lsn, Micros, NodeId};
+
+/// A generation: shared by every view of it.
+#[derive(Debug)]
+pub struct Brain {
+    pub(crate) base: Base,
+    pub(crate) delta: Delta,
+    map: Growing,
+    /// The journal's head, and where its page begins.
+    journal: Option<(Head, u64)>,
+}
+
+/// How far a journal was replayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    /// Where the next frame would begin.
+    pub position: Position,
+    /// What stands there instead of a frame, if not zeros.
+    pub torn: Option<String>,
+}
+
+impl Brain {
+    /// Opens a mapped file without looking at its frames.
+    pub fn open(map: impl Into<Arc<Map>>) -> Result<Self> {
+        let map = map.into();
+        let base = Base::open(map.clone())?;
+        let journal = match base.journal() {
+            None => None,
+            Some(at) => {
+                let missing = Error::Truncated {
+                    what: "journal",
+                    needed: at + 2 * PAGE,
+                    len: map.len(),
+                };
+                let page = map.slice(at, PAGE).ok_or(missing)?;
+                if map.len() < at + 2 * PAGE {
+                    return Err(Error::Truncated {
+                        what: "live page",
+                        needed: at + 2 * PAGE,
+                        len: map.len(),
+                    });
+                }
+                let head = Head::decode(page, at)?;
+                let identity = base.identity();
+                let same = (
+                    identity.lineage,
+                    identity.instance,
+                    identity.generation,
+                    identity.base_lsn,
+                ) == (head.lineage, head.instance, head.generation, head.base_lsn);
+                if !same {
+                    return Err(Error::corrupt(
+                        "journal head",
+                        at,
+                        "it belongs to another base",
+                    ));
+                }
+                Some((head, at))
+            }
+        };
+        Ok(Self {
+            delta: Delta::new(base.nodes()),
+            base,
+            map: Growing::new(map),
+            journal,
+        })
+    }
+
+    /// The base.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// The delta.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    /// The journal's head, if the file has a journal.
+    pub fn head(&self) -> Option<&Head> {
+        self.journal.as_ref().map(|(head, _)| head)
+    }
+
+    /// Where the live page begins.
+    pub fn live_page(&self) -> Option<u64> {
+        self.journal.map(|(_, at)| at + PAGE)
+    }
+
+    /// Where the first frame begins, and what it continues.
+    pub fn start(&self) -> Option<Position> {
+        let (head, at) = self.journal?;
+        Some(Position {
+            at: at + 2 * PAGE,
+            lsn: head.base_lsn,
+            checksum: head.seed(),
+        })
+    }
+
+    /// What the live page says now.
+    pub fn live(&self) -> Option<Live> {
+        live::load(&self.map, self.live_page()?)
+    }
+
+    /// The bare `committed` cell, top bit included: one load.
+    #[inline]
+    pub fn committed(&self) -> Option<u64> {
+        self.map.load(self.live_page()? + live::COMMITTED)
+    }
+
+    /// Up to where frames had been synced, as far as the live page tells: it is written after them, so that a copy,
+    /// however it was made, has frames up to there, or is damaged.
+    pub fn durable(&self) -> u64 {
+        let cell = |at| self.cell(self.live_page()? + at);
+        let [committed, clean] = [live::COMMITTED, live::CLEAN].map(|at| cell(at).unwrap_or(0));
+        (committed & !live::LOOK).max(clean)
+    }
+
+    /// A cell of the file, eight bytes aligned to eight.
+    pub fn cell(&self, position: u64) -> Option<u64> {
+        self.map.load(position)
+    }
+
+    /// Bytes of the file that are mapped.
+    pub fn mapped(&self) -> u64 {
+        self.map.len()
+    }
+
+    /// Has `len` bytes of the file mapped, which it has: by the mapping there is, or one more.
+    pub fn reach(&self, len: u64, map: impl FnOnce() -> io::Result<Map>) -> io::Result<()> {
+        self.map.reach(len, map)
+    }
+
+    /// Applies whole transactions from a position on, up to the end of the chain or `until`, whichever comes
+    /// first, and publishes them.
+    pub fn replay(&self, from: Position, until: u64) -> Result<Replayed> {
+        let mut position = from;
+        loop {
+            let end = until.min(self.map.len());
+            let rest = self
+                .map
+                .slice(position.at, end.saturating_sub(position.at))
+                .unwrap_or_default();
+            match scan::next(rest, position)? {
+                Next::End { torn } => {
+                    self.delta.log.publish(self.delta.log.applied());
+                    return Ok(Replayed { position, torn });
+                }
+                Next::Transaction {
+                    commit,
+                    frames,
+                    after,
+                } => {
+                    self.apply(commit, position.at, &frames, after.at)?;
+                    position = after;
+                }
+            }
+        }
+    }
+
+    /// Bytes of the file, as they stand in it.
+    pub fn bytes(&self, position: u64, len: u64) -> Result<&[u8]> {
+        self.map
+            .slice(position, len)
+            .ok_or_else(|| Error::Truncated {
+                what: "file",
+                needed: position.saturating_add(len),
+                len: self.map.len(),
+            })
+    }
+
+    /// The bytes of a span of the journal.
+    #[inline]
+    pub fn span(&self, span: Span) -> Result<&[u8]> {
+        self.map
+            .slice(span.position, span.len.into())
+            .ok_or_else(|| Error::Truncated {
+                what: "journal",
+                needed: span.position + u64::from(span.len),
+                len: self.map.len(),
+            })
+    }
+
+    /// The text of a span of the journal.
+    #[inline]
+    pub(crate) fn span_str(&self, span: Span) -> Result<&str> {
+        std::str::from_utf8(self.span(span)?)
+            .map_err(|e| Error::corrupt("journal", span.position, e.to_string()))
+    }
+
+    /// The vector of a span of the journal, in place.
+    pub(crate) fn span_vector(&self, span: Span) -> Result<&[f32]> {
+        bytemuck::try_cast_slice(self.span(span)?).map_err(|_| {
+            Error::corrupt(
+                "journal",
+                span.position,
+                "a vector is not aligned to 4 bytes",
+            )
+        })
+    }
+
+    /// Goes from a position to the end of a commit of the delta, whose checksums held when it was applied: an error if
+    /// one of them no longer does.
+    pub fn recheck(&self, from: Position, end: u64) -> Result<Position> {
+        let mut position = from;
+        while position.at < end {
+            let rest = self.map.slice(position.at, end - position.at);
+            match scan::next(rest.unwrap_or_default(), position)? {
+                Next::Transaction { after, .. } => position = after,
+                Next::End { torn } => {
+                    let why = torn.unwrap_or_else(|| "a commit that was there is gone".into());
+                    return Err(Error::corrupt("journal", position.at, why));
+                }
+            }
+        }
+        Ok(position)
+    }
+
+    /// The frames of one commit of the delta, whose checksums held when it was applied.
+    pub fn frames_at(&self, position: u64, end: u64) -> Result<Vec<Frame<'_>>> {
+        let bytes = self
+            .map
+            .slice(position, end.saturating_sub(position))
+            .unwrap_or_default();
+        frame::split(bytes, position)
+    }
+
+    /// An edge of the base.
+    pub(crate) fn base_edge(
+        &self,
+        source: NodeId,
+        target: NodeId,
+        edge_type: EdgeType,
+    ) -> Result<Option<Edge>> {
+        if source.0 >= self.base.nodes() || target.0 >= self.base.nodes() {
+            return Ok(None);
+        }
+        let adjacency = self.base.adjacency()?;
+        match adjacency.position(source, target.0 as u32, edge_type.0)? {
+            Some(position) => self.base.edge(position).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Number and time of the newest of the first `count` commits of the delta, or of the base.
+    pub(crate) fn newest(&self, count: u32) -> (Lsn, Micros) {
+        match count.checked_sub(1).and_then(|at| self.delta.log.get(at)) {
+            Some(entry) => (entry.commit.lsn, entry.commit.time),
+            None => (
+                self.base.identity().base_lsn,
+                self.base.identity().base_time,
+            ),
+        }
+    }
+
+    /// Events after the first `count` commits of the delta.
+    pub(crate) fn nodes_after(&self, count: u32) -> u64 {
+        count
+            .checked_sub(1)
+            .and_then(|at| self.delta.log.get(at))
+            .map_or(self.base.nodes(), |e| e.nodes)
+    }
+
+    /// Live edges after the first `count` commits of the delta.
+    pub(crate) fn edges_after(&self, count: u32) -> u64 {
+        count
+            .checked_sub(1)
+            .and_then(|at| self.delta.log.get(at))
+            .map_or(self.base.header().edges, |e| e.edges)
+    }
+}

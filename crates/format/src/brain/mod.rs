@@ -1,0 +1,7 @@
+//! A brain: one generation as it is held in memory, and how commits are applied to it.
+
+mod apply;
+mod generation;
+mod link;
+
+pub use generation::{Brain, Replayed};

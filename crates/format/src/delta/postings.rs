@@ -1,0 +1,223 @@
+//! The term index of what the journal brought: in memory, append-only.
+//!
+//! Each term has a chain of postings, newest first. One thread adds events in the order of their ids;
+//! any number read at the same time without locks, each up to its own bound.
+//!
+//! Promises: once `end()` says that an event is covered, its postings and its length are seen;
+//! adding an event costs in proportion to its text.
+//! Not here: when events are added (the view, before the first text query that needs them).
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::analyzer::{Analyzer, TermCounts};
+use crate::append::{AppendVec, Link, NONE, Trie};
+use crate::base::terms::COUNT_MAX;
+use crate::sync::{AtomicU32, Ordering};
+
+/// The term index of the events from `first` on.
+#[derive(Debug)]
+pub struct DeltaTerms {
+    first: u32,
+    /// From the hash of a term to its place in `terms`.
+    places: Trie<u64>,
+    terms: AppendVec<Term>,
+    postings: AppendVec<Posting>,
+    lengths: AppendVec<Length>,
+    /// How many events are covered; stored last.
+    covered: AtomicU32,
+}
+
+#[derive(Debug)]
+struct Term {
+    term: Box<str>,
+    newest: Link,
+}
+
+#[derive(Debug)]
+struct Posting {
+    id: u32,
+    tf: u32,
+    older: u32,
+}
+
+#[derive(Debug)]
+struct Length {
+    length: u32,
+    /// The sum of the lengths before.
+    before: u64,
+}
+
+impl DeltaTerms {
+    /// An empty index behind a base that covers the events below `first`.
+    pub fn new(first: u32) -> Self {
+        Self {
+            first,
+            places: Trie::new(),
+            terms: AppendVec::new(),
+            postings: AppendVec::new(),
+            lengths: AppendVec::new(),
+            covered: AtomicU32::new(0),
+        }
+    }
+
+    /// The first event that it may cover.
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The event after the last one covered: the next to add.
+    pub fn end(&self) -> u32 {
+        self.first + self.covered.load(Ordering::Acquire)
+    }
+
+    /// Adds the text of event `end()`; one with nothing to say has an empty text. Callers hold the
+    /// writer's lock.
+    ///
+    /// # Panics
+    /// If `id` is not `end()`.
+    pub fn add(&self, id: u32, text: &str, analyzer: &Analyzer, counts: &mut TermCounts) {
+        assert_eq!(id, self.end(), "events are added in the order of their ids");
+        let length = counts.count(analyzer, text).min(COUNT_MAX);
+        for (term, tf) in counts.iter() {
+            let (place, key) = self.place(term);
+            let tf = tf.min(COUNT_MAX);
+            match place.and_then(|place| self.terms.get(place)) {
+                Some(known) => {
+                    let older = known.newest.get();
+                    known
+                        .newest
+                        .set(self.postings.push(Posting { id, tf, older }));
+                }
+                None => {
+                    let older = NONE;
+                    let newest = Link::to(self.postings.push(Posting { id, tf, older }));
+                    let term = term.into();
+                    self.places
+                        .insert(key, self.terms.push(Term { term, newest }));
+                }
+            }
+        }
+        let before = self.total_length_below(id);
+        self.lengths.push(Length { length, before });
+        self.covered.store(id + 1 - self.first, Ordering::Release);
+    }
+
+    /// The place of a term, or the free key under which it would be found.
+    fn place(&self, term: &str) -> (Option<u32>, u64) {
+        let mut seed = 0;
+        loop {
+            let key = xxh3_64_with_seed(term.as_bytes(), seed);
+            let Some(place) = self.places.get(key) else {
+                return (None, key);
+            };
+            if self.terms.get(place).is_some_and(|t| *t.term == *term) {
+                return (Some(place), key);
+            }
+            // Another term has this hash.
+            seed += 1;
+        }
+    }
+
+    /// The events below `bound` that say a term, newest first, each with its frequency.
+    pub fn postings<'a>(
+        &'a self,
+        term: &str,
+        bound: u32,
+    ) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let known = self.place(term).0.and_then(|place| self.terms.get(place));
+        let mut at = known.map_or(NONE, |term| term.newest.get());
+        std::iter::from_fn(move || {
+            loop {
+                let posting = self.postings.get(at)?;
+                at = posting.older;
+                if posting.id < bound {
+                    return Some((posting.id, posting.tf));
+                }
+            }
+        })
+    }
+
+    /// The terms in an event's text, at most 65,535; 0 for events it does not cover.
+    #[inline]
+    pub fn length_of(&self, id: u32) -> u32 {
+        let length = id.checked_sub(self.first).and_then(|i| self.lengths.get(i));
+        length.map_or(0, |l| l.length)
+    }
+
+    /// The sum of the lengths of the events from `first` up to `bound`.
+    pub fn total_length_below(&self, bound: u32) -> u64 {
+        let count = bound.saturating_sub(self.first).min(self.lengths.len());
+        let last = count.checked_sub(1).and_then(|i| self.lengths.get(i));
+        last.map_or(0, |l| l.before + u64::from(l.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(first: u32, texts: &[&str]) -> DeltaTerms {
+        let delta = DeltaTerms::new(first);
+        let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+        for (id, text) in (first..).zip(texts) {
+            delta.add(id, text, &analyzer, &mut counts);
+        }
+        delta
+    }
+
+    fn list(delta: &DeltaTerms, term: &str, bound: u32) -> Vec<(u32, u32)> {
+        delta.postings(term, bound).collect()
+    }
+
+    #[test]
+    fn postings_are_newest_first_and_end_at_the_bound() {
+        let delta = filled(7, &["dog dog cat", "", "cat", "dog"]);
+        assert_eq!((delta.first(), delta.end()), (7, 11));
+        assert_eq!(list(&delta, "dog", 100), [(10, 1), (7, 2)]);
+        assert_eq!(list(&delta, "dog", 10), [(7, 2)]);
+        assert_eq!(list(&delta, "dog", 7), []);
+        assert_eq!(list(&delta, "cat", 11), [(9, 1), (7, 1)]);
+        assert_eq!(list(&delta, "cow", 11), []);
+    }
+
+    #[test]
+    fn lengths_and_their_sums_are_kept() {
+        let delta = filled(7, &["dog dog cat", "", "cat"]);
+        let lengths: Vec<_> = (5..12).map(|id| delta.length_of(id)).collect();
+        assert_eq!(lengths, [0, 0, 3, 0, 1, 0, 0]);
+        let totals: Vec<_> = (5..12).map(|id| delta.total_length_below(id)).collect();
+        assert_eq!(totals, [0, 0, 0, 3, 3, 4, 4]);
+        assert_eq!(DeltaTerms::new(3).total_length_below(9), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "in the order of their ids")]
+    fn an_event_cannot_be_skipped() {
+        let delta = filled(7, &["dog"]);
+        delta.add(9, "cat", &Analyzer::new(), &mut TermCounts::new());
+    }
+
+    #[test]
+    fn readers_see_whole_events_while_one_adds() {
+        let delta = DeltaTerms::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    loop {
+                        let end = delta.end();
+                        let common = delta.postings("common", end);
+                        assert!(common.map(|p| p.0).eq((0..end).rev()));
+                        assert_eq!(delta.total_length_below(end), 2 * u64::from(end));
+                        if end == 2000 {
+                            break;
+                        }
+                    }
+                });
+            }
+            let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+            for id in 0..2000 {
+                delta.add(id, &format!("common w{id}"), &analyzer, &mut counts);
+            }
+        });
+    }
+}

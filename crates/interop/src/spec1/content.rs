@@ -1,0 +1,193 @@
+//! The content block: all texts, then all metadata, in one LZ4 frame or as they are.
+//!
+//! Promises: what is decompressed never exceeds what the header claims, and the claim is held
+//! against the compressed size and [`CONTENT_BYTES_MAX`] before a byte of it is allocated.
+
+use std::borrow::Cow;
+use std::io::{Read, Write};
+
+use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
+
+use super::header::{IS_COMPRESSED, Sections};
+use crate::foreign::export::write_error;
+use crate::foreign::text::LZ4_EXPANSION_MAX;
+use amem_format::error::{Error, Result};
+
+/// The most bytes of all texts and metadata together, decompressed. The layout's own bound is
+/// 4 GiB − 1; this is what a hostile file can make a reader allocate.
+pub const CONTENT_BYTES_MAX: u64 = 2 << 30;
+
+/// How an LZ4 frame begins. The decoder knows older frames too, which the document does not.
+const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4D, 0x18];
+/// Flag in the byte behind the magic: a checksum follows the end mark.
+const FRAME_HAS_CHECKSUM: u8 = 4;
+
+/// The content of a file, decompressed.
+pub(super) fn decode<'a>(sections: &Sections<'a>) -> Result<Cow<'a, [u8]>> {
+    let packed = sections.content;
+    let claimed = u64::from(sections.header.content_uncompressed);
+    Error::check_limit("content in bytes", claimed, CONTENT_BYTES_MAX)?;
+    let bad = |why: String| {
+        let at = sections.header.content_offset;
+        Error::corrupt("spec-1 content", at, why)
+    };
+    if !sections.header.has(IS_COMPRESSED) {
+        if claimed != packed.len() as u64 {
+            let len = packed.len();
+            return Err(bad(format!(
+                "{len} bytes, not compressed, claim to be {claimed}"
+            )));
+        }
+        return Ok(Cow::Borrowed(packed));
+    }
+    if claimed > LZ4_EXPANSION_MAX * packed.len() as u64 {
+        let len = packed.len();
+        return Err(bad(format!(
+            "{len} bytes of LZ4 cannot hold the {claimed} that they claim"
+        )));
+    }
+    if !is_one_frame(packed) {
+        return Err(bad("it is not one LZ4 frame".to_owned()));
+    }
+    let mut rest = packed;
+    let mut content = Vec::new();
+    FrameDecoder::new(&mut rest)
+        .take(claimed + 1)
+        .read_to_end(&mut content)
+        .map_err(|e| bad(e.to_string()))?;
+    if content.len() as u64 != claimed || !rest.is_empty() {
+        return Err(bad(format!(
+            "{} bytes instead of {claimed}, {} of the frame unread",
+            content.len(),
+            rest.len()
+        )));
+    }
+    Ok(Cow::Owned(content))
+}
+
+/// Begins and ends as a frame does. The decoder takes a missing end mark for the end.
+fn is_one_frame(packed: &[u8]) -> bool {
+    let Some(flags) = packed.strip_prefix(&FRAME_MAGIC).and_then(<[u8]>::first) else {
+        return false;
+    };
+    let checksum = if flags & FRAME_HAS_CHECKSUM != 0 {
+        4
+    } else {
+        0
+    };
+    let end = packed.len().saturating_sub(checksum);
+    packed[..end].ends_with(&[0; 4])
+}
+
+/// Packs content as it comes.
+pub(super) struct Packer {
+    encoder: FrameEncoder<Vec<u8>>,
+    bytes: u64,
+}
+
+impl Packer {
+    pub(super) fn new() -> Self {
+        let info = FrameInfo::new().content_checksum(true);
+        Self {
+            encoder: FrameEncoder::with_frame_info(info, Vec::new()),
+            bytes: 0,
+        }
+    }
+
+    /// Bytes so far, as they came.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds bytes; says where in the content they begin.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64> {
+        let at = self.bytes;
+        self.bytes += bytes.len() as u64;
+        Error::check_limit("content in bytes", self.bytes, CONTENT_BYTES_MAX)?;
+        self.encoder.write_all(bytes).map_err(write_error)?;
+        Ok(at)
+    }
+
+    /// The frame.
+    pub(super) fn finish(self) -> Result<Vec<u8>> {
+        self.encoder.finish().map_err(|e| write_error(e.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::{HAS_INDEXES, Header};
+    use super::*;
+
+    fn check(flags: u16, packed: &[u8], claimed: u32) -> Result<Vec<u8>> {
+        let header = Header {
+            flags: flags | HAS_INDEXES,
+            node_count: 0,
+            edge_count: 0,
+            dimension: 1,
+            session_count: 0,
+            content_offset: 64,
+            content_length: packed.len() as u64,
+            vector_offset: 0,
+            index_offset: 64 + packed.len() as u64,
+            content_uncompressed: claimed,
+        };
+        let mut file = header.encode().to_vec();
+        file.extend_from_slice(packed);
+        decode(&Sections::parse(&file)?).map(Cow::into_owned)
+    }
+
+    fn pack(content: &[u8]) -> Vec<u8> {
+        let mut packer = Packer::new();
+        packer.push(content).unwrap();
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn content_survives() {
+        let long = "some words, ".repeat(1 << 19).into_bytes();
+        for content in [&b""[..], b"short", &vec![0; 9 << 20], &long] {
+            let len = content.len() as u32;
+            assert!(check(IS_COMPRESSED, &pack(content), len).unwrap() == content);
+        }
+        assert_eq!(check(0, b"as it is", 8).unwrap(), b"as it is");
+    }
+
+    #[test]
+    fn content_that_cannot_be_is_refused() {
+        let refused = |flags, packed: &[u8], claimed, expected: &str| {
+            let error = check(flags, packed, claimed).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        let good = pack(b"abc");
+        refused(IS_COMPRESSED, &good, u32::MAX, "more than the limit");
+        refused(IS_COMPRESSED, &good, 1 << 30, "cannot hold");
+        refused(IS_COMPRESSED, &good, 2, "3 bytes instead of 2");
+        refused(IS_COMPRESSED, &good, 4, "3 bytes instead of 4");
+        refused(
+            IS_COMPRESSED,
+            &good[..good.len() - 8],
+            3,
+            "not one LZ4 frame",
+        );
+        refused(
+            IS_COMPRESSED,
+            &[&good[..], &good].concat(),
+            3,
+            "of the frame unread",
+        );
+        refused(IS_COMPRESSED, b"abc", 3, "not one LZ4 frame");
+        refused(0, b"abc", 4, "not compressed");
+        // A frame that holds more than it claims stops there: 9 MiB of zeros, 100 bytes claimed.
+        refused(
+            IS_COMPRESSED,
+            &pack(&vec![0; 9 << 20]),
+            100,
+            "101 bytes instead of 100",
+        );
+        let mut flipped = good;
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 1;
+        assert!(check(IS_COMPRESSED, &flipped, 3).is_err());
+    }
+}

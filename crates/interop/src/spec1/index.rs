@@ -1,0 +1,72 @@
+//! The four indexes of a spec-1 file, made from its node records.
+//!
+//! Not here: choosing clusters (`cluster`), checking indexes (`verify`).
+
+use super::header::NODE_BYTES;
+use super::node::Node;
+use amem_format::types::EventType;
+
+/// The nodes of the records.
+fn nodes(records: &[u8]) -> impl Iterator<Item = Node<'_>> {
+    let records = records.chunks_exact(NODE_BYTES).enumerate();
+    records.map(|(position, record)| Node { record, position })
+}
+
+fn head(index: u32, count: usize) -> Vec<u8> {
+    [index, count as u32].map(u32::to_le_bytes).concat()
+}
+
+/// A bit set for each of the six types; opaque types are in none.
+pub(super) fn types(records: &[u8]) -> Vec<u8> {
+    let bytes = (records.len() / NODE_BYTES).div_ceil(8);
+    let mut out = head(1, EventType::ALL.len());
+    for event_type in EventType::ALL {
+        let mut bits = vec![0; bytes];
+        for node in nodes(records).filter(|n| n.event_type() == event_type.0) {
+            bits[node.position / 8] |= 1 << (node.position % 8);
+        }
+        out.append(&mut bits);
+    }
+    out
+}
+
+/// A range, its end exclusive, for each run of events of one session: a session whose events do not
+/// stand together has several. By session, then position.
+pub(super) fn sessions(records: &[u8]) -> Vec<u8> {
+    let mut ranges: Vec<[u32; 3]> = Vec::new();
+    for node in nodes(records) {
+        let position = node.position as u32;
+        match ranges.last_mut() {
+            Some([session, _, end]) if *session == node.session() => *end = position + 1,
+            _ => ranges.push([node.session(), position, position + 1]),
+        }
+    }
+    ranges.sort_unstable();
+    let mut out = head(2, ranges.len());
+    for range in ranges {
+        out.extend(range.map(u32::to_le_bytes).as_flattened());
+    }
+    out
+}
+
+/// The distinct sessions of the records.
+pub(super) fn session_count(records: &[u8]) -> usize {
+    let mut sessions: Vec<u32> = nodes(records).map(|n| n.session()).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    sessions.len()
+}
+
+/// Every event by time, then position.
+pub(super) fn times(records: &[u8]) -> Vec<u8> {
+    let mut entries: Vec<(i64, u32)> = nodes(records)
+        .map(|n| (n.seconds(), n.position as u32))
+        .collect();
+    entries.sort_unstable();
+    let mut out = head(3, entries.len());
+    for (seconds, position) in entries {
+        out.extend_from_slice(&seconds.to_le_bytes());
+        out.extend_from_slice(&position.to_le_bytes());
+    }
+    out
+}

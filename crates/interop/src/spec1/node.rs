@@ -1,0 +1,77 @@
+//! A node record of a spec-1 file.
+
+use super::header::{NODE_BYTES, Sections};
+use crate::foreign::layout::HEADER_BYTES;
+use amem_format::bytes::{get_f32, get_i64, get_u32, get_u64};
+use amem_format::error::{Error, Result};
+use amem_format::types::Micros;
+
+/// The offset that means "none".
+pub(super) const NONE: u64 = u64::MAX;
+/// Microseconds in the unit of time of the layout.
+pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// A node record.
+pub(super) struct Node<'a> {
+    pub(super) record: &'a [u8],
+    pub(super) position: usize,
+}
+
+impl<'a> Node<'a> {
+    /// The record at a position that exists.
+    pub(super) fn at(sections: &Sections<'a>, position: usize) -> Self {
+        Self {
+            record: &sections.nodes[position * NODE_BYTES..][..NODE_BYTES],
+            position,
+        }
+    }
+
+    pub(super) fn event_type(&self) -> u8 {
+        self.record[0]
+    }
+
+    pub(super) fn session(&self) -> u32 {
+        get_u32(self.record, 4)
+    }
+
+    pub(super) fn confidence(&self) -> f32 {
+        get_f32(self.record, 8)
+    }
+
+    pub(super) fn seconds(&self) -> i64 {
+        get_i64(self.record, 12)
+    }
+
+    /// Recorded time; an error if microseconds do not reach that far.
+    pub(super) fn micros(&self) -> Result<Micros> {
+        self.seconds()
+            .checked_mul(MICROS_PER_SECOND)
+            .map(Micros)
+            .ok_or_else(|| self.bad(format!("its time is {} seconds", self.seconds())))
+    }
+
+    pub(super) fn content_offset(&self) -> u64 {
+        get_u64(self.record, 20)
+    }
+
+    pub(super) fn content_length(&self) -> u32 {
+        get_u32(self.record, 28)
+    }
+
+    pub(super) fn vector_offset(&self) -> u64 {
+        get_u64(self.record, 32)
+    }
+
+    pub(super) fn metadata_offset(&self) -> u64 {
+        get_u64(self.record, 40)
+    }
+
+    pub(super) fn metadata_length(&self) -> u32 {
+        get_u32(self.record, 48)
+    }
+
+    pub(super) fn bad(&self, why: impl Into<String>) -> Error {
+        let offset = HEADER_BYTES + self.position * NODE_BYTES;
+        Error::corrupt("spec-1 node record", offset as u64, why)
+    }
+}

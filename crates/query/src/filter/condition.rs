@@ -1,0 +1,276 @@
+//! One condition of a filter: a field, an operator, an operand.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::case::fold;
+use super::scalar::{Item, Scalar};
+use super::subject::Subject;
+use amem_format::attributes::Number;
+use amem_format::error::Result;
+use amem_format::event::Attributes;
+
+/// What of an event is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Field {
+    Id,
+    Type,
+    Session,
+    Confidence,
+    Strength,
+    CreatedAt,
+    EventTime,
+    HappenedAt,
+    Text,
+    /// A path into the attributes.
+    Attribute(String),
+}
+
+/// The fields of the record, by name.
+const RECORD_FIELDS: [(&str, Field); 9] = [
+    ("id", Field::Id),
+    ("type", Field::Type),
+    ("session", Field::Session),
+    ("confidence", Field::Confidence),
+    ("strength", Field::Strength),
+    ("created_at", Field::CreatedAt),
+    ("event_time", Field::EventTime),
+    ("happened_at", Field::HappenedAt),
+    ("text", Field::Text),
+];
+/// Before the path of an attribute that has the name of a field of the record.
+const ESCAPE: &str = "attributes.";
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number,
+    Time,
+    Type,
+    Text,
+    /// Any JSON.
+    Any,
+}
+
+impl Field {
+    /// The field of a name: one of the record, else an attribute.
+    pub(super) fn named(name: &str) -> Self {
+        let of_record = RECORD_FIELDS.into_iter().find(|(n, _)| *n == name);
+        of_record.map_or_else(
+            || Self::Attribute(name.strip_prefix(ESCAPE).unwrap_or(name).to_owned()),
+            |(_, field)| field,
+        )
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Id | Self::Session | Self::Confidence | Self::Strength => Kind::Number,
+            Self::CreatedAt | Self::EventTime | Self::HappenedAt => Kind::Time,
+            Self::Type => Kind::Type,
+            Self::Text => Kind::Text,
+            Self::Attribute(_) => Kind::Any,
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Attribute(path) if Self::named(path) == *self => f.write_str(path),
+            Self::Attribute(path) => write!(f, "{ESCAPE}{path}"),
+            _ => {
+                let named = RECORD_FIELDS.iter().find(|(_, field)| field == self);
+                f.write_str(named.map_or("", |(name, _)| name))
+            }
+        }
+    }
+}
+
+/// How it is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Eq,
+    Ne,
+    Gt,
+    Gte,
+    Lt,
+    Lte,
+    In,
+    Nin,
+    Contains,
+    Icontains,
+}
+
+impl Op {
+    const NAMES: [(&str, Self); 10] = [
+        ("eq", Self::Eq),
+        ("ne", Self::Ne),
+        ("gt", Self::Gt),
+        ("gte", Self::Gte),
+        ("lt", Self::Lt),
+        ("lte", Self::Lte),
+        ("in", Self::In),
+        ("nin", Self::Nin),
+        ("contains", Self::Contains),
+        ("icontains", Self::Icontains),
+    ];
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::NAMES
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|&(_, op)| op)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        let named = Self::NAMES.iter().find(|(_, op)| *op == self);
+        named.map_or("", |(name, _)| name)
+    }
+}
+
+/// What it is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Operand {
+    One(Scalar),
+    /// Ascending, each once.
+    Many(Vec<Scalar>),
+}
+
+impl Operand {
+    pub(super) fn many(mut values: Vec<Scalar>) -> Self {
+        values.sort_by(|a, b| a.order(&b.as_item()));
+        values.dedup_by(|a, b| a.order(&b.as_item()).is_eq());
+        Self::Many(values)
+    }
+
+    fn admits(&self, op: Op, item: &Item<'_>) -> bool {
+        match self {
+            Self::Many(values) => values.binary_search_by(|v| v.order(item)).is_ok(),
+            Self::One(value) => match (op, value, item) {
+                (Op::Contains, Scalar::Text(part), Item::Text(text)) => text.contains(part),
+                (Op::Icontains, Scalar::Text(part), Item::Text(text)) => {
+                    fold(text).contains(part.as_str())
+                }
+                (Op::Contains | Op::Icontains, ..) => false,
+                _ => value
+                    .order_of(item)
+                    .is_some_and(|order| order_admits(op, order)),
+            },
+        }
+    }
+}
+
+fn order_admits(op: Op, order: Ordering) -> bool {
+    match op {
+        Op::Gt => order.is_gt(),
+        Op::Gte => order.is_ge(),
+        Op::Lt => order.is_lt(),
+        Op::Lte => order.is_le(),
+        _ => order.is_eq(),
+    }
+}
+
+/// A field, an operator and an operand that fit each other; made by parsing only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    pub(super) field: Field,
+    pub(super) op: Op,
+    pub(super) operand: Operand,
+}
+
+impl Condition {
+    pub(super) fn matches(&self, facts: &Facts<'_>) -> Result<bool> {
+        let found = facts.any(&self.field, &|item| self.operand.admits(self.op, &item))?;
+        // `ne` and `nin` are the opposites of `eq` and `in`: hence true for what is missing.
+        Ok(found != matches!(self.op, Op::Ne | Op::Nin))
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let value = match &self.operand {
+            Operand::One(value) => value.to_json(),
+            Operand::Many(values) => values.iter().map(Scalar::to_json).collect(),
+        };
+        json!({"field": self.field.to_string(), "op": self.op.name(), "value": value})
+    }
+}
+
+/// What is known of a subject: what costs something is fetched once.
+pub(super) struct Facts<'a> {
+    subject: &'a dyn Subject,
+    text: OnceCell<Cow<'a, str>>,
+    attributes: OnceCell<Option<Attributes>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(subject: &'a dyn Subject) -> Self {
+        Self {
+            subject,
+            text: OnceCell::new(),
+            attributes: OnceCell::new(),
+        }
+    }
+
+    /// True if a value of the field passes a test.
+    fn any(&self, field: &Field, test: &dyn Fn(Item<'_>) -> bool) -> Result<bool> {
+        let subject = self.subject;
+        let unsigned = |n| Item::Number(Number::Unsigned(n));
+        let narrow = |n: f32| !n.is_nan() && test(Item::Narrow(n));
+        Ok(match field {
+            Field::Id => test(unsigned(subject.id().0)),
+            Field::Type => test(Item::Type(subject.event_type())),
+            Field::Session => test(unsigned(subject.session().0.into())),
+            Field::Confidence => narrow(subject.confidence()),
+            Field::Strength => narrow(subject.strength()),
+            Field::CreatedAt => test(Item::Time(subject.created_at())),
+            Field::EventTime => subject.event_time()?.is_some_and(|t| test(Item::Time(t))),
+            Field::HappenedAt => {
+                let time = subject.event_time()?.unwrap_or(subject.created_at());
+                test(Item::Time(time))
+            }
+            Field::Text => test(Item::Text(self.text()?)),
+            Field::Attribute(path) => self
+                .attributes()?
+                .is_some_and(|attributes| any_at(attributes, path, test)),
+        })
+    }
+
+    fn text(&self) -> Result<&str> {
+        if self.text.get().is_none() {
+            let text = self.subject.text()?;
+            return Ok(self.text.get_or_init(|| text));
+        }
+        Ok(self.text.get().map_or("", |text| text))
+    }
+
+    fn attributes(&self) -> Result<Option<&Attributes>> {
+        if self.attributes.get().is_none() {
+            let attributes = self.subject.attributes()?;
+            return Ok(self.attributes.get_or_init(|| attributes).as_ref());
+        }
+        Ok(self.attributes.get().and_then(Option::as_ref))
+    }
+}
+
+/// True if a value at a path passes a test. A key may itself contain dots, as `amem.origin_id` does, so
+/// each key that the path begins with is followed; no value is visited twice, whatever the keys.
+fn any_at(object: &Attributes, path: &str, test: &dyn Fn(Item<'_>) -> bool) -> bool {
+    object.iter().any(|(key, value)| {
+        path.strip_prefix(key.as_str())
+            .is_some_and(|rest| any_in(value, rest, test))
+    })
+}
+
+/// The same for a value and what is left of the path: nothing, or a dot and more.
+fn any_in(value: &Value, rest: &str, test: &dyn Fn(Item<'_>) -> bool) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(|element| any_in(element, rest, test)),
+        Value::Object(object) => rest
+            .strip_prefix('.')
+            .is_some_and(|path| any_at(object, path, test)),
+        _ => rest.is_empty() && Item::new(value).is_some_and(test),
+    }
+}

@@ -1,0 +1,255 @@
+//! From JSON to a filter, and what is wrong with it.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::case::fold;
+use super::condition::{Condition, Field, Kind, Op, Operand};
+use super::scalar::Scalar;
+use super::tree::Filter;
+use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
+use crate::time;
+use amem_format::attributes::Number;
+use amem_format::attributes::place::{Place, kind_of, shortened};
+use amem_format::error::{Error, Result};
+use amem_format::types::EventType;
+
+impl Filter {
+    /// Reads a filter; errors name the place of what is wrong.
+    pub fn parse(value: &Value) -> Result<Self> {
+        Parser::default().filter(value, &Place::Top)
+    }
+}
+
+/// Reads filters and counts what they are made of.
+#[derive(Default)]
+struct Parser {
+    nodes: usize,
+    values: usize,
+}
+
+impl Parser {
+    /// A filter at a place.
+    fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
+        let Value::Object(object) = value else {
+            return Err(bad(
+                place,
+                format!("{}, where a filter must be an object", kind_of(value)),
+            ));
+        };
+        if object.contains_key("field") {
+            return self.explicit(object, place);
+        }
+        self.all(object, place, Self::entry)
+    }
+
+    /// `{"field": "a.b", "op": "gte", "value": 3}`
+    fn explicit(&mut self, object: &Map<String, Value>, place: &Place<'_>) -> Result<Filter> {
+        if let Some(key) = object
+            .keys()
+            .find(|k| !["field", "op", "value"].contains(&k.as_str()))
+        {
+            return Err(bad(
+                &place.key(key),
+                "unknown beside field, op and value; an attribute named field is attributes.field",
+            ));
+        }
+        let part = |key| {
+            object
+                .get(key)
+                .ok_or_else(|| bad(place, format!("a condition without {key:?}")))
+        };
+        let name = |key| {
+            let value = part(key)?;
+            value.as_str().ok_or_else(|| {
+                bad(
+                    &place.key(key),
+                    format!("{}, where a string must be", kind_of(value)),
+                )
+            })
+        };
+        let field = named_field(name("field")?, &place.key("field"))?;
+        let op = named_op(name("op")?, &place.key("op"))?;
+        self.condition(field, op, part("value")?, &place.key("value"))
+    }
+
+    /// One entry of an object: a connective, or the shorthand for a field.
+    fn entry(&mut self, key: &str, value: &Value, place: &Place<'_>) -> Result<Filter> {
+        match key {
+            "and" => Ok(Filter::And(self.list(value, place)?)),
+            "or" => Ok(Filter::Or(self.list(value, place)?)),
+            "not" => {
+                self.count_node()?;
+                Ok(Filter::Not(Box::new(self.filter(value, place)?)))
+            }
+            _ => self.shorthand(named_field(key, place)?, value, place),
+        }
+    }
+
+    fn list(&mut self, value: &Value, place: &Place<'_>) -> Result<Vec<Filter>> {
+        self.count_node()?;
+        let Value::Array(filters) = value else {
+            return Err(bad(
+                place,
+                format!("{}, where a list of filters must be", kind_of(value)),
+            ));
+        };
+        let filters = filters.iter().enumerate();
+        filters
+            .map(|(i, filter)| self.filter(filter, &place.index(i)))
+            .collect()
+    }
+
+    /// `3`, or `{"gte": 3, "lt": 9}`
+    fn shorthand(&mut self, field: Field, value: &Value, place: &Place<'_>) -> Result<Filter> {
+        let Value::Object(ops) = value else {
+            return self.condition(field, Op::Eq, value, place);
+        };
+        if ops.is_empty() {
+            return Err(bad(place, "no operator; give one, as in {\"gte\": 3}"));
+        }
+        self.all(ops, place, |parser, name, value, place| {
+            parser.condition(field.clone(), named_op(name, place)?, value, place)
+        })
+    }
+
+    /// What all entries of an object say together.
+    fn all(
+        &mut self,
+        object: &Map<String, Value>,
+        place: &Place<'_>,
+        each: impl Fn(&mut Self, &str, &Value, &Place<'_>) -> Result<Filter>,
+    ) -> Result<Filter> {
+        if object.len() != 1 {
+            self.count_node()?;
+        }
+        let entries = object.iter();
+        let mut filters = entries
+            .map(|(key, value)| each(self, key, value, &place.key(key)))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(match filters.len() {
+            1 => filters.remove(0),
+            _ => Filter::And(filters),
+        })
+    }
+
+    fn condition(
+        &mut self,
+        field: Field,
+        op: Op,
+        value: &Value,
+        place: &Place<'_>,
+    ) -> Result<Filter> {
+        self.count_node()?;
+        let operand = match (op, value) {
+            (Op::In | Op::Nin, Value::Array(values)) => {
+                self.values += values.len();
+                limit(
+                    "the number of values in a filter's lists",
+                    self.values,
+                    FILTER_VALUES_MAX,
+                )?;
+                let values = values.iter().enumerate();
+                Operand::many(
+                    values
+                        .map(|(i, value)| scalar(&field, op, value, &place.index(i)))
+                        .collect::<Result<_>>()?,
+                )
+            }
+            (Op::In | Op::Nin, _) => {
+                let (op, kind) = (op.name(), kind_of(value));
+                return Err(bad(place, format!("{op} takes a list, not {kind}")));
+            }
+            _ => Operand::One(scalar(&field, op, value, place)?),
+        };
+        Ok(Filter::Condition(Condition { field, op, operand }))
+    }
+
+    /// Counts a part of the filter before it is made: every level of nesting is one, so that the limit
+    /// also bounds the stack.
+    fn count_node(&mut self) -> Result<()> {
+        self.nodes += 1;
+        limit(
+            "the number of a filter's parts",
+            self.nodes,
+            FILTER_NODES_MAX,
+        )
+    }
+}
+
+fn limit(what: &'static str, value: usize, max: usize) -> Result<()> {
+    Error::check_limit(what, value as u64, max as u64)
+}
+
+fn bad(place: &Place<'_>, why: impl AsRef<str>) -> Error {
+    Error::invalid("filter", format!("at {place}: {}", why.as_ref()))
+}
+
+fn named_field(name: &str, place: &Place<'_>) -> Result<Field> {
+    match Field::named(name) {
+        Field::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
+        field => Ok(field),
+    }
+}
+
+fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
+    Op::named(name).ok_or_else(|| {
+        bad(
+            place,
+            format!(
+                "unknown operator {:?}; there are eq ne gt gte lt lte in nin contains icontains, \
+                 and a nested field is a path with dots",
+                shortened(name)
+            ),
+        )
+    })
+}
+
+/// A value that an operator can compare a field with.
+fn scalar(field: &Field, op: Op, value: &Value, place: &Place<'_>) -> Result<Scalar> {
+    let is_part = matches!(op, Op::Contains | Op::Icontains);
+    let is_order = matches!(op, Op::Gt | Op::Gte | Op::Lt | Op::Lte);
+    let refused = |wanted: &str| {
+        let (op, kind) = (op.name(), kind_of(value));
+        bad(place, format!("{op} on {field} takes {wanted}, not {kind}"))
+    };
+    match (field.kind(), value) {
+        (Kind::Number | Kind::Time | Kind::Type, _) if is_part => {
+            let op = op.name();
+            Err(bad(place, format!("{op} is for strings; {field} is none")))
+        }
+        (Kind::Type, _) if is_order => {
+            let op = op.name();
+            Err(bad(place, format!("types have no order for {op}; use in")))
+        }
+        (Kind::Text | Kind::Any, Value::String(text)) if op == Op::Icontains => {
+            Ok(Scalar::Text(fold(text).into_owned()))
+        }
+        (Kind::Text | Kind::Any, Value::String(text)) => Ok(Scalar::Text(text.clone())),
+        (Kind::Text, _) => Err(refused("a string")),
+        (Kind::Any, _) if is_part => Err(refused("a string")),
+        (Kind::Number | Kind::Any, Value::Number(number)) => Number::new(number)
+            .map(Scalar::Number)
+            .ok_or_else(|| bad(place, "a number that is not finite")),
+        (Kind::Number, _) => Err(refused("a number")),
+        (Kind::Any, _) if is_order => Err(refused("a number or a string")),
+        (Kind::Any, Value::Null) => Ok(Scalar::Null),
+        (Kind::Any, Value::Bool(b)) => Ok(Scalar::Bool(*b)),
+        (Kind::Any, Value::Array(_)) if op == Op::Eq => {
+            Err(refused("one value (for any of a list, use in)"))
+        }
+        (Kind::Any, _) => Err(refused("null, a boolean, a number or a string")),
+        (Kind::Time, Value::String(text)) => time::parse(text)
+            .map(Scalar::Time)
+            .map_err(|e| bad(place, e.to_string())),
+        (Kind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
+        (Kind::Type, Value::String(name)) => EventType::deserialize(value)
+            .map(Scalar::Type)
+            .map_err(|_| {
+                let known = EventType::ALL.map(|t| t.to_string()).join(", ");
+                let name = shortened(name);
+                bad(place, format!("unknown type {name:?}; there are {known}"))
+            }),
+        (Kind::Type, _) => Err(refused("the name of a type")),
+    }
+}

@@ -1,0 +1,136 @@
+//! The values that a filter compares, and how: numbers exactly, strings by bytes, times as instants.
+//!
+//! An `Item` is found in an event, a `Scalar` was given by the caller. Values of two kinds are never
+//! equal, less or greater; the order between kinds serves only to search lists.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use crate::time;
+use amem_format::attributes::{self, Number, order_floats};
+use amem_format::types::{EventType, Micros};
+
+/// A value in an event.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Item<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    /// A number stored in 32 bits, not NaN. It is compared in 32 bits, or a confidence stored from 0.9 would not
+    /// be equal to 0.9.
+    Narrow(f32),
+    Text(&'a str),
+    Time(Micros),
+    Type(EventType),
+}
+
+/// A value to compare with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Scalar {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    Time(Micros),
+    Type(EventType),
+}
+
+impl<'a> Item<'a> {
+    /// The value, unless it is made of others.
+    pub(super) fn new(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(Self::Null),
+            Value::Bool(b) => Some(Self::Bool(*b)),
+            Value::Number(n) => Number::new(n).map(Self::Number),
+            Value::String(s) => Some(Self::Text(s)),
+            Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::Bool(_) => 1,
+            Self::Number(_) | Self::Narrow(_) => 2,
+            Self::Text(_) => 3,
+            Self::Time(_) => 4,
+            Self::Type(_) => 5,
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    /// The value as an index of attributes has it; `None` of what no attribute can be.
+    pub(super) fn as_attribute(&self) -> Option<attributes::Value<'a>> {
+        match *self {
+            Self::Null => Some(attributes::Value::Null),
+            Self::Bool(b) => Some(attributes::Value::Bool(b)),
+            Self::Number(n) => Some(attributes::Value::Number(n)),
+            Self::Text(text) => Some(attributes::Value::Text(text)),
+            Self::Narrow(_) | Self::Time(_) | Self::Type(_) => None,
+        }
+    }
+}
+
+impl Scalar {
+    /// How an item stands to this value; `None` if they are of two kinds.
+    pub(super) fn order_of(&self, item: &Item<'_>) -> Option<Ordering> {
+        (self.as_item().rank() == item.rank()).then(|| self.order(item).reverse())
+    }
+
+    /// This value before or after an item, of any kind.
+    pub(super) fn order(&self, item: &Item<'_>) -> Ordering {
+        match (self, item) {
+            (Self::Bool(a), Item::Bool(b)) => a.cmp(b),
+            (Self::Number(a), Item::Number(b)) => a.order(*b),
+            (Self::Number(a), Item::Narrow(b)) => order_floats(a.as_f32().into(), (*b).into()),
+            (Self::Text(a), Item::Text(b)) => a.as_str().cmp(b),
+            (Self::Time(a), Item::Time(b)) => a.cmp(b),
+            (Self::Type(a), Item::Type(b)) => a.cmp(b),
+            _ => self.as_item().rank().cmp(&item.rank()),
+        }
+    }
+
+    /// The value as if an event had it.
+    pub(super) fn as_item(&self) -> Item<'_> {
+        match self {
+            Self::Null => Item::Null,
+            Self::Bool(b) => Item::Bool(*b),
+            Self::Number(n) => Item::Number(*n),
+            Self::Text(s) => Item::Text(s),
+            Self::Time(t) => Item::Time(*t),
+            Self::Type(t) => Item::Type(*t),
+        }
+    }
+
+    /// The value as the caller may give it.
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(b) => (*b).into(),
+            Self::Number(n) => n.to_json(),
+            Self::Text(s) => s.as_str().into(),
+            Self::Time(t) => time::display(*t).to_string().into(),
+            Self::Type(t) => t.to_string().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_numbers_compare_with_what_they_were_written_from() {
+        let operand = Scalar::Number(Number::Float(0.9));
+        for (narrow, expected) in [
+            (0.9_f32, Ordering::Equal),
+            (0.900_000_1, Ordering::Greater),
+            (0.899_999_9, Ordering::Less),
+        ] {
+            let order = operand.order_of(&Item::Narrow(narrow));
+            assert_eq!(order, Some(expected), "{narrow}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A filter as a tree of conditions, and whether it holds.
+
+use serde_json::{Value, json};
+
+use super::condition::{Condition, Facts};
+use super::subject::Subject;
+use amem_format::error::Result;
+
+/// Which events a query wants.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    /// All of them hold.
+    And(Vec<Filter>),
+    /// One of them holds.
+    Or(Vec<Filter>),
+    /// It does not hold.
+    Not(Box<Filter>),
+    /// A condition on one field.
+    Condition(Condition),
+}
+
+impl Filter {
+    /// The filter that lets everything pass.
+    pub const ALL: Self = Self::And(Vec::new());
+
+    /// True if the event is wanted; an error if it can't be read.
+    pub fn matches(&self, subject: &dyn Subject) -> Result<bool> {
+        self.holds(&Facts::new(subject))
+    }
+
+    /// The filter in full, without shorthand: the same JSON for every way to write it in short. `parse`
+    /// takes it.
+    pub fn to_json(&self) -> Value {
+        let list = |filters: &[Self]| filters.iter().map(Self::to_json).collect::<Value>();
+        match self {
+            Self::And(filters) => json!({"and": list(filters)}),
+            Self::Or(filters) => json!({"or": list(filters)}),
+            Self::Not(filter) => json!({"not": filter.to_json()}),
+            Self::Condition(condition) => condition.to_json(),
+        }
+    }
+
+    fn holds(&self, facts: &Facts<'_>) -> Result<bool> {
+        match self {
+            Self::And(filters) => all(filters, facts),
+            Self::Or(filters) => any(filters, facts),
+            Self::Not(filter) => Ok(!filter.holds(facts)?),
+            Self::Condition(condition) => condition.matches(facts),
+        }
+    }
+}
+
+fn all(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+    for filter in filters {
+        if !filter.holds(facts)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn any(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+    for filter in filters {
+        if filter.holds(facts)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

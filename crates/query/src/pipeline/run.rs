@@ -1,0 +1,312 @@
+//! The stages of a pipeline, one after the other.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Flow, Parts, Pipeline, Reach, Row, Source, Stage};
+use crate::answer::{Answered, check_limit};
+use crate::filter::Filter;
+use crate::heads::Heads;
+use crate::limits::{PAGE_MAX, PIPELINE_ROWS_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
+use crate::pattern::Pattern;
+use crate::scope::{Scope, Sight};
+use crate::search::Search;
+use crate::selected::Selected;
+use crate::selection::Selection;
+use crate::similar::Similar;
+use crate::text::Text;
+use crate::traverse::check_depth;
+use crate::walk::Walk;
+use amem_format::error::{Error, Result};
+use amem_format::types::NodeId;
+use amem_format::view::View;
+
+/// A pipeline at work.
+pub(super) struct Run<'v> {
+    view: &'v View,
+    pipeline: &'v Pipeline,
+    /// Every row that was made.
+    made: Vec<Row>,
+    /// The rows of the stage so far, as places in `made`.
+    now: Vec<usize>,
+    is_cut: bool,
+}
+
+impl<'v> Run<'v> {
+    pub(super) fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
+        let sources = pipeline.sources.len() as u64;
+        if sources == 0 {
+            return Err(Error::invalid(
+                "pipeline",
+                "no source: say where rows come from",
+            ));
+        }
+        let max = PIPELINE_SOURCES_MAX as u64;
+        Error::check_limit("the number of sources of a pipeline", sources, max)?;
+        let (stages, max) = (pipeline.stages.len() as u64, PIPELINE_STAGES_MAX as u64);
+        Error::check_limit("the number of stages of a pipeline", stages, max)?;
+        for stage in &pipeline.stages {
+            match stage {
+                Stage::Traverse(reach) => {
+                    check_limit(reach.limit)?;
+                    check_depth(reach.depth)?;
+                }
+                Stage::Filter(selection) => selection.check()?,
+                Stage::Rank(by) => by.check()?,
+                Stage::Limit(limit) => check_limit(*limit)?,
+                Stage::Resolve => {}
+            }
+        }
+        Ok(Self {
+            view,
+            pipeline,
+            made: Vec::new(),
+            now: Vec::new(),
+            is_cut: false,
+        })
+    }
+
+    pub(super) fn all(mut self) -> Result<Flow> {
+        self.sources()?;
+        for (at, stage) in self.pipeline.stages.iter().enumerate() {
+            match stage {
+                Stage::Traverse(reach) => self.traverse(at + 1, reach)?,
+                Stage::Resolve => self.resolve(at + 1)?,
+                Stage::Filter(selection) => self.filter(selection)?,
+                Stage::Rank(by) => by.apply(self.view, &mut self.made, &mut self.now)?,
+                Stage::Limit(limit) => self.now.truncate(*limit),
+            }
+        }
+        Ok(self.flow())
+    }
+
+    fn sight(&self) -> Result<Sight> {
+        Sight::new(&self.pipeline.scope, self.pipeline.include_forgotten)
+    }
+
+    fn push(&mut self, row: Row) -> Result<usize> {
+        let (rows, max) = (self.made.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
+        Error::check_limit("the number of rows that a pipeline makes", rows, max)?;
+        self.made.push(row);
+        Ok(self.made.len() - 1)
+    }
+
+    fn sources(&mut self) -> Result<()> {
+        let sight = self.sight()?;
+        let mut places: HashMap<NodeId, usize> = HashMap::new();
+        for source in &self.pipeline.sources {
+            let found = self.found(source, &sight)?;
+            let most = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
+            for (id, worth) in found {
+                // A cosine may be negative: what points another way is worth nothing.
+                let worth = if most > 0.0 {
+                    worth.max(0.0) / most
+                } else {
+                    0.0
+                };
+                match places.get(&id) {
+                    Some(&at) => {
+                        let row = &mut self.made[at];
+                        *row = source_row(id, row.found.max(worth));
+                    }
+                    None => {
+                        let at = self.push(source_row(id, worth))?;
+                        self.now.push(at);
+                        places.insert(id, at);
+                    }
+                }
+            }
+            let (rows, max) = (self.now.len() as u64, PAGE_MAX as u64);
+            Error::check_limit("the number of rows of a pipeline", rows, max)?;
+        }
+        Ok(())
+    }
+
+    /// The events that a source finds and that may be rows, and what it says they are worth.
+    fn found(&self, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
+        let view = self.view;
+        match source {
+            Source::Events(ids) => {
+                let (count, max) = (ids.len() as u64, PAGE_MAX as u64);
+                Error::check_limit("the number of event ids", count, max)?;
+                for &id in ids {
+                    sight.open(view, id)?;
+                }
+                Ok(ids.iter().map(|&id| (id, 1.0)).collect())
+            }
+            Source::Search(search) => {
+                let search = Search {
+                    selection: self.within(&search.selection)?,
+                    ..search.clone()
+                };
+                let hits = search.run(view)?.hits.into_iter();
+                Ok(hits.map(|hit| (hit.id, hit.score)).collect())
+            }
+            Source::Text(text) => {
+                let text = Text {
+                    selection: self.within(&text.selection)?,
+                    ..text.clone()
+                };
+                Ok(text.run(view)?.hits)
+            }
+            Source::Similar(similar) => {
+                let similar = Similar {
+                    selection: self.within(&similar.selection)?,
+                    ..similar.clone()
+                };
+                Ok(similar.run(view)?.hits)
+            }
+            Source::Pattern(pattern) => {
+                let pattern = Pattern {
+                    selection: self.within(&pattern.selection)?,
+                    ..pattern.clone()
+                };
+                let ids = pattern.run(view)?.ids.into_iter();
+                Ok(ids.map(|id| (id, 1.0)).collect())
+            }
+        }
+    }
+
+    /// What a source's selection wants and may be a row: so that its limit is one of rows.
+    fn within(&self, selection: &Selection) -> Result<Selection> {
+        let (ours, own) = (&self.pipeline.scope, &selection.scope);
+        let scope = Scope {
+            user: ours.user.clone().or_else(|| own.user.clone()),
+            agent: ours.agent.clone().or_else(|| own.agent.clone()),
+            run: ours.run.clone().or_else(|| own.run.clone()),
+        };
+        // Both must hold. Where they ask for different values, nothing is within.
+        let own = match scope == *own {
+            true => None,
+            false => own.to_filter()?,
+        };
+        let mut filters: Vec<Filter> = own.into_iter().chain(selection.filter.clone()).collect();
+        let filter = match filters.len() {
+            0 | 1 => filters.pop(),
+            _ => Some(Filter::And(filters)),
+        };
+        Ok(Selection {
+            scope,
+            filter,
+            include_forgotten: selection.include_forgotten && self.pipeline.include_forgotten,
+            ..selection.clone()
+        })
+    }
+
+    fn traverse(&mut self, stage: usize, reach: &Reach) -> Result<()> {
+        let starts: Vec<NodeId> = self.now.iter().map(|&at| self.made[at].id).collect();
+        let tree = Walk {
+            sight: self.sight()?,
+            follow: reach.follow,
+            types: &reach.types,
+            depth: reach.depth,
+            limit: reach.limit,
+        }
+        .tree(self.view, &starts)?;
+        self.is_cut |= tree.is_cut;
+        // The walk begins with the rows; each step's row by the place of the step.
+        let mut places = self.now.clone();
+        for step in tree.steps.iter().skip(starts.len()) {
+            let Some(via) = step.via else { continue };
+            let from = places[via.parent as usize];
+            let at = self.push(Row {
+                stage,
+                depth: self.made[from].depth.saturating_add(1),
+                from: Some(from),
+                via: Some((via.edge_type, via.direction)),
+                is_stub: step.is_stub,
+                ..source_row(step.id, self.made[from].found)
+            })?;
+            places.push(at);
+            if !step.is_stub {
+                self.now.push(at);
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self, stage: usize) -> Result<()> {
+        let sight = self.sight()?;
+        let mut heads = Heads::new(self.view, &sight);
+        let mut seen = HashSet::new();
+        let mut resolved = Vec::with_capacity(self.now.len());
+        for place in std::mem::take(&mut self.now) {
+            let row = self.made[place];
+            let head = heads.newest(row.id)?;
+            let Some(head) = head.filter(|head| seen.insert(*head)) else {
+                continue;
+            };
+            if head == row.id {
+                resolved.push(place);
+                continue;
+            }
+            resolved.push(self.push(Row {
+                stage,
+                depth: row.depth,
+                from: Some(place),
+                ..source_row(head, row.found)
+            })?);
+        }
+        self.now = resolved;
+        Ok(())
+    }
+
+    fn filter(&mut self, selection: &Selection) -> Result<()> {
+        let mut selected = Selected::new(self.view, selection, self.view.nodes())?;
+        let mut kept = Vec::with_capacity(self.now.len());
+        for &at in &self.now {
+            if selected.admits_id(self.made[at].id)? {
+                kept.push(at);
+            }
+        }
+        self.now = kept;
+        Ok(())
+    }
+
+    /// The answer: the rows of the last stage, and what these came from.
+    fn flow(self) -> Flow {
+        let mut is_needed = vec![false; self.made.len()];
+        for &at in &self.now {
+            let mut from = self.made[at].from;
+            while let Some(at) = from.filter(|&at| !std::mem::replace(&mut is_needed[at], true)) {
+                from = self.made[at].from;
+            }
+        }
+        for &at in &self.now {
+            is_needed[at] = false;
+        }
+        let origins = (0..self.made.len()).filter(|&at| is_needed[at]);
+        let order: Vec<usize> = self.now.iter().copied().chain(origins).collect();
+        let places: HashMap<usize, usize> =
+            order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
+        let mut rows: Vec<Row> = order.iter().map(|&at| self.made[at]).collect();
+        for row in &mut rows {
+            row.from = row.from.and_then(|at| places.get(&at).copied());
+        }
+        let origins = rows.split_off(self.now.len());
+        Flow {
+            answered: Answered::by(self.view),
+            rows,
+            origins,
+            is_cut: self.is_cut,
+        }
+    }
+}
+
+/// The row of an event that a source found.
+fn source_row(id: NodeId, found: f32) -> Row {
+    let parts = Parts {
+        found,
+        ..Parts::default()
+    };
+    Row {
+        id,
+        stage: 0,
+        depth: 0,
+        found,
+        score: found,
+        parts,
+        from: None,
+        via: None,
+        is_stub: false,
+    }
+}

@@ -1,0 +1,192 @@
+//! Events met by a walk: a table of their places, and a set of them that becomes bits when it grows.
+//!
+//! Both cost what is met and not what there is. Places are found by multiplying with an odd number that is drawn for
+//! each table, so that no file can make events meet in one place; nothing depends on their order.
+
+use std::hash::{BuildHasher, RandomState};
+
+use amem_format::types::NodeId;
+
+/// Slots of a table at first: enough for a chain of a hundred, and filled in less time than one growth takes.
+const SLOTS: usize = 256;
+/// No event: ids are below it, as the limit on events says.
+const EMPTY: u32 = u32::MAX;
+/// Below so many events of the brain, bits for all of them cost less than a table.
+const BITS_AT_ONCE: u64 = 1 << 17;
+
+/// A number for each event.
+#[derive(Debug)]
+pub(crate) struct Places {
+    slots: Vec<(u32, u32)>,
+    len: usize,
+    multiplier: u64,
+    shift: u32,
+}
+
+impl Places {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: vec![(EMPTY, 0); SLOTS],
+            len: 0,
+            multiplier: RandomState::new().hash_one(0) | 1,
+            shift: 64 - SLOTS.trailing_zeros(),
+        }
+    }
+
+    /// The number of an event.
+    #[inline]
+    pub(crate) fn get(&self, id: NodeId) -> Option<u32> {
+        let (key, number) = self.slots[self.find(id.0 as u32)];
+        (key != EMPTY && u64::from(key) == id.0).then_some(number)
+    }
+
+    /// The number of an event if it has one; else it gets this one, and none is given.
+    #[inline]
+    pub(crate) fn put(&mut self, id: NodeId, number: u32) -> Option<u32> {
+        let at = self.find(id.0 as u32);
+        let slot = &mut self.slots[at];
+        if slot.0 != EMPTY {
+            return Some(slot.1);
+        }
+        *slot = (id.0 as u32, number);
+        self.len += 1;
+        if self.len * 2 > self.slots.len() {
+            self.grow();
+        }
+        None
+    }
+
+    /// The slot of a key, or the empty one where it would stand.
+    #[inline]
+    fn find(&self, key: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (u64::from(key).wrapping_mul(self.multiplier) >> self.shift) as usize & mask;
+        loop {
+            let found = self.slots[at].0;
+            if found == key || found == EMPTY {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = vec![(EMPTY, 0); 4 * self.slots.len()];
+        self.shift -= 2;
+        for entry in std::mem::replace(&mut self.slots, slots) {
+            if entry.0 != EMPTY {
+                let at = self.find(entry.0);
+                self.slots[at] = entry;
+            }
+        }
+    }
+}
+
+/// A set of events of a brain.
+#[derive(Debug)]
+pub(crate) struct Met {
+    /// A bit each; none as long as the table holds them.
+    bits: Vec<u64>,
+    table: Option<Places>,
+    nodes: u64,
+}
+
+impl Met {
+    /// None, of so many events.
+    pub(crate) fn new(nodes: u64) -> Self {
+        let is_small = nodes <= BITS_AT_ONCE;
+        Self {
+            bits: vec![0; if is_small { words(nodes) } else { 0 }],
+            table: (!is_small).then(Places::new),
+            nodes,
+        }
+    }
+
+    /// True if all of them are bits by now.
+    #[inline]
+    pub(crate) fn is_bits(&self) -> bool {
+        self.table.is_none()
+    }
+
+    /// True if it was not met before; an id past all events counts as met.
+    #[inline]
+    pub(crate) fn add(&mut self, id: NodeId) -> bool {
+        if self.table.is_some() {
+            return self.add_to_table(id);
+        }
+        self.add_bit(id)
+    }
+
+    /// As `add`, if `is_bits`.
+    #[inline(always)]
+    pub(crate) fn add_bit(&mut self, id: NodeId) -> bool {
+        let Some(word) = self.bits.get_mut((id.0 / 64) as usize) else {
+            return false;
+        };
+        let bit = 1 << (id.0 % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    fn add_to_table(&mut self, id: NodeId) -> bool {
+        let Some(table) = self.table.as_mut().filter(|_| id.0 < u64::from(EMPTY)) else {
+            return false;
+        };
+        let is_new = table.put(id, 0).is_none();
+        if table.slots.len() as u64 > self.nodes / 64 {
+            // Fresh zeros come from the system page by page, when they are touched.
+            self.bits = vec![0; words(self.nodes)];
+            if let Some(table) = self.table.take() {
+                for (key, _) in table.slots.into_iter().filter(|slot| slot.0 != EMPTY) {
+                    self.add_bit(NodeId(key.into()));
+                }
+            }
+        }
+        is_new
+    }
+}
+
+fn words(nodes: u64) -> usize {
+    (nodes / 64 + 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+
+    fn ids(seed: u64, below: u64) -> impl Iterator<Item = NodeId> {
+        let mut state = seed;
+        std::iter::repeat_with(move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            NodeId((state >> 33) % below)
+        })
+    }
+
+    #[test]
+    fn places_are_those_of_a_plain_map() {
+        let (mut places, mut plain) = (Places::new(), HashMap::new());
+        for (i, id) in ids(1, 5_000).take(20_000).enumerate() {
+            assert_eq!(places.get(id), plain.get(&id).copied());
+            assert_eq!(places.put(id, i as u32), plain.get(&id).copied());
+            plain.entry(id).or_insert(i as u32);
+        }
+        assert_eq!(places.len, plain.len());
+    }
+
+    #[test]
+    fn a_set_of_few_or_many_is_a_plain_set() {
+        for nodes in [10, 1_000, 1 << 17, 1 << 20, 1 << 22] {
+            let (mut met, mut plain) = (Met::new(nodes), HashSet::new());
+            for id in ids(nodes, nodes).take(100_000) {
+                assert_eq!(met.add(id), plain.insert(id), "{id} of {nodes}");
+            }
+            assert!(met.table.is_none(), "{nodes}");
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What a session comes to, in sentences of its own: an extractive summary, without a model.
+//!
+//! The method is that of LexRank (Erkan and Radev, 2004): sentences are likened to each other by the cosine of their
+//! terms, weighted by how rare these are in the session, and, where both events have vectors, by the cosine of those;
+//! the most central sentences are what a random walk over likeness visits most. They are taken greedily, each less
+//! the more it is like one that was taken (maximal marginal relevance, Carbonell and Goldstein, 1998); first one of
+//! each decision and correction that stands, as far as these have room in three fifths of the length. What was taken is
+//! given in the order of the session.
+//!
+//! Promises: the same session gives the same text; forgotten and erased events and beliefs that were replaced are not
+//! in it; the work is bounded (`SENTENCES_MAX`), and so is the text.
+
+mod sentences;
+
+use std::collections::HashMap;
+
+use self::sentences::sentences;
+use amem_format::analyzer::{Analyzer, TermCounts};
+use amem_format::error::Result;
+use amem_format::types::{EdgeType, EventType, NodeId, SessionId};
+use amem_format::view::{Direction, View};
+
+/// Bytes of a summary, unless it is said.
+pub const SUMMARY_BYTES: usize = 1200;
+/// Sentences that are likened to each other, as each is to every other.
+pub const SENTENCES_MAX: usize = 600;
+/// Bytes of a sentence; what is longer is no sentence.
+const SENTENCE_BYTES_MAX: usize = 600;
+/// Terms that a sentence must have to say something.
+const TERMS_MIN: usize = 2;
+/// How often the walk goes on where it is, instead of anywhere.
+const DAMPING: f32 = 0.85;
+/// Likeness below which sentences are not tied.
+const LIKE_MIN: f32 = 0.1;
+/// Steps of the walk: it changes little after a few dozen.
+const STEPS: usize = 30;
+/// The share of the length that decisions and corrections may have first, of five.
+const FIRST_FIFTHS: usize = 3;
+/// What a sentence must have of the mean centrality: less has what is tied to nothing, and is an aside.
+const CENTRAL_MIN: f32 = 0.5;
+/// How much likeness to what was taken counts against a sentence.
+const NOVELTY: f32 = 0.3;
+
+/// A sentence of an event.
+struct Sentence<'v> {
+    text: &'v str,
+    /// Which of the session's events.
+    event: usize,
+    /// Term and weight, of length 1 together.
+    terms: Vec<(u32, f32)>,
+}
+
+/// An event of the session.
+struct Said<'v> {
+    text: std::borrow::Cow<'v, str>,
+    vector: Option<&'v [f32]>,
+    /// A decision or a correction.
+    weighs: bool,
+}
+
+/// A summary of at most so many bytes; `None` if there is nothing to say.
+pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<String>> {
+    let said = said(view, session)?;
+    let sentences = weighted(&said);
+    if sentences.is_empty() {
+        return Ok(None);
+    }
+    let like = likeness(&said, &sentences);
+    let central = centrality(&like);
+    let taken = take(&said, &sentences, &like, &central, bytes);
+    let texts: Vec<_> = taken
+        .into_iter()
+        .map(|at| closed(sentences[at].text))
+        .collect();
+    Ok((!texts.is_empty()).then(|| texts.join(" ")))
+}
+
+/// What was said in a session and still stands.
+fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
+    let mut said = Vec::new();
+    for id in view.of_session(session)?.iter() {
+        let node = view.node(id)?;
+        let kind = node.event_type();
+        if node.is_forgotten()
+            || node.is_erased()
+            || kind == EventType::EPISODE
+            || is_replaced(view, id)?
+        {
+            continue;
+        }
+        said.push(Said {
+            text: node.text()?,
+            vector: node.vector()?,
+            weighs: kind == EventType::DECISION || kind == EventType::CORRECTION,
+        });
+    }
+    Ok(said)
+}
+
+fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
+    for tie in view.ties(id, Direction::Incoming)?.iter() {
+        if tie.edge_type == EdgeType::SUPERSEDES && !view.node(tie.other)?.is_forgotten() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The sentences, with their terms weighted.
+fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
+    let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    let mut found: Vec<Sentence<'_>> = Vec::new();
+    for (event, said) in said.iter().enumerate() {
+        for text in sentences(&said.text).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
+            counts.count(&analyzer, text);
+            let terms: Vec<_> = counts
+                .iter()
+                .map(|(term, count)| {
+                    let next = numbers.len() as u32;
+                    let number = *numbers.entry(term.to_owned()).or_insert(next);
+                    (number, count as f32)
+                })
+                .collect();
+            if terms.len() >= TERMS_MIN {
+                found.push(Sentence { text, event, terms });
+            }
+        }
+    }
+    let mut found = thinned(found, said);
+    let mut in_sentences = vec![0u32; numbers.len()];
+    for sentence in &found {
+        for &(term, _) in &sentence.terms {
+            in_sentences[term as usize] += 1;
+        }
+    }
+    let all = found.len() as f32;
+    for sentence in &mut found {
+        let mut length = 0.0;
+        for (term, weight) in &mut sentence.terms {
+            *weight *= (1.0 + all / in_sentences[*term as usize] as f32).ln();
+            length += *weight * *weight;
+        }
+        let length = length.sqrt().max(f32::MIN_POSITIVE);
+        sentence
+            .terms
+            .iter_mut()
+            .for_each(|(_, weight)| *weight /= length);
+        sentence.terms.sort_unstable_by_key(|(term, _)| *term);
+    }
+    found
+}
+
+/// At most `SENTENCES_MAX`: those of decisions and corrections first, of the others every so many.
+fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[Said<'_>]) -> Vec<Sentence<'s>> {
+    if found.len() <= SENTENCES_MAX {
+        return found;
+    }
+    let weighs = |sentence: &Sentence<'_>| said[sentence.event].weighs;
+    let heavy = found.iter().filter(|sentence| weighs(sentence)).count();
+    let room_heavy = heavy.min(SENTENCES_MAX / 2);
+    let room_light = SENTENCES_MAX - room_heavy;
+    let (mut seen_heavy, mut seen_light) = (0, 0);
+    let light = found.len() - heavy;
+    let keep = |seen: &mut usize, of: usize, room: usize| {
+        let at = *seen;
+        *seen += 1;
+        // Evenly: the n-th is kept if it begins another of `room` equal parts.
+        at * room / of.max(1) != (at + 1) * room / of.max(1)
+    };
+    found
+        .into_iter()
+        .filter(|sentence| match weighs(sentence) {
+            true => keep(&mut seen_heavy, heavy, room_heavy),
+            false => keep(&mut seen_light, light, room_light),
+        })
+        .collect()
+}
+
+/// How much each sentence is like each other, 0..=1.
+fn likeness(said: &[Said<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
+    let count = sentences.len();
+    let mut like = vec![vec![0.0; count]; count];
+    for a in 0..count {
+        for b in a + 1..count {
+            let words = dot(&sentences[a].terms, &sentences[b].terms);
+            let (x, y) = (sentences[a].event, sentences[b].event);
+            let value = match (said[x].vector, said[y].vector) {
+                (Some(v), Some(w)) if x != y => f32::midpoint(words, cosine(v, w).max(0.0)),
+                _ => words,
+            };
+            like[a][b] = value;
+            like[b][a] = value;
+        }
+    }
+    like
+}
+
+fn dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        match x.0.cmp(&y.0) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                sum += x.1 * y.1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    sum
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    let lengths = (product(a, a) * product(b, b)).sqrt();
+    match lengths > 0.0 {
+        true => product(a, b) / lengths,
+        false => 0.0,
+    }
+}
+
+/// How often a walk over likeness is at each sentence.
+fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
+    let count = like.len();
+    let tied = |value: f32| if value >= LIKE_MIN { value } else { 0.0 };
+    let sums: Vec<f32> = like
+        .iter()
+        .map(|row| row.iter().map(|v| tied(*v)).sum())
+        .collect();
+    let mut rank = vec![1.0 / count as f32; count];
+    for _ in 0..STEPS {
+        let mut next = vec![(1.0 - DAMPING) / count as f32; count];
+        // What is tied to nothing goes anywhere.
+        let lost: f32 = (0..count)
+            .filter(|at| sums[*at] == 0.0)
+            .map(|at| rank[at])
+            .sum();
+        for (at, row) in like.iter().enumerate() {
+            if sums[at] > 0.0 {
+                let share = DAMPING * rank[at] / sums[at];
+                for (to, value) in row.iter().enumerate() {
+                    next[to] += share * tied(*value);
+                }
+            }
+        }
+        next.iter_mut()
+            .for_each(|value| *value += DAMPING * lost / count as f32);
+        rank = next;
+    }
+    rank
+}
+
+/// The sentences of a summary, in the order of the session.
+fn take(
+    said: &[Said<'_>],
+    sentences: &[Sentence<'_>],
+    like: &[Vec<f32>],
+    central: &[f32],
+    bytes: usize,
+) -> Vec<usize> {
+    let most = central.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let mut taken: Vec<usize> = Vec::new();
+    let mut left = bytes;
+    let mut pick = |first: bool, until: usize| {
+        loop {
+            let fits = |at: &usize| {
+                let sentence = &sentences[*at];
+                let is_known = |other: &usize| sentences[*other].event == sentence.event;
+                let is_wanted = match first {
+                    true => said[sentence.event].weighs && !taken.iter().any(is_known),
+                    false => central[*at] * sentences.len() as f32 >= CENTRAL_MIN,
+                };
+                is_wanted && !taken.contains(at) && sentence.text.len() + 2 <= left
+            };
+            let value = |at: usize| {
+                let same = taken
+                    .iter()
+                    .map(|other| like[at][*other])
+                    .fold(0.0, f32::max);
+                (1.0 - NOVELTY) * central[at] / most + NOVELTY * (1.0 - same)
+            };
+            // Of equals the earlier.
+            let best = (0..sentences.len())
+                .filter(fits)
+                .reduce(|a, b| if value(b) > value(a) { b } else { a });
+            let Some(best) = best else { return };
+            taken.push(best);
+            left -= sentences[best].text.len() + 2;
+            if left <= until {
+                return;
+            }
+        }
+    };
+    pick(true, bytes - bytes / 5 * FIRST_FIFTHS);
+    pick(false, 0);
+    taken.sort_unstable();
+    taken
+}
+
+/// A sentence with an end.
+fn closed(text: &str) -> String {
+    let is_ended = text.ends_with(['.', '!', '?', '…', '。', '！', '？', ':']);
+    if is_ended {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}
+
+#[cfg(test)]
+mod tests;
