@@ -17,15 +17,20 @@ pub mod server;
 pub mod socket;
 pub mod traces;
 
+#[path = "../../crates/engine/src/brains/opening.rs"]
 mod brains;
+#[path = "../../crates/engine/src/open_brain.rs"]
 mod open_brain;
+#[path = "../../crates/engine/src/writer.rs"]
 mod writer;
 
 mod access;
 mod check;
+#[path = "../../crates/engine/src/checkpoints.rs"]
 mod checkpoints;
 mod control;
 mod convert;
+#[path = "../../crates/engine/src/descriptors.rs"]
 mod descriptors;
 mod digest;
 mod door;
@@ -35,8 +40,11 @@ mod file_sizes;
 mod file_system;
 mod folder;
 mod health;
+#[path = "../../crates/engine/src/blocking_pool.rs"]
 mod heavy;
+#[path = "../../crates/engine/src/file_holders.rs"]
 mod holders;
+#[path = "../../crates/engine/src/jobs.rs"]
 mod jobs;
 mod latency;
 mod listen;
@@ -46,16 +54,22 @@ mod metrics;
 mod notify;
 mod panics;
 mod rates;
+#[path = "../../crates/engine/src/replaced_files.rs"]
 mod replaced;
+#[path = "../../crates/engine/src/schedules/scheduler.rs"]
 mod schedules;
 mod secrets;
 mod services;
 mod shares;
 mod tokens;
+#[path = "../../crates/engine/src/touches.rs"]
 mod touches;
 mod trust;
+#[path = "../../crates/engine/src/fair_queue.rs"]
 mod turns;
+#[path = "../../crates/engine/src/watch/watcher.rs"]
 mod watch;
+#[path = "../../crates/engine/src/text.rs"]
 mod words;
 
 pub use access::{Grants, Role};

@@ -3,10 +3,13 @@
 //! Promises: counting takes no lock that a writer or a call could wait for, and allocates nothing; what is counted
 //! changes no answer. Not here: telling it (`services::status`, `metrics`); how long calls take (`latency`).
 
+#[path = "../../../crates/engine/src/metrics/histogram.rs"]
 mod buckets;
 
+#[path = "../../../crates/engine/src/metrics/brain.rs"]
 mod brain;
 mod daemon;
+#[path = "../../../crates/engine/src/metrics/subscribers.rs"]
 mod followers;
 mod process;
 

@@ -19,6 +19,7 @@ mod summaries;
 mod table;
 #[cfg(test)]
 mod tests;
+#[path = "report.rs"]
 mod told;
 mod work;
 

@@ -7,6 +7,7 @@
 //! erase is answered only when no file of ours has the content any more. Not here: what a mutation means
 //! (`amem_store`), who may ask (`services`), a store that can't go on (`recovery`).
 
+#[path = "writer/recovery.rs"]
 mod recovery;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,14 +4,22 @@
 //! Promises: a brain is opened once at a time, whoever asks and whoever gives up asking meanwhile; one that can't
 //! be opened is told with its reason and keeps no other from being served.
 
+#[path = "known_brains.rs"]
 mod known;
+#[path = "file_modes.rs"]
 mod modes;
+#[path = "invalid_names.rs"]
 mod odd;
+#[path = "engine.rs"]
 mod parts;
+#[path = "adoption.rs"]
 mod placed;
 mod problems;
+#[path = "readers.rs"]
 mod reading;
+#[path = "../../../../daemon/src/brains.rs"]
 mod seen;
+#[path = "quarantine.rs"]
 mod taking;
 
 use std::collections::{BTreeSet, HashMap};
