@@ -17,21 +17,12 @@ pub mod server;
 pub mod socket;
 pub mod traces;
 
-#[path = "../../crates/engine/src/brains/opening.rs"]
-mod brains;
-#[path = "../../crates/engine/src/open_brain.rs"]
-mod open_brain;
-#[path = "../../crates/engine/src/writer.rs"]
-mod writer;
-
 mod access;
+mod brains;
+mod call_pool;
 mod check;
-#[path = "../../crates/engine/src/checkpoints.rs"]
-mod checkpoints;
 mod control;
 mod convert;
-#[path = "../../crates/engine/src/descriptors.rs"]
-mod descriptors;
 mod digest;
 mod door;
 mod dumps;
@@ -40,12 +31,6 @@ mod file_sizes;
 mod file_system;
 mod folder;
 mod health;
-#[path = "../../crates/engine/src/blocking_pool.rs"]
-mod heavy;
-#[path = "../../crates/engine/src/file_holders.rs"]
-mod holders;
-#[path = "../../crates/engine/src/jobs.rs"]
-mod jobs;
 mod latency;
 mod listen;
 mod log;
@@ -54,23 +39,11 @@ mod metrics;
 mod notify;
 mod panics;
 mod rates;
-#[path = "../../crates/engine/src/replaced_files.rs"]
-mod replaced;
-#[path = "../../crates/engine/src/schedules/scheduler.rs"]
-mod schedules;
 mod secrets;
 mod services;
 mod shares;
 mod tokens;
-#[path = "../../crates/engine/src/touches.rs"]
-mod touches;
 mod trust;
-#[path = "../../crates/engine/src/fair_queue.rs"]
-mod turns;
-#[path = "../../crates/engine/src/watch/watcher.rs"]
-mod watch;
-#[path = "../../crates/engine/src/text.rs"]
-mod words;
 
 pub use access::{Grants, Role};
 pub use config::{Config, Flags};

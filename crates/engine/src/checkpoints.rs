@@ -1,9 +1,9 @@
-//! When a brain's journal is folded, who builds the new base, and who waits for it.
+//! When a brain's journal is checkpointed, what builds the new base, and what waits for it.
 //!
-//! The journal is folded when it is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
-//! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most
-//! about eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a
-//! time; whoever asks while one is being built waits for the next.
+//! A checkpoint is due when the journal is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
+//! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most about
+//! eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a time; a
+//! request that comes while one is being built waits for the next.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -15,65 +15,53 @@ use std::time::{Duration, Instant};
 
 use amem_format::Generation;
 use amem_format::brain::Brain;
-use amem_proto::v1::JobKind;
 use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
 use amem_store::{Checkpoint, Retired, Store};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use crate::heavy::be_nice;
-use crate::jobs::{Job, Jobs};
-use crate::limits::CHECKPOINT_AGAIN_AFTER;
-use crate::open_brain::Shared;
-use crate::refusal::{Refusal, Result};
-use crate::writer::{Message, Written};
+use crate::blocking_pool::renice;
+use crate::brain_state::{BrainState, base_bytes};
+use crate::commands::{CommitAnswer, Reply, WriterCommand};
+use crate::error::{Error, Result};
+use crate::jobs::{JobKind, Jobs, RunningJob};
+use crate::limits::{
+    CARRY_ROUNDS_MAX, CHECKPOINT_AGAIN_AFTER, IDLE_JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX,
+    JOURNAL_BYTES_MIN,
+};
 
-/// Bytes of journal below which no busy brain is folded.
-const JOURNAL_BYTES_MIN: u64 = 16 << 20;
-/// Bytes of journal above which every brain is folded.
-const JOURNAL_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of journal below which no idle brain is folded.
-const IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
-/// Rounds in which frames are carried beside the writer; what is left is carried while commits wait.
-const ROUNDS_MAX: usize = 16;
-
-/// A checkpoint that was built, or why not.
-pub(crate) enum Built {
-    /// It can be put in place.
+/// The result of building a checkpoint.
+pub(crate) enum BuiltCheckpoint {
+    /// It can be installed.
     Whole(Box<Checkpoint>),
-    /// It can't.
-    Failed(Refusal),
+    /// Why there is none.
+    Failed(Error),
 }
 
-/// Who waits for a new generation.
-pub(crate) enum Waiting {
-    /// Someone who asked for it.
-    Asked(oneshot::Sender<Result<Generation>>),
-    /// Someone who had events erased, and the answer to give.
-    Erased(oneshot::Sender<Result<Written>>, Answer),
+/// A caller that waits for a new generation.
+pub(crate) enum CheckpointWaiter {
+    /// It asked for one.
+    Caller(Reply<Generation>),
+    /// It erased events, and gets this answer once their content is gone.
+    Erase(Reply<CommitAnswer>, Answer),
 }
 
-impl Waiting {
+impl CheckpointWaiter {
     fn done(self, generation: Generation) {
         match self {
-            Self::Asked(asker) => drop(asker.send(Ok(generation))),
-            Self::Erased(asker, answer) => drop(asker.send(Ok(Written { answer, generation }))),
+            Self::Caller(reply) => drop(reply.send(Ok(generation))),
+            Self::Erase(reply, answer) => {
+                drop(reply.send(Ok(CommitAnswer { answer, generation })));
+            }
         }
     }
 
-    fn failed(self, refusal: Refusal) {
+    fn failed(self, error: &Error) {
         match self {
-            Self::Asked(asker) => drop(asker.send(Err(refusal))),
-            Self::Erased(asker, _) => {
-                let message = format!(
-                    "the events are hidden, but their content is still in the file ({}): erase them again",
-                    refusal.message
-                );
-                drop(asker.send(Err(Refusal::new(
-                    tonic::Code::Unavailable,
-                    "ERASE_PENDING",
-                    message,
-                ))));
+            Self::Caller(reply) => drop(reply.send(Err(error.clone()))),
+            Self::Erase(reply, _) => {
+                let why = error.to_string();
+                drop(reply.send(Err(Error::ErasePending { why })));
             }
         }
     }
@@ -81,29 +69,33 @@ impl Waiting {
 
 /// The checkpoints of one brain, as its writer sees them.
 pub(crate) struct Checkpoints {
-    shared: Arc<Shared>,
-    /// To wake the writer; weak, so that the queue ends when nobody else can ask.
-    queue: mpsc::WeakSender<Message>,
+    state: Arc<BrainState>,
+    /// Wakes the writer; weak, so that the queue ends when no caller can ask any more.
+    queue: mpsc::WeakSender<WriterCommand>,
     /// Where the one that is being built arrives.
-    building: Option<(slot::Receiver<Built>, Job)>,
-    /// The job whose outcome is decided when it is in place.
-    job: Option<Job>,
+    building: Option<(slot::Receiver<BuiltCheckpoint>, RunningJob)>,
+    /// The job of the checkpoint that is being installed.
+    job: Option<RunningJob>,
     jobs: Jobs,
-    /// They wait for the one that is being built.
-    current: Vec<Waiting>,
-    /// They wait for the one after it.
-    next: Vec<Waiting>,
-    /// Something was erased whose bytes are still in the file, and nobody waits for them to go.
+    /// Waiters for the one that is being built.
+    current: Vec<CheckpointWaiter>,
+    /// Waiters for the one after it.
+    next: Vec<CheckpointWaiter>,
+    /// The file still has erased content, and no caller waits for it to go.
     erased: bool,
     not_before: Option<Instant>,
-    /// When the one that is being built, or put in place, was begun.
+    /// When the one that is being built or installed was begun.
     begun: Instant,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(queue: mpsc::WeakSender<Message>, shared: &Arc<Shared>, jobs: &Jobs) -> Self {
+    pub(crate) fn new(
+        queue: mpsc::WeakSender<WriterCommand>,
+        state: &Arc<BrainState>,
+        jobs: &Jobs,
+    ) -> Self {
         Self {
-            shared: shared.clone(),
+            state: state.clone(),
             queue,
             building: None,
             job: None,
@@ -116,14 +108,14 @@ impl Checkpoints {
         }
     }
 
-    /// Whether a store was opened with content in its file that was erased.
+    /// Notes whether the file of a store that was opened has erased content.
     pub(crate) fn note_erased(&mut self, is_pending: bool) {
         self.erased = is_pending;
     }
 
-    /// Somebody waits for a generation that is begun from now on.
-    pub(crate) fn wait(&mut self, waiting: Waiting) {
-        self.next.push(waiting);
+    /// Adds a waiter for a generation that is begun from now on.
+    pub(crate) fn wait(&mut self, waiter: CheckpointWaiter) {
+        self.next.push(waiter);
     }
 
     /// True while one is being built.
@@ -132,55 +124,55 @@ impl Checkpoints {
     }
 
     /// The one that was built meanwhile.
-    pub(crate) fn take_built(&mut self) -> Option<Built> {
+    pub(crate) fn take_built(&mut self) -> Option<BuiltCheckpoint> {
         let built = match self.building.as_ref()?.0.try_recv() {
             Ok(built) => built,
             Err(slot::TryRecvError::Empty) => return None,
             Err(slot::TryRecvError::Disconnected) => {
-                Built::Failed(Refusal::internal("a defect stopped the checkpoint"))
+                BuiltCheckpoint::Failed(Error::Defect("the checkpoint"))
             }
         };
         self.job = self.building.take().map(|(_, job)| job);
-        self.shared.checkpointing.store(false, Ordering::Relaxed);
+        self.state.checkpointing.store(false, Ordering::Relaxed);
         Some(built)
     }
 
-    /// The new generation is in place; commits were held back for so long.
+    /// The new generation is in place; `stall` is how long it held commits back.
     pub(crate) fn done(&mut self, generation: Generation, stall: Duration) {
         let took = self.begun.elapsed();
-        self.shared.figures.checkpointed(took, stall);
+        self.state.metrics.checkpointed(took, stall);
         self.not_before = None;
         self.erased = false;
         if let Some(job) = self.job.take() {
             job.done(format_args!("generation {generation}"));
         }
-        for waiting in self.current.drain(..) {
-            waiting.done(generation);
+        for waiter in self.current.drain(..) {
+            waiter.done(generation);
         }
     }
 
-    /// There is no new generation; whoever waits is told.
-    pub(crate) fn failed(&mut self, refusal: Refusal) {
+    /// There is no new generation: fails every waiter.
+    pub(crate) fn failed(&mut self, error: &Error) {
         self.not_before = Some(Instant::now() + CHECKPOINT_AGAIN_AFTER);
         if let Some(job) = self.job.take() {
-            self.shared.figures.checkpoints_failed.add(1);
-            job.failed(&refusal.message);
+            self.state.metrics.checkpoints_failed.add(1);
+            job.failed(error);
         }
-        for waiting in self.current.drain(..).chain(self.next.drain(..)) {
-            self.erased |= matches!(waiting, Waiting::Erased(..));
-            waiting.failed(refusal.clone());
+        for waiter in self.current.drain(..).chain(self.next.drain(..)) {
+            self.erased |= matches!(waiter, CheckpointWaiter::Erase(..));
+            waiter.failed(error);
         }
     }
 
-    /// Begins one if somebody waits for it or the journal calls for it, and none is being built.
+    /// Begins one if a caller waits for it or it is due, unless one is being built.
     pub(crate) fn begin_if_due(&mut self, store: &Store, idle: bool) {
         let due = !self.next.is_empty() || self.is_due(store, idle);
         if self.building.is_some() || !due {
             return;
         }
         self.current.append(&mut self.next);
-        if let Err(refusal) = self.begin(store) {
-            self.failed(refusal);
+        if let Err(error) = self.begin(store) {
+            self.failed(&error);
         }
     }
 
@@ -205,43 +197,43 @@ impl Checkpoints {
         store.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(store)?;
         let brain = store.brain().clone();
-        // What was erased is to be gone soon; anything else can wait for whoever writes and asks.
-        let is_erasing = |waiting: &Waiting| matches!(waiting, Waiting::Erased(..));
-        let in_haste = self.erased || self.current.iter().any(is_erasing);
+        // Erased content is to be gone soon; anything else yields to commits and calls.
+        let is_erase = |waiter: &CheckpointWaiter| matches!(waiter, CheckpointWaiter::Erase(..));
+        let is_urgent = self.erased || self.current.iter().any(is_erase);
         let (to, built) = slot::sync_channel(1);
         let queue = self.queue.clone();
         thread::Builder::new()
             .name(format!("checkpoint {}", store.name()))
             .spawn(move || {
-                let result = build(&mut checkpoint, &brain, in_haste);
-                // The old generation is let go of before anybody is told that there is a new one.
+                let result = build(&mut checkpoint, &brain, is_urgent);
+                // The old generation is released before the new one is announced.
                 drop(brain);
                 let result = match result {
-                    Ok(()) => Built::Whole(Box::new(checkpoint)),
-                    Err(refusal) => Built::Failed(refusal),
+                    Ok(()) => BuiltCheckpoint::Whole(Box::new(checkpoint)),
+                    Err(error) => BuiltCheckpoint::Failed(error),
                 };
                 drop(to.send(result));
                 if let Some(queue) = queue.upgrade() {
-                    drop(queue.blocking_send(Message::Wake));
+                    drop(queue.blocking_send(WriterCommand::Wake));
                 }
             })
             .map_err(no_thread)?;
         let job = self.jobs.begin(JobKind::Checkpoint, store.name());
         self.building = Some((built, job));
-        self.shared.checkpointing.store(true, Ordering::Relaxed);
+        self.state.checkpointing.store(true, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// Builds it. Its threads let others go before them, as otherwise one write in a hundred waits for a processor for
-/// milliseconds; not so where frames are carried, since who writes meanwhile must not be faster.
-fn build(checkpoint: &mut Checkpoint, brain: &Brain, in_haste: bool) -> Result<()> {
-    if in_haste {
+/// Builds it. Its threads have a lower priority, as otherwise one write in a hundred waits for a processor for
+/// milliseconds; not while frames are carried, since the writer must not outrun that.
+fn build(checkpoint: &mut Checkpoint, brain: &Brain, is_urgent: bool) -> Result<()> {
+    if is_urgent {
         checkpoint.build()?;
     } else {
-        build_nicely(checkpoint)?;
+        build_reniced(checkpoint)?;
     }
-    for _ in 0..ROUNDS_MAX {
+    for _ in 0..CARRY_ROUNDS_MAX {
         if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {
             break;
         }
@@ -249,41 +241,36 @@ fn build(checkpoint: &mut Checkpoint, brain: &Brain, in_haste: bool) -> Result<(
     Ok(())
 }
 
-fn build_nicely(checkpoint: &mut Checkpoint) -> Result<()> {
-    // A thread that has become nice stays so.
+fn build_reniced(checkpoint: &mut Checkpoint) -> Result<()> {
+    // A thread keeps its lower priority.
     thread::scope(|scope| {
         let build = || {
-            be_nice();
+            renice();
             checkpoint.build()
         };
         let named = thread::Builder::new().name("checkpoint base".into());
         let built = named.spawn_scoped(scope, build);
         let built = built.map_err(no_thread)?;
-        // A defect there is one of the checkpoint, as it would have been here.
+        // A panic there is one of the checkpoint, as it would have been here.
         Ok(built.join().unwrap_or_else(|panic| resume_unwind(panic))?)
     })
 }
 
-fn no_thread(error: io::Error) -> Refusal {
-    Refusal::new(tonic::Code::Unavailable, "THREAD", error.to_string())
+fn no_thread(error: io::Error) -> Error {
+    Error::CheckpointThread(Arc::new(error))
 }
 
-/// Drops what is left of the old generation where no commit waits for it.
-pub(crate) fn let_go(retired: Retired, shared: &Arc<Shared>) {
-    let replaced = shared.replaced.clone();
+/// Drops what is left of the old generation, beside the writer.
+pub(crate) fn release(retired: Retired, state: &BrainState) {
+    let replaced = state.replaced.clone();
     let dropped = thread::Builder::new()
         .name("old generation".into())
         .spawn(move || {
             drop(retired);
-            replaced.look();
+            replaced.release_unused();
         });
     if let Err(error) = dropped {
-        // Then it was dropped here.
-        tracing::debug!(%error, "no thread to let go of an old generation");
+        // It was dropped here instead.
+        tracing::debug!(%error, "no thread to release an old generation");
     }
-}
-
-/// Bytes of a generation before its journal.
-pub(crate) fn base_bytes(brain: &Brain) -> u64 {
-    brain.base().journal().unwrap_or(brain.mapped())
 }

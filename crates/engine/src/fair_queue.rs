@@ -1,138 +1,139 @@
-//! Turns: so much of one kind of work at the same time, given fairly to all who ask for it.
+//! A fair queue: a bounded number of permits for one kind of work, given to callers in rotation.
 //!
-//! Who has to wait stands in a queue of its caller's, and the callers have their turns one after the other: however
-//! much one of them asks for, another waits for no more of it than one piece before each of its own.
+//! A caller that has to wait stands in a queue of its own, and the queues are served in rotation: however much one
+//! caller asks for, another waits for at most one piece of it before each of its own.
 //!
-//! Promises: there are never more turns than were said; a turn that its caller waits for no more goes to the next; a
-//! caller for whom nothing waits leaves nothing behind.
+//! Promises: there are never more permits than `at_once`; a permit whose caller stopped waiting goes to the next one;
+//! nothing is kept of a caller for whom nothing waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::brains::defect;
-use crate::refusal::Result;
+use crate::error::Result;
+use crate::tasks::DEFECT;
 
-/// The turns; all clones give the same ones.
+/// The queue; all clones are the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Turns(Arc<Mutex<Queues>>);
+pub(crate) struct FairQueue(Arc<Mutex<QueueState>>);
 
-/// A turn: until this is dropped.
+/// Permission to work, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn(Turns);
+pub(crate) struct Permit(FairQueue);
 
 #[derive(Debug)]
-struct Queues {
-    /// Turns that nobody has: as long as there are some, nobody waits.
+struct QueueState {
+    /// Free permits: nothing waits while there are any.
     free: usize,
-    /// The callers who wait, in the order in which they come next.
-    callers: VecDeque<Arc<str>>,
-    /// What waits of each, in the order in which it came; never empty.
-    waiting: HashMap<Arc<str>, VecDeque<Asked>>,
+    /// The keys of callers that wait, in rotation.
+    keys: VecDeque<Arc<str>>,
+    /// The waiters of each key, oldest first; never empty.
+    waiting: HashMap<Arc<str>, VecDeque<Waiter>>,
     next_number: u64,
 }
 
 /// A place in a queue.
 #[derive(Debug)]
-struct Asked {
+struct Waiter {
     number: u64,
-    give: oneshot::Sender<Turn>,
+    give: oneshot::Sender<Permit>,
 }
 
-/// Somebody who waits for a turn; its place is free again when this is dropped.
+/// A permit that is waited for; dropping this gives the place up.
 #[derive(Debug)]
-struct Waiting<'a> {
-    turns: &'a Turns,
-    caller: Arc<str>,
+struct PendingPermit<'a> {
+    queue: &'a FairQueue,
+    key: Arc<str>,
     number: u64,
-    /// A turn that comes too late is dropped with this, and so given to the next.
-    turn: oneshot::Receiver<Turn>,
+    /// A permit that arrives too late is dropped with this, and so goes to the next waiter.
+    permit: oneshot::Receiver<Permit>,
 }
 
-impl Turns {
-    /// So many at the same time.
+impl FairQueue {
+    /// With `at_once` permits.
     pub(crate) fn new(at_once: usize) -> Self {
-        Self(Arc::new(Mutex::new(Queues {
+        Self(Arc::new(Mutex::new(QueueState {
             free: at_once,
-            callers: VecDeque::new(),
+            keys: VecDeque::new(),
             waiting: HashMap::new(),
             next_number: 0,
         })))
     }
 
-    fn queues(&self) -> MutexGuard<'_, Queues> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A turn for a caller, once it has it.
-    pub(crate) async fn take(&self, caller: &str) -> Result<Turn> {
-        match self.ask(caller) {
-            Ok(turn) => Ok(turn),
-            // It is given or waited for as long as we are here.
-            Err(mut waiting) => (&mut waiting.turn).await.map_err(|_| defect()),
+    /// Waits for a permit. `key` names the caller: callers with one key share one turn.
+    pub(crate) async fn acquire(&self, key: &str) -> Result<Permit> {
+        match self.try_acquire(key) {
+            Ok(permit) => Ok(permit),
+            // The sender lives in the queue as long as `self` does.
+            Err(mut pending) => (&mut pending.permit).await.map_err(|_| DEFECT),
         }
     }
 
-    /// A turn that is free, or a place in the queue.
-    fn ask(&self, caller: &str) -> Result<Turn, Waiting<'_>> {
-        let mut queues = self.queues();
-        if queues.free > 0 {
-            queues.free -= 1;
-            return Ok(Turn(self.clone()));
+    /// A free permit, or a place in the queue.
+    fn try_acquire(&self, key: &str) -> Result<Permit, PendingPermit<'_>> {
+        let mut state = self.state();
+        if state.free > 0 {
+            state.free -= 1;
+            return Ok(Permit(self.clone()));
         }
-        let (give, turn) = oneshot::channel();
-        let (caller, number) = queues.wait(caller, give);
-        Err(Waiting {
-            turns: self,
-            caller,
+        let (give, permit) = oneshot::channel();
+        let (key, number) = state.enqueue(key, give);
+        Err(PendingPermit {
+            queue: self,
+            key,
             number,
-            turn,
+            permit,
         })
     }
 
-    /// True if nobody has a turn.
+    /// True if all permits are free.
     #[cfg(test)]
-    pub(crate) fn are_free(&self, at_once: usize) -> bool {
-        self.queues().free == at_once
+    pub(crate) fn is_idle(&self, at_once: usize) -> bool {
+        self.state().free == at_once
     }
 
-    /// How many wait for one.
+    /// How many wait.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
-        self.queues().waiting.values().map(VecDeque::len).sum()
+        self.state().waiting.values().map(VecDeque::len).sum()
     }
 }
 
-impl Queues {
-    /// A place at the end of a caller's queue.
-    fn wait(&mut self, caller: &str, give: oneshot::Sender<Turn>) -> (Arc<str>, u64) {
+impl QueueState {
+    /// Appends a waiter to the queue of its key.
+    fn enqueue(&mut self, key: &str, give: oneshot::Sender<Permit>) -> (Arc<str>, u64) {
         let number = self.next_number;
         self.next_number += 1;
-        let caller = match self.waiting.get_key_value(caller) {
-            Some((caller, _)) => caller.clone(),
+        let key = match self.waiting.get_key_value(key) {
+            Some((key, _)) => key.clone(),
             None => {
-                let caller = Arc::<str>::from(caller);
-                self.callers.push_back(caller.clone());
-                caller
+                let key = Arc::<str>::from(key);
+                self.keys.push_back(key.clone());
+                key
             }
         };
-        let queue = self.waiting.entry(caller.clone()).or_default();
-        queue.push_back(Asked { number, give });
-        (caller, number)
+        let queue = self.waiting.entry(key.clone()).or_default();
+        queue.push_back(Waiter { number, give });
+        (key, number)
     }
 
-    /// Takes out whose turn it is now; without anybody the turn is free.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
-        while let Some(caller) = self.callers.pop_front() {
-            let Some(queue) = self.waiting.get_mut(&caller) else {
+    /// Removes the next waiter in rotation; if none waits, the permit becomes free.
+    fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
+        while let Some(key) = self.keys.pop_front() {
+            let Some(queue) = self.waiting.get_mut(&key) else {
                 continue;
             };
             let next = queue.pop_front();
-            match queue.is_empty() {
-                true => drop(self.waiting.remove(&caller)),
-                // The others come before its next one.
-                false => self.callers.push_back(caller),
+            if queue.is_empty() {
+                self.waiting.remove(&key);
+            } else {
+                // Other keys come before the next waiter of this one.
+                self.keys.push_back(key);
             }
             if let Some(next) = next {
                 return Some(next.give);
@@ -142,33 +143,33 @@ impl Queues {
         None
     }
 
-    /// Gives a place up, if it is still there.
-    fn leave(&mut self, caller: &Arc<str>, number: u64) -> Option<Asked> {
-        let queue = self.waiting.get_mut(caller)?;
-        let at = queue.iter().position(|asked| asked.number == number)?;
-        let left = queue.remove(at);
+    /// Removes a waiter, if it still waits.
+    fn remove(&mut self, key: &Arc<str>, number: u64) -> Option<Waiter> {
+        let queue = self.waiting.get_mut(key)?;
+        let at = queue.iter().position(|waiter| waiter.number == number)?;
+        let removed = queue.remove(at);
         if queue.is_empty() {
-            self.waiting.remove(caller);
-            self.callers.retain(|other| other != caller);
+            self.waiting.remove(key);
+            self.keys.retain(|other| other != key);
         }
-        left
+        removed
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let next = self.0.queues().next();
+        let next = self.0.state().next();
         if let Some(next) = next {
-            // Where who waited has gone in this very moment, the turn comes back, is dropped, and goes on.
-            drop(next.send(Turn(self.0.clone())));
+            // If the waiter left in this very moment, the permit comes back, is dropped, and goes on.
+            drop(next.send(Permit(self.0.clone())));
         }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for PendingPermit<'_> {
     fn drop(&mut self) {
-        let left = self.turns.queues().leave(&self.caller, self.number);
-        drop(left);
+        let removed = self.queue.state().remove(&self.key, self.number);
+        drop(removed);
     }
 }
 
@@ -176,48 +177,53 @@ impl Drop for Waiting<'_> {
 mod tests {
     use super::*;
 
-    /// Those who ask for a turn while there is none.
-    fn ask<'a>(turns: &'a Turns, callers: &[&str]) -> Vec<Waiting<'a>> {
-        let asked = callers.iter().map(|caller| turns.ask(caller).unwrap_err());
+    /// Waits for permits while none is free.
+    fn ask<'a>(queue: &'a FairQueue, callers: &[&str]) -> Vec<PendingPermit<'a>> {
+        let asked = callers
+            .iter()
+            .map(|caller| queue.try_acquire(caller).unwrap_err());
         asked.collect()
     }
 
-    /// Who of them has a turn now, by where it stands among them.
-    fn given(waiting: &mut [Waiting<'_>]) -> Option<(usize, Turn)> {
+    /// The one that has a permit now, and its index.
+    fn given(waiting: &mut [PendingPermit<'_>]) -> Option<(usize, Permit)> {
         let mut each = waiting.iter_mut().enumerate();
-        each.find_map(|(at, one)| Some((at, one.turn.try_recv().ok()?)))
+        each.find_map(|(at, one)| Some((at, one.permit.try_recv().ok()?)))
     }
 
-    /// Nobody waits, nobody has a turn, and nothing is left of anybody.
-    fn check_idle(turns: &Turns, at_once: usize) {
-        let queues = turns.queues();
-        let left = (queues.callers.len(), queues.waiting.len());
-        assert_eq!((queues.free, left), (at_once, (0, 0)));
+    /// All permits are free and nothing waits.
+    fn check_idle(queue: &FairQueue, at_once: usize) {
+        let state = queue.state();
+        let left = (state.keys.len(), state.waiting.len());
+        assert_eq!((state.free, left), (at_once, (0, 0)));
     }
 
     #[test]
     fn callers_have_their_turns_one_after_the_other_however_much_one_asks_for() {
-        let turns = Turns::new(1);
-        let mut has = turns.ask("a").unwrap();
-        let mut waiting = ask(&turns, &["a", "a", "a", "a", "b", "c", "b"]);
+        let queue = FairQueue::new(1);
+        let mut has = queue.try_acquire("a").unwrap();
+        let mut waiting = ask(&queue, &["a", "a", "a", "a", "b", "c", "b"]);
         let mut order = Vec::new();
         for _ in 0..waiting.len() {
-            assert!(given(&mut waiting).is_none(), "two have a turn");
+            assert!(given(&mut waiting).is_none(), "two have a permit");
             drop(has);
-            let (at, turn) = given(&mut waiting).expect("nobody has the turn");
-            order.push(format!("{}{at}", waiting[at].caller));
-            has = turn;
+            let (at, permit) = given(&mut waiting).expect("nobody has the permit");
+            order.push(format!("{}{at}", waiting[at].key));
+            has = permit;
         }
         assert_eq!(order, ["a0", "b4", "c5", "a1", "b6", "a2", "a3"]);
         drop(has);
-        check_idle(&turns, 1);
+        check_idle(&queue, 1);
     }
 
     #[test]
     fn so_many_have_a_turn_and_no_more() {
-        let turns = Turns::new(2);
-        let (first, second) = (turns.ask("a").unwrap(), turns.ask("b").unwrap());
-        let mut waiting = ask(&turns, &["a", "c"]);
+        let queue = FairQueue::new(2);
+        let (first, second) = (
+            queue.try_acquire("a").unwrap(),
+            queue.try_acquire("b").unwrap(),
+        );
+        let mut waiting = ask(&queue, &["a", "c"]);
         assert!(given(&mut waiting).is_none());
         drop(second);
         let (at, third) = given(&mut waiting).unwrap();
@@ -226,45 +232,48 @@ mod tests {
         let (at, fourth) = given(&mut waiting).unwrap();
         assert_eq!(at, 1);
         drop((third, fourth));
-        check_idle(&turns, 2);
+        check_idle(&queue, 2);
     }
 
     #[test]
     fn who_gives_up_leaves_its_queue_and_a_turn_that_comes_too_late_goes_to_the_next() {
-        let turns = Turns::new(1);
-        let has = turns.ask("a").unwrap();
-        let mut waiting = ask(&turns, &["a", "b", "b", "c"]);
+        let queue = FairQueue::new(1);
+        let has = queue.try_acquire("a").unwrap();
+        let mut waiting = ask(&queue, &["a", "b", "b", "c"]);
         // One of two, and all of a caller.
         drop(waiting.remove(1));
         drop(waiting.remove(0));
-        assert_eq!((turns.waiting(), turns.queues().callers.len()), (2, 2));
-        // It has the turn, goes without having taken it, and the next one has it.
+        assert_eq!((queue.waiting(), queue.state().keys.len()), (2, 2));
+        // It has the permit, goes without having taken it, and the next one has it.
         drop(has);
-        assert_eq!(turns.waiting(), 1);
+        assert_eq!(queue.waiting(), 1);
         drop(waiting.remove(0));
-        let (_, last) = given(&mut waiting).expect("the turn is lost");
+        let (_, last) = given(&mut waiting).expect("the permit is lost");
         drop(last);
-        check_idle(&turns, 1);
+        check_idle(&queue, 1);
         // Also where nobody waits any more.
-        let has = turns.ask("a").unwrap();
-        let waiting = ask(&turns, &["a"]);
+        let has = queue.try_acquire("a").unwrap();
+        let waiting = ask(&queue, &["a"]);
         drop(has);
         drop(waiting);
-        check_idle(&turns, 1);
+        check_idle(&queue, 1);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn no_turn_is_lost_or_made_whoever_gives_up_at_any_moment() {
-        let turns = Turns::new(2);
+        let queue = FairQueue::new(2);
         let tasks: Vec<_> = (0..400_u64)
             .map(|n| {
-                let turns = turns.clone();
+                let queue = queue.clone();
                 tokio::spawn(async move {
-                    let turn = turns.take(["a", "b", "c"][n as usize % 3]).await.unwrap();
+                    let permit = queue
+                        .acquire(["a", "b", "c"][n as usize % 3])
+                        .await
+                        .unwrap();
                     for _ in 0..n % 5 {
                         tokio::task::yield_now().await;
                     }
-                    drop(turn);
+                    drop(permit);
                 })
             })
             .collect();
@@ -277,6 +286,6 @@ mod tests {
                 assert!(why.is_cancelled(), "{why}");
             }
         }
-        check_idle(&turns, 2);
+        check_idle(&queue, 2);
     }
 }

@@ -8,17 +8,17 @@ use amem_store::disk::FileId;
 
 use crate::limits::HOLDERS_TOLD_MAX;
 
-/// A process.
+/// A process that has a file open or mapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Holder {
-    /// Its number.
-    pub(crate) process: u32,
+pub struct FileHolder {
+    /// Its id.
+    pub process: u32,
     /// The name of its program, at most 15 bytes (proc(5), `comm`).
-    pub(crate) program: String,
+    pub program: String,
 }
 
-/// Those that have one of the files open or mapped, this one left out; where there is no `/proc`, none.
-pub(crate) fn of(files: &[FileId]) -> Vec<Holder> {
+/// The processes other than this one that have one of the files open or mapped; none where there is no `/proc`.
+pub(crate) fn of(files: &[FileId]) -> Vec<FileHolder> {
     let Ok(processes) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -32,7 +32,7 @@ pub(crate) fn of(files: &[FileId]) -> Vec<Holder> {
         let path = process.path();
         if has_open(&path, files) || has_mapped(&path, files) {
             let program = fs::read_to_string(path.join("comm")).unwrap_or_default();
-            found.push(Holder {
+            found.push(FileHolder {
                 process: number,
                 program: program.trim_end().to_owned(),
             });
@@ -55,8 +55,8 @@ fn has_open(process: &Path, files: &[FileId]) -> bool {
         let Ok(file) = fs::metadata(descriptor.path()) else {
             return false;
         };
-        let is = |id: &FileId| (id.device, id.inode) == (file.dev(), file.ino());
-        files.iter().any(is)
+        let is_same = |id: &FileId| (id.device, id.inode) == (file.dev(), file.ino());
+        files.iter().any(is_same)
     })
 }
 
@@ -103,7 +103,7 @@ mod tests {
             .unwrap();
         fs::remove_file(&path).unwrap();
         let found = of(&[id]);
-        let expected = Holder {
+        let expected = FileHolder {
             process: reader.id(),
             program: "cat".into(),
         };

@@ -1,115 +1,212 @@
-//! Long work, told: what runs, and what ended of late.
+//! Long work: what runs, and what ended lately.
 //!
-//! Promises: a job that is dropped without a word has failed. Not here: doing the work.
+//! Promises: a job that is dropped without an outcome has failed. Not here: doing the work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use amem_proto::v1::JobKind;
-
 use crate::limits::JOBS_KEPT_MAX;
 
-/// The jobs of the daemon.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Jobs(Arc<Mutex<List>>);
-
-#[derive(Debug, Default)]
-struct List {
-    /// Ascending by number.
-    entries: VecDeque<Entry>,
-    last: u64,
-    /// Those that ended, in the order in which they did.
-    ended: VecDeque<u64>,
-    /// How many have ever ended, those that are not kept included, by kind: done, and failed.
-    counts: BTreeMap<i32, (u64, u64)>,
+/// What a job does. Numbers and names are those of `amem.v1` and of the file of last runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobKind {
+    /// Makes a new base.
+    Checkpoint = 1,
+    /// Recovers a brain from its file.
+    Recovery = 2,
+    /// Verifies a brain.
+    Verify = 3,
+    /// Makes a received file a brain.
+    Import = 4,
+    /// Sends a brain as a file.
+    Export = 5,
+    /// Makes a file of the folder a brain.
+    Adoption = 6,
+    /// Saves a brain whose file was removed or displaced.
+    Rescue = 7,
+    /// Merges another brain into one.
+    Merge = 8,
+    /// Computes strengths.
+    Decay = 9,
+    /// Forgets events whose `expires_at` is past.
+    Expiry = 10,
+    /// Closes idle sessions.
+    CloseSessions = 11,
+    /// Checks every byte.
+    Scrub = 12,
+    /// Summarises sessions that ended.
+    Compression = 13,
 }
 
-/// A job as it is told.
+impl JobKind {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Checkpoint,
+        Self::Recovery,
+        Self::Verify,
+        Self::Import,
+        Self::Export,
+        Self::Adoption,
+        Self::Rescue,
+        Self::Merge,
+        Self::Decay,
+        Self::Expiry,
+        Self::CloseSessions,
+        Self::Scrub,
+        Self::Compression,
+    ];
+
+    /// Those that follow a schedule, in the order in which they are listed.
+    pub const SCHEDULED: [Self; 6] = [
+        Self::Decay,
+        Self::Expiry,
+        Self::CloseSessions,
+        Self::Compression,
+        Self::Scrub,
+        Self::Checkpoint,
+    ];
+
+    /// Its name in files and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "JOB_KIND_CHECKPOINT",
+            Self::Recovery => "JOB_KIND_RECOVERY",
+            Self::Verify => "JOB_KIND_VERIFY",
+            Self::Import => "JOB_KIND_IMPORT",
+            Self::Export => "JOB_KIND_EXPORT",
+            Self::Adoption => "JOB_KIND_ADOPTION",
+            Self::Rescue => "JOB_KIND_RESCUE",
+            Self::Merge => "JOB_KIND_MERGE",
+            Self::Decay => "JOB_KIND_DECAY",
+            Self::Expiry => "JOB_KIND_EXPIRY",
+            Self::CloseSessions => "JOB_KIND_CLOSE_SESSIONS",
+            Self::Scrub => "JOB_KIND_SCRUB",
+            Self::Compression => "JOB_KIND_COMPRESSION",
+        }
+    }
+
+    /// Its name without the prefix: `DECAY`.
+    pub fn short_name(self) -> &'static str {
+        self.name().trim_start_matches("JOB_KIND_")
+    }
+
+    /// The kind of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// The jobs of an engine; all clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Jobs(Arc<Mutex<JobList>>);
+
+#[derive(Debug, Default)]
+struct JobList {
+    /// Ascending by id.
+    entries: VecDeque<JobEntry>,
+    last_id: u64,
+    /// Those that ended, in the order in which they did.
+    ended: VecDeque<u64>,
+    /// How many have ever ended, by kind: done, and failed.
+    counts: BTreeMap<JobKind, (u64, u64)>,
+}
+
+/// A job of the list.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) id: u64,
-    pub(crate) kind: JobKind,
-    pub(crate) brain: String,
-    pub(crate) started: SystemTime,
-    /// When it ended, and what came of it.
-    pub(crate) ended: Option<(SystemTime, Result<String, String>)>,
+pub struct JobEntry {
+    /// Ascending in the order of their beginning.
+    pub id: u64,
+    /// What it does.
+    pub kind: JobKind,
+    /// To which brain.
+    pub brain: String,
+    /// When it began.
+    pub started: SystemTime,
+    /// When it ended, and its outcome.
+    pub ended: Option<(SystemTime, Result<String, String>)>,
 }
 
 /// How many jobs of one kind there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) kind: JobKind,
-    pub(crate) running: u64,
-    pub(crate) done: u64,
-    pub(crate) failed: u64,
+pub struct JobCount {
+    /// Their kind.
+    pub kind: JobKind,
+    /// Those that run.
+    pub running: u64,
+    /// Those that were ever done.
+    pub done: u64,
+    /// Those that ever failed.
+    pub failed: u64,
 }
 
 /// A job that runs.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub struct RunningJob {
     jobs: Jobs,
     id: u64,
 }
 
 impl Jobs {
-    /// A job begins.
-    pub(crate) fn begin(&self, kind: JobKind, brain: &str) -> Job {
+    /// Lists a job that begins.
+    pub fn begin(&self, kind: JobKind, brain: &str) -> RunningJob {
         let mut list = self.list();
-        list.last += 1;
-        let id = list.last;
-        list.entries.push_back(Entry {
+        list.last_id += 1;
+        let id = list.last_id;
+        list.entries.push_back(JobEntry {
             id,
             kind,
             brain: brain.to_owned(),
             started: SystemTime::now(),
             ended: None,
         });
-        Job {
+        RunningJob {
             jobs: self.clone(),
             id,
         }
     }
 
-    /// The jobs whose numbers are below one and whose brains are wanted, the newest first, and whether there are more.
-    pub(crate) fn page(
+    /// The jobs with ids below `below` whose brains `is_wanted`, the newest first, and whether there are more.
+    pub fn page(
         &self,
         below: u64,
         running: bool,
         size: usize,
-        of: impl Fn(&str) -> bool,
-    ) -> (Vec<Entry>, bool) {
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> (Vec<JobEntry>, bool) {
         let list = self.list();
-        let wanted = |entry: &&Entry| {
-            entry.id < below && (!running || entry.ended.is_none()) && of(&entry.brain)
+        let wanted = |entry: &&JobEntry| {
+            entry.id < below && (!running || entry.ended.is_none()) && is_wanted(&entry.brain)
         };
         let mut found = list.entries.iter().rev().filter(wanted);
         let page = found.by_ref().take(size).cloned().collect();
         (page, found.next().is_some())
     }
 
-    /// How many there were and are, of every kind of which there were any.
-    pub(crate) fn counts(&self) -> Vec<Count> {
+    /// How many there were and are, by kind; kinds without any are left out.
+    pub fn counts(&self) -> Vec<JobCount> {
         let list = self.list();
-        let mut counts: BTreeMap<i32, (u64, u64, u64)> = BTreeMap::new();
+        let mut running: BTreeMap<JobKind, u64> = BTreeMap::new();
         for entry in list.entries.iter().filter(|entry| entry.ended.is_none()) {
-            counts.entry(entry.kind.into()).or_default().0 += 1;
+            *running.entry(entry.kind).or_default() += 1;
         }
-        for (kind, (done, failed)) in &list.counts {
-            let count = counts.entry(*kind).or_default();
-            (count.1, count.2) = (*done, *failed);
-        }
-        let count = |(kind, (running, done, failed))| Count {
-            kind: JobKind::try_from(kind).unwrap_or_default(),
-            running,
-            done,
-            failed,
+        let count = |kind| {
+            let running = running.get(&kind).copied();
+            let ended = list.counts.get(&kind).copied();
+            running.or(ended.map(|_| 0))?;
+            let (done, failed) = ended.unwrap_or_default();
+            Some(JobCount {
+                kind,
+                running: running.unwrap_or_default(),
+                done,
+                failed,
+            })
         };
-        counts.into_iter().map(count).collect()
+        JobKind::ALL.into_iter().filter_map(count).collect()
     }
 
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> MutexGuard<'_, JobList> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,7 +218,7 @@ impl Jobs {
         if list.entries[at].ended.is_some() {
             return;
         }
-        let kind = list.entries[at].kind.into();
+        let kind = list.entries[at].kind;
         let count = list.counts.entry(kind).or_default();
         match &outcome {
             Ok(_) => count.0 += 1,
@@ -137,26 +234,26 @@ impl Jobs {
     }
 }
 
-impl Job {
-    /// It has done what it was to do.
-    pub(crate) fn done(self, what: impl Display) {
+impl RunningJob {
+    /// Ends it, with what it did.
+    pub fn done(self, what: impl Display) {
         self.jobs.end(self.id, Ok(what.to_string()));
     }
 
-    /// It failed.
-    pub(crate) fn failed(self, why: impl Display) {
+    /// Ends it, with why it failed.
+    pub fn failed(self, why: impl Display) {
         self.jobs.end(self.id, Err(why.to_string()));
     }
 
-    /// There was nothing to do.
-    pub(crate) fn forget(self) {
+    /// Removes it from the list: there was nothing to do.
+    pub fn forget(self) {
         let mut list = self.jobs.list();
-        let is_it = |entry: &Entry| entry.id == self.id && entry.ended.is_none();
+        let is_it = |entry: &JobEntry| entry.id == self.id && entry.ended.is_none();
         list.entries.retain(|entry| !is_it(entry));
     }
 }
 
-impl Drop for Job {
+impl Drop for RunningJob {
     fn drop(&mut self) {
         self.jobs.end(self.id, Err("it was given up".into()));
     }
@@ -183,20 +280,20 @@ mod tests {
         assert_eq!(jobs.page(u64::MAX, true, 10, |_| true).0.len(), 1);
         let (of_long, more) = jobs.page(u64::MAX, false, 10, |brain| brain == "long");
         assert_eq!((of_long.len(), more), (1, false));
-        let count = |kind, running, done, failed| Count {
+        let count = |kind, running, done, failed| JobCount {
             kind,
             running,
             done,
             failed,
         };
-        let folds = count(JobKind::Checkpoint, 0, JOBS_KEPT_MAX as u64 + 10, 0);
+        let checkpoints = count(JobKind::Checkpoint, 0, JOBS_KEPT_MAX as u64 + 10, 0);
         let counted = jobs.counts();
-        assert_eq!(counted, [folds, count(JobKind::Import, 1, 0, 0)]);
+        assert_eq!(counted, [checkpoints, count(JobKind::Import, 1, 0, 0)]);
         drop(running);
         assert_eq!(jobs.counts()[1], count(JobKind::Import, 0, 0, 1));
         let (all, _) = jobs.page(u64::MAX, false, 1000, |_| true);
         assert_eq!(all.len(), JOBS_KEPT_MAX);
-        // The one that ran longest has ended last: it is kept, and has failed, as nobody said otherwise.
+        // The one that ran longest has ended last: it is kept, and has failed, since nothing reported its outcome.
         let ended = all.last().unwrap();
         assert_eq!(ended.brain, "long");
         assert!(
@@ -205,5 +302,13 @@ mod tests {
                 .as_ref()
                 .is_some_and(|(_, outcome)| outcome.is_err())
         );
+    }
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        for kind in JobKind::ALL {
+            assert_eq!(JobKind::by_name(kind.name()), Some(kind));
+        }
+        assert_eq!(JobKind::by_name("JOB_KIND_UNSPECIFIED"), None);
     }
 }

@@ -1,140 +1,58 @@
-//! An open brain as everybody but its writer sees it: its newest view, its queue, how it is.
+//! An open brain as its callers see it: its newest view, its queue, its health.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use amem_format::brain::Brain;
 use amem_format::view::View;
 use amem_format::{Generation, Lsn, NodeId};
-use amem_proto::v1::JobKind;
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
 use amem_store::{Held, Store};
-use arc_swap::ArcSwap;
 use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
-use tonic::Code;
 
-use crate::figures::{BrainFigures, Follower, Followers};
-use crate::health::Health;
-use crate::jobs::Jobs;
+use crate::brain_state::BrainState;
+use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
+use crate::error::{Error, Result};
+use crate::health::BrainHealth;
+use crate::jobs::{JobKind, Jobs};
 use crate::limits::{
     JOBS_TOLD_MAX, QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX,
 };
-use crate::refusal::{Refusal, Result};
-use crate::replaced::ReplacedFiles;
-use crate::touches::Touches;
-use crate::writer::{Ending, Message, Write, Writer, Written};
+use crate::metrics::{BrainMetrics, Subscribers, Subscription};
+use crate::replaced_files::ReplacedFiles;
+use crate::writer::Writer;
 
-/// What a writer and those who ask have in common.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    brain: ArcSwap<Brain>,
-    poison: Mutex<Option<String>>,
-    closed: AtomicBool,
-    /// The file of the generation that is written.
-    file: Mutex<Held>,
-    /// The newest commit that views have.
-    newest: watch::Sender<Lsn>,
-    /// Files that the brain had before, those of other brains among them.
-    pub(crate) replaced: Arc<ReplacedFiles>,
-    /// What is counted of it.
-    pub(crate) figures: Arc<BrainFigures>,
-    /// Uses of events that are not counted yet.
-    pub(crate) touches: Touches,
-    /// Bytes of frames in the journal.
-    pub(crate) journal_bytes: AtomicU64,
-    /// True while a checkpoint is being built.
-    pub(crate) checkpointing: AtomicBool,
-}
-
-impl Shared {
-    /// Views taken from now on are of what the store has.
-    pub(crate) fn show(&self, store: &Store) {
-        if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
-            let before = self.brain.swap(store.brain().clone());
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = std::mem::replace(&mut *file, store.held());
-            // A brain that was recovered may go on in its file.
-            if file.id() != store.held().id() {
-                self.replaced.add(&before, file);
-            }
-        }
-        self.journal_bytes
-            .store(store.journal_bytes(), Ordering::Relaxed);
-        let lsn = store.view().lsn();
-        self.newest.send_if_modified(|newest| {
-            let is_new = *newest != lsn;
-            *newest = lsn;
-            is_new
-        });
-    }
-
-    /// Its file, which outlives its name.
-    pub(crate) fn held(&self) -> Held {
-        self.file
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Which file it is.
-    pub(crate) fn file(&self) -> FileId {
-        self.held().id()
-    }
-
-    /// Why nothing is written, if so.
-    pub(crate) fn poisoned(&self) -> Option<String> {
-        self.poison
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    pub(crate) fn poison(&self, why: &str) {
-        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
-    }
-
-    pub(crate) fn recovered(&self) {
-        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// The writer is gone, or about to go: whoever wants the brain opens it again.
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::Release);
-        // Who waits for commits learns that there will be none.
-        self.newest.send_modify(|_| {});
-    }
-}
-
-/// What came of a scheduled job, as subscribers are told.
+/// The outcome of a scheduled job, as subscribers get it.
 #[derive(Debug, Clone)]
-pub(crate) struct JobTold {
-    pub(crate) kind: JobKind,
-    pub(crate) began: SystemTime,
-    pub(crate) ended: SystemTime,
-    pub(crate) outcome: Result<String, String>,
+pub struct JobReport {
+    /// What it does.
+    pub kind: JobKind,
+    /// When it began.
+    pub began: SystemTime,
+    /// When it ended.
+    pub ended: SystemTime,
+    /// What it did, or why it failed.
+    pub outcome: Result<String, String>,
 }
 
 /// An open brain.
 #[derive(Debug)]
-pub(crate) struct OpenBrain {
+pub struct OpenBrain {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its file.
-    pub(crate) path: PathBuf,
-    pub(crate) shared: Arc<Shared>,
-    queue: mpsc::Sender<Message>,
+    pub path: PathBuf,
+    state: Arc<BrainState>,
+    queue: mpsc::Sender<WriterCommand>,
     bytes: Arc<Semaphore>,
     used: Mutex<Instant>,
-    /// Held by those who send content of the brain elsewhere; an erase is answered when they have let go.
-    pub(crate) sending: Arc<RwLock<()>>,
-    /// Subscriptions that follow it.
-    pub(crate) followers: Followers,
-    /// What came of its jobs.
-    jobs_told: broadcast::Sender<JobTold>,
+    /// Read-locked while content of the brain is sent elsewhere; an erase is answered once it is released.
+    pub sending: Arc<RwLock<()>>,
+    subscribers: Subscribers,
+    job_reports: broadcast::Sender<JobReport>,
 }
 
 impl OpenBrain {
@@ -143,109 +61,140 @@ impl OpenBrain {
         store: Store,
         path: PathBuf,
         jobs: &Jobs,
-        health: &Health,
-        figures: Arc<BrainFigures>,
+        health: &Arc<dyn BrainHealth>,
+        metrics: Arc<BrainMetrics>,
         replaced: Arc<ReplacedFiles>,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            brain: ArcSwap::new(store.brain().clone()),
-            file: Mutex::new(store.held()),
-            poison: Mutex::new(None),
-            closed: AtomicBool::new(false),
-            newest: watch::Sender::new(store.view().lsn()),
-            replaced,
-            figures,
-            touches: Touches::default(),
-            journal_bytes: AtomicU64::new(store.journal_bytes()),
-            checkpointing: AtomicBool::new(false),
-        });
+        let state = Arc::new(BrainState::new(&store, metrics, replaced));
         let (queue, receiver) = mpsc::channel(QUEUE_REQUESTS_MAX);
         let name = store.name().to_owned();
         let ends = (queue.clone(), receiver);
-        Writer::start(store, shared.clone(), ends, jobs.clone(), health.clone())?;
+        Writer::start(store, state.clone(), ends, jobs.clone(), health.clone())?;
         Ok(Self {
             name,
             path,
-            shared,
+            state,
             queue,
             bytes: Arc::new(Semaphore::new(QUEUE_BYTES_MAX)),
             used: Mutex::new(Instant::now()),
             sending: Arc::default(),
-            followers: Followers::default(),
-            jobs_told: broadcast::Sender::new(JOBS_TOLD_MAX),
+            subscribers: Subscribers::default(),
+            job_reports: broadcast::Sender::new(JOBS_TOLD_MAX),
         })
     }
 
-    /// Somebody uses it.
-    pub(crate) fn use_now(&self) {
+    /// Puts off its closing.
+    pub(crate) fn mark_used(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// True if nobody has used it for so long, and it is well.
+    /// True if the brain has been idle for `after` and is healthy.
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.elapsed() >= after && self.shared.poisoned().is_none()
+        used.elapsed() >= after && self.state.poisoned().is_none()
     }
 
-    /// Somebody follows its commits, as far as that many may.
-    pub(crate) fn subscribe(&self, from: Lsn) -> Result<(Follower, watch::Receiver<Lsn>)> {
-        let Some(follower) = self.followers.enter(from, SUBSCRIBERS_MAX) else {
-            let message = format!(
-                "{:?} has {SUBSCRIBERS_MAX} subscriptions, the most there may be: end one",
-                self.name
-            );
-            return Err(Refusal::new(
-                Code::ResourceExhausted,
-                "SUBSCRIBERS",
-                message,
-            ));
-        };
-        Ok((follower, self.shared.newest.subscribe()))
+    /// Begins a subscription to commits after `from`: the place among the brain's subscribers, and the newest LSN, which
+    /// changes once more when the brain is closed. The commits themselves are read from views.
+    ///
+    /// # Errors
+    /// `Subscribers` if there are as many as there may be.
+    pub fn subscribe(&self, from: Lsn) -> Result<(Subscription, watch::Receiver<Lsn>)> {
+        let subscription = self.subscribers.add(from, SUBSCRIBERS_MAX);
+        let subscription = subscription.ok_or_else(|| Error::Subscribers {
+            name: self.name.clone(),
+        })?;
+        Ok((subscription, self.state.newest()))
     }
 
-    /// Tells subscribers what came of a job; nobody may listen.
-    pub(crate) fn tell_job(&self, told: JobTold) {
-        drop(self.jobs_told.send(told));
+    /// How many subscriptions there are.
+    pub fn subscriber_count(&self) -> u32 {
+        self.subscribers.count()
     }
 
-    /// What comes of jobs from now on.
-    pub(crate) fn hear_jobs(&self) -> broadcast::Receiver<JobTold> {
-        self.jobs_told.subscribe()
+    /// How many commits the slowest subscription is behind `newest`.
+    pub fn subscriber_lag(&self, newest: Lsn) -> u64 {
+        self.subscribers.behind(newest)
     }
 
-    /// Events were used by a reader: that is counted with the next commit, or soon.
-    pub(crate) fn touch(&self, ids: impl IntoIterator<Item = NodeId>) {
-        if self.shared.touches.add(ids) {
-            // A writer that is too busy to be told looks by itself.
-            drop(self.queue.try_send(Message::Wake));
+    /// Sends the outcome of a job to subscribers, if there are any.
+    pub(crate) fn publish_job(&self, report: JobReport) {
+        drop(self.job_reports.send(report));
+    }
+
+    /// The outcomes of scheduled jobs from now on.
+    pub fn subscribe_jobs(&self) -> broadcast::Receiver<JobReport> {
+        self.job_reports.subscribe()
+    }
+
+    /// Its metrics.
+    pub fn metrics(&self) -> &Arc<BrainMetrics> {
+        &self.state.metrics
+    }
+
+    /// Bytes of frames in the journal.
+    pub fn journal_bytes(&self) -> u64 {
+        self.state.journal_bytes.load(Ordering::Relaxed)
+    }
+
+    /// True while a checkpoint is being built.
+    pub fn is_checkpointing(&self) -> bool {
+        self.state.checkpointing.load(Ordering::Relaxed)
+    }
+
+    /// Why nothing is written; none if the brain is healthy.
+    pub fn poisoned(&self) -> Option<String> {
+        self.state.poisoned()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn state(&self) -> &BrainState {
+        &self.state
+    }
+
+    /// Its open file, which outlives the file's name.
+    pub(crate) fn held(&self) -> Held {
+        self.state.held()
+    }
+
+    /// Which file it is.
+    pub(crate) fn file(&self) -> FileId {
+        self.state.file()
+    }
+
+    /// Counts one use of each of these events, with the next commit or soon after.
+    pub fn touch(&self, ids: impl IntoIterator<Item = NodeId>) {
+        if self.state.touches.add(ids) {
+            // A writer whose queue is full finds them by itself.
+            drop(self.queue.try_send(WriterCommand::Wake));
         }
     }
 
-    /// A view of all that was answered.
-    pub(crate) fn view(&self) -> View {
-        self.shared.brain.load_full().view()
+    /// A view of every commit that was answered.
+    pub fn view(&self) -> View {
+        self.state.view()
     }
 
-    /// True if its writer is gone.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.shared.closed.load(Ordering::Acquire) || self.queue.is_closed()
+    /// True if its writer is gone: the next caller opens the brain again.
+    pub fn is_closed(&self) -> bool {
+        self.state.is_closed() || self.queue.is_closed()
     }
 
-    /// Requests that wait.
-    pub(crate) fn queued(&self) -> u32 {
+    /// How many commands wait for the writer.
+    pub fn queued(&self) -> u32 {
         (self.queue.max_capacity() - self.queue.capacity()) as u32
     }
 
-    /// Has a request executed; refuses if the queue is full.
-    pub(crate) async fn write(&self, request: Request, bytes: usize) -> Result<Written> {
-        let full = |what: &str| {
-            let message = format!(
-                "the writer of {:?} is busy ({what}): wait and retry",
-                self.name
-            );
-            Refusal::new(Code::ResourceExhausted, "QUEUE_FULL", message)
+    /// Commits a request of `bytes` on the wire; returns once it is durable and every later view has it.
+    ///
+    /// # Errors
+    /// `QueueFull` if the queue has no room within `QUEUE_AFTER`; else what the store answers.
+    pub async fn commit(&self, request: Request, bytes: usize) -> Result<CommitAnswer> {
+        let full = |what| Error::QueueFull {
+            name: self.name.clone(),
+            what,
         };
-        // Large batches wait for room, too: a small request gets its turn among them.
+        // Large batches wait for room as well, so that a small request gets its turn among them.
         let room = self.bytes.clone().acquire_many_owned(share(bytes));
         let Ok(Ok(permit)) = timeout(QUEUE_AFTER, room).await else {
             return Err(full("its queue has no room for the request's bytes"));
@@ -255,107 +204,111 @@ impl OpenBrain {
             Err(mpsc::error::TrySendError::Full(())) => return Err(full("too many requests wait")),
             Err(mpsc::error::TrySendError::Closed(())) => return Err(self.closed()),
         };
-        let (answer, answered) = oneshot::channel();
-        place.send(Message::Write(Box::new(Write {
+        let (reply, answer) = oneshot::channel();
+        place.send(WriterCommand::Commit(Box::new(QueuedCommit {
             request,
             bytes,
             asked: asked(),
-            answer,
+            reply,
             permit: Some(permit),
         })));
-        answered
+        answer
             .await
-            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+            .unwrap_or_else(|_| Err(Error::outcome_unknown()))
     }
 
-    /// Has a request executed; waits for a place in the queue. The answer comes later.
-    pub(crate) async fn write_when_free(
+    /// Queues a request, however long the queue is full; the receiver gets the answer.
+    ///
+    /// # Errors
+    /// `Closed` if the writer is gone.
+    pub async fn commit_when_free(
         &self,
         request: Request,
         bytes: usize,
-    ) -> Result<oneshot::Receiver<Result<Written>>> {
+    ) -> Result<oneshot::Receiver<Result<CommitAnswer>>> {
         let permit = self
             .bytes
             .clone()
             .acquire_many_owned(share(bytes))
             .await
             .map_err(|_| self.closed())?;
-        let (answer, answered) = oneshot::channel();
-        let write = Write {
+        let (reply, answer) = oneshot::channel();
+        let commit = QueuedCommit {
             request,
             bytes,
             asked: asked(),
-            answer,
+            reply,
             permit: Some(permit),
         };
         self.queue
-            .send(Message::Write(Box::new(write)))
+            .send(WriterCommand::Commit(Box::new(commit)))
             .await
             .map_err(|_| self.closed())?;
-        Ok(answered)
+        Ok(answer)
     }
 
-    /// Has a new generation made.
-    pub(crate) async fn checkpoint(&self) -> Result<Generation> {
-        self.have(Message::Checkpoint).await
+    /// Makes a new generation.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn checkpoint(&self) -> Result<Generation> {
+        self.ask(WriterCommand::Checkpoint).await
     }
 
-    /// Looks whether the brain's name is still that of its file; see `Store::hold_name`.
+    /// Checks that the brain's name still is that of its file; see `Store::hold_name`.
     pub(crate) async fn hold_name(&self) -> Result<bool> {
-        self.have(Message::HoldName).await
+        self.ask(WriterCommand::HoldName).await
     }
 
-    /// Lets those read the file directly who may; see `Store::protect`.
+    /// Gives the file its group and mode; see `Store::protect`.
     pub(crate) async fn protect(&self) -> Result<()> {
-        self.have(Message::Protect).await
+        self.ask(WriterCommand::Protect).await
     }
 
-    /// Closes the brain in order, after what waits.
+    /// Closes the brain cleanly, after what waits.
     pub(crate) async fn close(&self) {
-        // Why it could not be closed in order is in the log: it is recovered when it is opened next.
+        // A failure is in the log: the next opening recovers the brain.
         drop(self.end(Ending::Close).await);
     }
 
-    /// Takes the brain's file away, after what waits, and closes it.
+    /// Removes the brain's file, after what waits, and closes the brain.
     pub(crate) async fn remove(&self) -> Result<()> {
         self.end(Ending::Remove).await.map(drop)
     }
 
-    /// Keeps what is committed aside, after what waits, takes the brain's file away and closes it. Gives the name of
-    /// what is kept.
+    /// Quarantines what is committed, after what waits, removes the brain's file and closes the brain; returns the name
+    /// of the quarantined file.
     pub(crate) async fn retire(&self) -> Result<String> {
         Ok(self.end(Ending::Retire).await?.unwrap_or_default())
     }
 
     async fn end(&self, ending: Ending) -> Result<Option<String>> {
-        self.have(|answer| Message::End(ending, answer)).await
+        self.ask(|reply| WriterCommand::End(ending, reply)).await
     }
 
-    /// Has the writer do something, after what waits.
-    async fn have<T>(
-        &self,
-        message: impl FnOnce(oneshot::Sender<Result<T>>) -> Message,
-    ) -> Result<T> {
-        let (answer, answered) = oneshot::channel();
-        let sent = self.queue.send(message(answer)).await;
+    /// Queues a command and waits for its answer.
+    async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> WriterCommand) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.queue.send(command(reply)).await;
         sent.map_err(|_| self.closed())?;
-        answered
+        answer
             .await
-            .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
+            .unwrap_or_else(|_| Err(Error::outcome_unknown()))
     }
 
-    fn closed(&self) -> Refusal {
-        let message = format!("the brain {:?} was closed meanwhile: ask again", self.name);
-        Refusal::new(Code::Unavailable, "CLOSED", message)
+    fn closed(&self) -> Error {
+        Error::Closed {
+            name: self.name.clone(),
+        }
     }
 }
 
-/// From when on a request waits, and the call that it belongs to.
+/// Since when a request waits, and the call that it belongs to.
 fn asked() -> Option<(Instant, tracing::Span)> {
     Some((Instant::now(), tracing::Span::current()))
 }
 
-/// What a request takes of the queue's bytes.
+/// How many of the queue's bytes a request takes.
 fn share(bytes: usize) -> u32 {
     bytes.min(QUEUE_BYTES_MAX) as u32
 }

@@ -1,9 +1,8 @@
-//! Files of brains that a newer generation has replaced, for as long as somebody has them open: an erase says when the
-//! last one had let go.
+//! Files that a newer generation of their brain has replaced, tracked while any process has them open.
 //!
-//! Promises: what is said to be gone is neither open nor mapped, in any process of this machine. A file that nobody
-//! else has open is let go of, so that its room on the disk is free, within a second.
-//! Not here: telling readers that there is a newer file (`amem_store`); files that an earlier daemon has replaced.
+//! Promises: a file that is reported released is neither open nor mapped in any process of this machine. This process
+//! releases a file that no other has open within a second, which frees its space on the disk.
+//! Not here: telling readers that there is a newer file (`amem_store`); files that an earlier daemon replaced.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,72 +15,72 @@ use amem_store::disk::FileId;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::holders::{self, Holder};
+use crate::file_holders::{self, FileHolder};
 use crate::limits::REPLACED_HELD_MAX;
 
-/// How often files are looked at that somebody else still has open.
+/// How often files that another process has open are checked.
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);
-/// How long a look at the files is apart from the next: at first, and at most.
-const LOOK_AFTER: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
+/// The pause between two checks while an erase waits: at first, and at most.
+const CHECK_AFTER: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
 
 /// The replaced files of a folder's brains.
 #[derive(Debug, Default)]
-pub(crate) struct ReplacedFiles {
-    list: Mutex<List>,
-    /// Woken when there are some.
+pub struct ReplacedFiles {
+    list: Mutex<ReplacedList>,
+    /// Notified when a file is added.
     added: Notify,
 }
 
 #[derive(Debug, Default)]
-struct List {
-    files: Vec<Replaced>,
-    /// What can't be told any more, and why: of which instance, from which generation on.
-    untold: Vec<(Uuid, Generation, String)>,
+struct ReplacedList {
+    files: Vec<ReplacedFile>,
+    /// Files that are not tracked any more: their instance, their oldest generation, and why.
+    untracked: Vec<(Uuid, Generation, String)>,
 }
 
 #[derive(Debug)]
-struct Replaced {
+struct ReplacedFile {
     instance: Uuid,
     generation: Generation,
     file: Held,
-    /// What this process has mapped of it.
+    /// Alive while this process maps it.
     brain: Weak<Brain>,
 }
 
 /// Whether the files of earlier generations are still open somewhere.
 #[derive(Debug)]
-pub(crate) enum Released {
-    /// None was any more at this moment.
+pub enum Release {
+    /// None was open at this moment.
     At(SystemTime),
-    /// Some are: who has them open, as far as this process may see.
-    HeldBy(Vec<Holder>),
-    /// It can't be told, and why.
+    /// Some are open: the processes that have them, as far as this one may see.
+    HeldBy(Vec<FileHolder>),
+    /// Unknown, and why.
     Unknown(String),
 }
 
-impl List {
-    /// A file is followed no longer: of its instance, the oldest such one is kept in mind.
-    fn forget(&mut self, file: &Replaced, why: String) {
+impl ReplacedList {
+    /// Stops tracking a file; of its instance, the oldest generation is remembered.
+    fn forget(&mut self, file: &ReplacedFile, why: String) {
         let (instance, generation) = (file.instance, file.generation);
-        let known = self.untold.iter().position(|(of, ..)| *of == instance);
-        let known = known.map(|at| self.untold.swap_remove(at));
+        let known = self.untracked.iter().position(|(of, ..)| *of == instance);
+        let known = known.map(|at| self.untracked.swap_remove(at));
         let oldest = known.map_or(generation, |(_, known, _)| known.min(generation));
-        self.untold.push((instance, oldest, why));
+        self.untracked.push((instance, oldest, why));
     }
 }
 
-impl Replaced {
+impl ReplacedFile {
     fn is_released(&self) -> io::Result<bool> {
         Ok(self.brain.strong_count() == 0 && self.file.is_sole_opening()?)
     }
 }
 
 impl ReplacedFiles {
-    /// A brain goes on in another file.
+    /// Tracks the file of a generation that was replaced.
     pub(crate) fn add(&self, brain: &Arc<Brain>, file: Held) {
         let identity = brain.base().identity();
         let mut list = self.list();
-        list.files.push(Replaced {
+        list.files.push(ReplacedFile {
             instance: identity.instance,
             generation: identity.generation,
             file,
@@ -90,7 +89,7 @@ impl ReplacedFiles {
         if list.files.len() > REPLACED_HELD_MAX {
             let oldest = list.files.remove(0);
             let why = format!(
-                "more than {REPLACED_HELD_MAX} replaced files were open, the most that are followed"
+                "more than {REPLACED_HELD_MAX} replaced files were open, the most that are tracked"
             );
             list.forget(&oldest, why);
         }
@@ -98,20 +97,20 @@ impl ReplacedFiles {
         self.added.notify_one();
     }
 
-    /// Lets go of files as soon as nobody else has them open, for as long as it is polled.
-    pub(crate) async fn follow(self: Arc<Self>) {
+    /// Releases files as soon as no other process has them open, for as long as it is polled.
+    pub async fn release_when_unused(self: Arc<Self>) {
         loop {
             self.added.notified().await;
             while !self.list().files.is_empty() {
                 tokio::time::sleep(FOLLOW_EVERY).await;
                 let files = self.clone();
-                drop(tokio::task::spawn_blocking(move || files.look()).await);
+                drop(tokio::task::spawn_blocking(move || files.release_unused()).await);
             }
         }
     }
 
-    /// Lets go of files that nobody else has open.
-    pub(crate) fn look(&self) {
+    /// Releases files that no other process has open.
+    pub(crate) fn release_unused(&self) {
         let mut released = Vec::new();
         let mut list = self.list();
         let mut at = 0;
@@ -131,49 +130,49 @@ impl ReplacedFiles {
             }
         }
         drop(list);
-        // This is where the room of a removed file becomes free, which may take milliseconds.
+        // Closing frees the space of a removed file, which may take milliseconds.
         drop(released);
     }
 
-    /// Waits until no file of an instance is open that is older than a generation, but not longer than that.
-    pub(crate) async fn released(
+    /// Waits until no file of an instance older than generation `before` is open, at most `within`.
+    pub async fn released(
         self: &Arc<Self>,
         instance: Uuid,
         before: Generation,
         within: Duration,
-    ) -> Released {
+    ) -> Release {
         let until = Instant::now() + within;
-        let [mut after, longest] = LOOK_AFTER;
+        let [mut after, longest] = CHECK_AFTER;
         loop {
             let files = self.clone();
-            let looked = tokio::task::spawn_blocking(move || files.look_for(instance, before));
-            let left = match looked.await {
+            let checked = tokio::task::spawn_blocking(move || files.open_files(instance, before));
+            let left = match checked.await {
                 Ok(Ok(left)) => left,
-                Ok(Err(why)) => return Released::Unknown(why),
-                Err(_) => return Released::Unknown("a defect stopped the look".into()),
+                Ok(Err(why)) => return Release::Unknown(why),
+                Err(_) => return Release::Unknown("a defect stopped the check".into()),
             };
             if left.is_empty() {
-                return Released::At(SystemTime::now());
+                return Release::At(SystemTime::now());
             }
             let now = Instant::now();
             if now >= until {
-                let found = tokio::task::spawn_blocking(move || holders::of(&left));
-                return Released::HeldBy(found.await.unwrap_or_default());
+                let found = tokio::task::spawn_blocking(move || file_holders::of(&left));
+                return Release::HeldBy(found.await.unwrap_or_default());
             }
             tokio::time::sleep(after.min(until - now)).await;
             after = (2 * after).min(longest);
         }
     }
 
-    /// The files of an instance older than a generation that are still open; an error if that can't be told.
-    fn look_for(&self, instance: Uuid, before: Generation) -> Result<Vec<FileId>, String> {
-        self.look();
+    /// The files of an instance older than generation `before` that are still open; an error if that is unknown.
+    fn open_files(&self, instance: Uuid, before: Generation) -> Result<Vec<FileId>, String> {
+        self.release_unused();
         let list = self.list();
-        let untold = list.untold.iter().find(|(of, generation, _)| {
-            // Whoever can't be told of one file can't be told of the others.
+        let untracked = list.untracked.iter().find(|(of, generation, _)| {
+            // What is unknown of one file is unknown of all.
             *of == instance && *generation < before
         });
-        if let Some((.., why)) = untold {
+        if let Some((.., why)) = untracked {
             return Err(why.clone());
         }
         let ours = list.files.iter();
@@ -181,7 +180,7 @@ impl ReplacedFiles {
         Ok(ours.map(|file| file.file.id()).collect())
     }
 
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> MutexGuard<'_, ReplacedList> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

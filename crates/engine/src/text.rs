@@ -1,16 +1,13 @@
-//! Counts in sentences for people: "1 event is", "2 events are".
+//! Counts in sentences: "1 event is", "2 events are".
 
 /// A count with its noun.
-pub(crate) fn plural(count: u64, one: &str) -> String {
+pub fn plural(count: u64, one: &str) -> String {
     format!("{count} {one}{}", agree(count, "", "s"))
 }
 
 /// The word that goes with a count.
 pub(crate) fn agree<'a>(count: u64, one: &'a str, more: &'a str) -> &'a str {
-    match count {
-        1 => one,
-        _ => more,
-    }
+    if count == 1 { one } else { more }
 }
 
 #[cfg(test)]

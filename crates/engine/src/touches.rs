@@ -1,7 +1,7 @@
-//! Uses of events by readers, gathered until the writer counts them together.
+//! Uses of events by readers, gathered until the writer commits them together.
 //!
 //! A crash may lose those of the last seconds; none is counted twice. Not here: what a use means for an event's
-//! strength (`amem_format`).
+//! strength.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use amem_format::NodeId;
 
 use crate::limits::TOUCHES_WAITING_MAX;
 
-/// Uses that wait.
+/// Uses that are not committed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Touches {
     waiting: Mutex<HashMap<NodeId, u32>>,
@@ -19,7 +19,7 @@ pub(crate) struct Touches {
 }
 
 impl Touches {
-    /// Events were used. True if these are the first that wait.
+    /// Adds one use of each event; past the limit, uses of further events are dropped. True if none waited before.
     pub(crate) fn add(&self, ids: impl IntoIterator<Item = NodeId>) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         for id in ids {
@@ -37,11 +37,11 @@ impl Touches {
         !self.some.load(Ordering::Acquire)
     }
 
-    /// All that wait, by id.
+    /// Takes all of them, by id.
     pub(crate) fn take(&self) -> Vec<(NodeId, u32)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         self.some.store(false, Ordering::Release);
-        // The table is let go of as well: it may have had room for very many.
+        // The table is released as well: it may be large.
         let mut taken: Vec<_> = std::mem::take(&mut *waiting).into_iter().collect();
         taken.sort_unstable();
         taken

@@ -1,113 +1,57 @@
 //! The writer of one open brain: a thread of its own that owns the `Store`.
 //!
-//! It takes what waits, commits it as one group, publishes, answers all. Checkpoints are built beside it; it only
-//! puts them in place. After a failed write, or a defect, it drops the store and recovers the brain from its file.
+//! It takes the requests that wait, commits them as one group, publishes, answers all. Checkpoints are built beside it;
+//! it only installs them. After a failed write, or a defect, it drops the store and recovers the brain from its file.
 //!
-//! Promises: an answer is given only when the commit is durable and every view taken from then on has it; an
-//! erase is answered only when no file of ours has the content any more. Not here: what a mutation means
-//! (`amem_store`), who may ask (`services`), a store that can't go on (`recovery`).
+//! Promises: an answer is given only when the commit is durable and every later view has it; an erase is answered only
+//! when no file of ours has the content any more. Not here: what a mutation means (`amem_store`), a store that can't go
+//! on (`recovery`).
 
-#[path = "writer/recovery.rs"]
 mod recovery;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_format::Generation;
-use amem_store::mutation::{Answer, Mutation, Request};
-use amem_store::{Error, Folder, Store};
+use amem_store::mutation::{Mutation, Request};
+use amem_store::{Error as StoreError, Folder, Store};
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::checkpoints::{self, Built, Checkpoints, Waiting};
-use crate::figures::micros;
-use crate::health::Health;
+use crate::brain_state::BrainState;
+use crate::checkpoints::{self, BuiltCheckpoint, CheckpointWaiter, Checkpoints};
+use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
+use crate::error::{Error, Result};
+use crate::health::BrainHealth;
 use crate::jobs::Jobs;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, TOUCH_AFTER};
-use crate::open_brain::Shared;
-use crate::refusal::{Refusal, Result};
+use crate::metrics::micros;
 
-/// Who the daemon is where it acts for itself.
-const PRINCIPAL: &str = "amemd";
+/// The principal of what the engine commits by itself.
+pub(crate) const PRINCIPAL: &str = "amemd";
 
-/// What a writer is asked.
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// Execute a request.
-    Write(Box<Write>),
-    /// Make a new generation.
-    Checkpoint(oneshot::Sender<Result<Generation>>),
-    /// Look whether the brain's name is still that of its file.
-    HoldName(oneshot::Sender<Result<bool>>),
-    /// Let those read the file who may.
-    Protect(oneshot::Sender<Result<()>>),
-    /// Something waits beside the queue.
-    Wake,
-    /// Let go of the brain.
-    End(Ending, oneshot::Sender<Result<Option<String>>>),
-}
-
-/// How a writer lets go of its brain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// In order: the next one need not recover it.
-    Close,
-    /// Its file is taken away.
-    Remove,
-    /// Its file is taken away, and what was committed is kept aside.
-    Retire,
-}
-
-/// Who waits for a brain's end, and how it went.
-type Ended = (
-    oneshot::Sender<Result<Option<String>>>,
-    Result<Option<String>>,
-);
-
-/// A request that waits.
-#[derive(Debug)]
-pub(crate) struct Write {
-    /// What to do.
-    pub(crate) request: Request,
-    /// Its size.
-    pub(crate) bytes: usize,
-    /// Since when it waits, and the call that waits for it; none for what the writer asks of itself.
-    pub(crate) asked: Option<(Instant, tracing::Span)>,
-    /// Where the answer goes.
-    pub(crate) answer: oneshot::Sender<Result<Written>>,
-    /// Its share of the queue's bytes; none for what the writer asks of itself.
-    pub(crate) permit: Option<OwnedSemaphorePermit>,
-}
-
-/// A request that was executed.
-#[derive(Debug, Clone)]
-pub(crate) struct Written {
-    /// What was done.
-    pub(crate) answer: Answer,
-    /// The generation that has it.
-    pub(crate) generation: Generation,
-}
+/// The caller that waits for a brain's end, and its answer.
+type EndAnswer = (Reply<Option<String>>, Result<Option<String>>);
 
 /// The thread's own state.
 pub(crate) struct Writer {
     folder: Folder,
     name: String,
-    /// `None` until the brain is recovered.
+    /// None until the brain is recovered.
     store: Option<Store>,
-    /// What was lost with its name is saved: there is nothing more to recover.
+    /// The brain lost its name and is saved: there is nothing more to recover.
     is_saved: bool,
-    /// It is not, but for in the file that the store has open.
+    /// The brain lost its name and is only in the file that the store has open.
     is_unsaved: bool,
-    shared: Arc<Shared>,
-    queue: mpsc::Receiver<Message>,
+    state: Arc<BrainState>,
+    queue: mpsc::Receiver<WriterCommand>,
     checkpoints: Checkpoints,
     jobs: Jobs,
-    health: Health,
+    health: Arc<dyn BrainHealth>,
     runtime: Handle,
     recover_at: Instant,
     written_at: Instant,
-    /// When uses of events that wait are counted.
+    /// When touches that wait are committed.
     touch_at: Option<Instant>,
 }
 
@@ -115,19 +59,19 @@ impl Writer {
     /// Starts the thread.
     pub(crate) fn start(
         store: Store,
-        shared: Arc<Shared>,
-        (sender, queue): (mpsc::Sender<Message>, mpsc::Receiver<Message>),
+        state: Arc<BrainState>,
+        (sender, queue): (mpsc::Sender<WriterCommand>, mpsc::Receiver<WriterCommand>),
         jobs: Jobs,
-        health: Health,
+        health: Arc<dyn BrainHealth>,
     ) -> std::io::Result<()> {
         let mut writer = Self {
             folder: store.folder().clone(),
             name: store.name().to_owned(),
-            checkpoints: Checkpoints::new(sender.downgrade(), &shared, &jobs),
+            checkpoints: Checkpoints::new(sender.downgrade(), &state, &jobs),
             store: Some(store),
             is_saved: false,
             is_unsaved: false,
-            shared,
+            state,
             queue,
             jobs,
             health,
@@ -140,18 +84,18 @@ impl Writer {
             .name(format!("writer {}", writer.name))
             .spawn(move || {
                 let ended = writer.run();
-                // Whoever is told of the end finds nothing held any more: neither the file nor the folder.
+                // The answer says that file and folder are released: that comes first.
                 drop(writer);
-                if let Some((asker, outcome)) = ended {
-                    // Nobody may wait any more: then that is all right as well.
-                    drop(asker.send(outcome));
+                if let Some((reply, outcome)) = ended {
+                    // The caller may have left.
+                    drop(reply.send(outcome));
                 }
             })
             .map(drop)
     }
 
-    /// Works until the end; gives who waits for it, and how it went.
-    fn run(&mut self) -> Option<Ended> {
+    /// Works until the brain ends.
+    fn run(&mut self) -> Option<EndAnswer> {
         if let Some(store) = &mut self.store {
             self.checkpoints.note_erased(store.erase_pending());
             self.checkpoints.begin_if_due(store, false);
@@ -164,12 +108,12 @@ impl Writer {
                 at.saturating_duration_since(Instant::now())
             });
             let next = async { tokio::time::timeout(wait, self.queue.recv()).await };
-            let message = match self.runtime.clone().block_on(next) {
-                Ok(Some(message)) => Some(message),
+            let command = match self.runtime.clone().block_on(next) {
+                Ok(Some(command)) => Some(command),
                 Ok(None) => break,
                 Err(_) => None,
             };
-            match catch_unwind(AssertUnwindSafe(|| self.turn(message))) {
+            match catch_unwind(AssertUnwindSafe(|| self.round(command))) {
                 Ok(None) => {}
                 Ok(Some(end)) => {
                     ended = Some(end);
@@ -178,32 +122,34 @@ impl Writer {
                 Err(_) => self.lose("a defect stopped the writer"),
             }
         }
-        self.shared.close();
+        self.state.close();
         ended
     }
 
-    /// One round: what waits, as one group. Gives back who waits for the brain's end, once it is there.
-    fn turn(&mut self, first: Option<Message>) -> Option<Ended> {
+    /// One round: commits what waits as one group. Returns the answer to the command that ends the brain, if there is one.
+    fn round(&mut self, first: Option<WriterCommand>) -> Option<EndAnswer> {
         self.recover();
         self.install();
         let mut group = Vec::new();
         let mut bytes = 0;
         let mut next = first;
         let mut ending = None;
-        while let Some(message) = next.take() {
-            match message {
-                // What nobody waits for any more is not begun.
-                Message::Write(write) if write.answer.is_closed() => {}
-                Message::Write(write) => {
-                    bytes += write.bytes;
-                    group.push(*write);
+        while let Some(command) = next.take() {
+            match command {
+                // A request whose caller left is not begun.
+                WriterCommand::Commit(commit) if commit.reply.is_closed() => {}
+                WriterCommand::Commit(commit) => {
+                    bytes += commit.bytes;
+                    group.push(*commit);
                 }
-                Message::Checkpoint(answer) => self.checkpoints.wait(Waiting::Asked(answer)),
-                Message::HoldName(asker) => drop(asker.send(self.hold_name())),
-                Message::Protect(asker) => drop(asker.send(self.protect())),
-                Message::Wake => {}
-                Message::End(how, asker) => {
-                    ending = Some((how, asker));
+                WriterCommand::Checkpoint(reply) => {
+                    self.checkpoints.wait(CheckpointWaiter::Caller(reply));
+                }
+                WriterCommand::HoldName(reply) => drop(reply.send(self.hold_name())),
+                WriterCommand::Protect(reply) => drop(reply.send(self.protect())),
+                WriterCommand::Wake => {}
+                WriterCommand::End(how, reply) => {
+                    ending = Some((how, reply));
                     break;
                 }
             }
@@ -215,11 +161,11 @@ impl Writer {
         if !group.is_empty() {
             self.written_at = Instant::now();
         }
-        self.count_touches(&mut group, ending.is_some());
+        self.add_touches(&mut group, ending.is_some());
         self.commit(group);
-        if let Some((how, asker)) = ending {
+        if let Some((how, reply)) = ending {
             let outcome = self.end(how);
-            return Some((asker, outcome));
+            return Some((reply, outcome));
         }
         let is_idle = self.written_at.elapsed() >= IDLE_AFTER;
         if let Some(store) = &mut self.store {
@@ -228,9 +174,9 @@ impl Writer {
         None
     }
 
-    /// Adds the uses of events that wait to a group, if it is time to.
-    fn count_touches(&mut self, group: &mut Vec<Write>, at_once: bool) {
-        if self.shared.touches.is_empty() {
+    /// Adds the touches that wait to a group, once they are due.
+    fn add_touches(&mut self, group: &mut Vec<QueuedCommit>, at_once: bool) {
+        if self.state.touches.is_empty() {
             self.touch_at = None;
             return;
         }
@@ -246,121 +192,121 @@ impl Writer {
         self.touch_at = None;
         let view = store.view();
         let shown = |id| view.node(id).is_ok_and(|node| !node.is_forgotten());
-        let mut touched = self.shared.touches.take();
+        let mut touched = self.state.touches.take();
         touched.retain(|(id, _)| shown(*id));
         if !touched.is_empty() {
-            group.push(Write {
-                // Nobody's act: readers do not write.
+            group.push(QueuedCommit {
+                // Readers do not write: the engine does.
                 request: Request::new(Mutation::Touch(touched)).by(PRINCIPAL, ""),
                 bytes: 0,
                 asked: None,
-                // Uses that are lost with a failed write are lost.
-                answer: oneshot::channel().0,
+                // Touches of a failed write are lost.
+                reply: oneshot::channel().0,
                 permit: None,
             });
         }
     }
 
-    fn commit(&mut self, group: Vec<Write>) {
+    fn commit(&mut self, group: Vec<QueuedCommit>) {
         if group.is_empty() {
             return;
         }
         let Some(store) = &mut self.store else {
-            let why = self.shared.poisoned().unwrap_or_default();
-            for write in group {
-                let refusal = Error::Poisoned { why: why.clone() };
-                drop(write.answer.send(Err(refusal.into())));
+            let error = Error::from(self.poisoned_error());
+            for commit in group {
+                drop(commit.reply.send(Err(error.clone())));
             }
             return;
         };
         let mut requests = Vec::with_capacity(group.len());
-        let mut askers = Vec::with_capacity(group.len());
-        let (figures, begun) = (&self.shared.figures, Instant::now());
-        for write in group {
-            let erases = matches!(write.request.mutation, Mutation::Erase(_));
-            let call = write.asked.map(|(since, call)| {
-                figures.waits.record(micros(begun.duration_since(since)));
+        let mut replies = Vec::with_capacity(group.len());
+        let (metrics, begun) = (&self.state.metrics, Instant::now());
+        for commit in group {
+            let erases = matches!(commit.request.mutation, Mutation::Erase(_));
+            let call = commit.asked.map(|(since, call)| {
+                metrics.waits.record(micros(begun.duration_since(since)));
                 call
             });
-            requests.push(write.request);
-            askers.push((write.answer, erases, write.permit, call));
+            requests.push(commit.request);
+            replies.push((commit.reply, erases, commit.permit, call));
         }
         let lsn = store.view().lsn();
         let answers = store.commit(&requests);
         let generation = store.brain().base().identity().generation;
-        self.shared.show(store);
-        figures.requests.add(requests.len() as u64);
-        figures.groups.record(requests.len() as u64);
+        self.state.publish(store);
+        metrics.requests.add(requests.len() as u64);
+        metrics.groups.record(requests.len() as u64);
         let commits = store.view().lsn().0.saturating_sub(lsn.0);
         if commits > 0 {
-            figures.commits.add(commits);
-            figures.syncs.record(micros(store.sync_time()));
+            metrics.commits.add(commits);
+            metrics.syncs.record(micros(store.sync_time()));
         }
-        // What is being built has what was erased, too: a large merge of the same group makes a generation before it.
+        // A checkpoint that is being built has the erased content too, even if a large merge of this group has just made a
+        // generation.
         let is_pending = store.erase_pending() || self.checkpoints.is_building();
-        let erase_pending = askers.iter().any(|(_, erases, ..)| *erases) && is_pending;
-        for ((asker, erases, permit, call), answer) in askers.into_iter().zip(answers) {
+        let erase_pending = replies.iter().any(|(_, erases, ..)| *erases) && is_pending;
+        for ((reply, erases, permit, call), answer) in replies.into_iter().zip(answers) {
             drop(permit);
             match answer {
                 Ok(answer) if erases && erase_pending => {
-                    self.checkpoints.wait(Waiting::Erased(asker, answer));
+                    self.checkpoints
+                        .wait(CheckpointWaiter::Erase(reply, answer));
                 }
-                Ok(answer) => drop(asker.send(Ok(Written { answer, generation }))),
+                Ok(answer) => drop(reply.send(Ok(CommitAnswer { answer, generation }))),
                 Err(error) => {
-                    figures.refused.add(1);
+                    metrics.refused.add(1);
                     let name = &self.name;
                     call.unwrap_or_else(tracing::Span::none)
                         .in_scope(|| tracing::debug!(brain = name, %error, "not committed"));
-                    drop(asker.send(Err(error.into())));
+                    drop(reply.send(Err(error.into())));
                 }
             }
         }
-        self.heed();
+        self.react();
     }
 
     fn hold_name(&mut self) -> Result<bool> {
         let Some(store) = &mut self.store else {
-            let why = self.shared.poisoned().unwrap_or_default();
-            return Err(Error::Poisoned { why }.into());
+            return Err(self.poisoned_error().into());
         };
         let held = store.hold_name();
-        self.shared.show(store);
-        self.heed();
+        self.state.publish(store);
+        self.react();
         Ok(held?)
     }
 
     fn protect(&self) -> Result<()> {
         match &self.store {
             Some(store) => Ok(store.protect()?),
-            // It is done when it is opened again.
+            // Opening it again does it.
             None => Ok(()),
         }
     }
 
-    /// Puts a checkpoint in place that was built meanwhile.
+    /// Installs a checkpoint that was built meanwhile.
     fn install(&mut self) {
         let Some(built) = self.checkpoints.take_built() else {
             return;
         };
         let Some(store) = &mut self.store else {
-            self.checkpoints.failed(Refusal::outcome_unknown());
+            self.checkpoints.failed(&Error::outcome_unknown());
             return;
         };
         let started = Instant::now();
         let installed = match built {
-            Built::Whole(checkpoint) if !checkpoint.is_next_of(store) => {
-                // A large merge has made a new generation by itself, of all that was there when this one was begun.
+            BuiltCheckpoint::Whole(checkpoint) if !checkpoint.is_next_of(store) => {
+                // A large merge has made a generation by itself, of all that was there when this one was begun.
                 let generation = store.brain().base().identity().generation;
                 self.checkpoints.done(generation, Duration::ZERO);
                 return;
             }
-            Built::Whole(checkpoint) => store.install(*checkpoint).map_err(Refusal::from),
-            Built::Failed(refusal) => Err(refusal),
+            BuiltCheckpoint::Whole(checkpoint) => store.install(*checkpoint).map_err(Error::from),
+            BuiltCheckpoint::Failed(error) => Err(error),
         };
         match installed {
             Ok(retired) => {
-                self.shared.show(store);
-                checkpoints::let_go(retired, &self.shared);
+                self.state.publish(store);
+                checkpoints::release(retired, &self.state);
                 let generation = store.brain().base().identity().generation;
                 tracing::info!(
                     brain = self.name,
@@ -370,31 +316,26 @@ impl Writer {
                 );
                 self.checkpoints.done(generation, started.elapsed());
             }
-            Err(refusal) => {
+            Err(error) => {
                 tracing::warn!(
                     brain = self.name,
-                    error = refusal.message,
+                    error = error.to_string(),
                     "checkpoint failed"
                 );
-                self.checkpoints.failed(refusal);
-                self.heed();
+                self.checkpoints.failed(&error);
+                self.react();
             }
         }
     }
 
-    /// Lets go of the brain; gives the name of what is kept of it.
+    /// Releases the brain; returns the name of what is quarantined of it.
     fn end(&mut self, how: Ending) -> Result<Option<String>> {
-        self.checkpoints.failed(Refusal::new(
-            tonic::Code::Unavailable,
-            "CLOSING",
-            "the brain is being closed: ask again",
-        ));
+        self.checkpoints.failed(&Error::Closing);
         if self.store.is_none() {
             self.recover_nameless();
         }
         let Some(mut store) = self.store.take() else {
-            let why = self.shared.poisoned().unwrap_or_default();
-            return Err(Error::Poisoned { why }.into());
+            return Err(self.poisoned_error().into());
         };
         let ended = match how {
             // The last chance to save it.
@@ -409,5 +350,11 @@ impl Writer {
             tracing::warn!(brain = self.name, %error, "closing");
         }
         Ok(ended?)
+    }
+
+    /// Why nothing is written.
+    fn poisoned_error(&self) -> StoreError {
+        let why = self.state.poisoned().unwrap_or_default();
+        StoreError::Poisoned { why }
     }
 }

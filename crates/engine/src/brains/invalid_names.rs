@@ -1,81 +1,75 @@
-//! What stands in the folder under names of brains and can be none: folders, and files whose names are not text.
+//! Entries of the folder that have the suffix of brains and can be none: folders, and files whose names are not text.
 //!
-//! Promises: each is told as a file that was rejected, for as long as it is there.
+//! Promises: each is listed as a rejected file as long as it is there.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use amem_store::folder::SUFFIX;
-use tonic::Code;
 
-use super::{Brains, blocking};
-use crate::refusal::{Refusal, Result};
+use super::engine::Engine;
+use crate::error::{Error, Result};
+use crate::tasks::blocking;
 
-/// What was found.
+/// Such entries.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Odd {
+pub(super) struct InvalidNames {
     /// Folders, by what would be the brain's name.
     folders: Vec<String>,
     /// Names that are not UTF-8, as they can be shown.
     unreadable: BTreeSet<String>,
 }
 
-impl Odd {
+impl InvalidNames {
     fn of(folder: &Path) -> io::Result<Self> {
-        let mut odd = Self::default();
+        let mut invalid = Self::default();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let file = entry.file_name();
             let name = file.as_bytes().strip_suffix(SUFFIX.as_bytes());
-            // Hidden ones are nobody's.
+            // Hidden files are ignored.
             let Some(name) = name.filter(|name| !name.is_empty() && name[0] != b'.') else {
                 continue;
             };
             match std::str::from_utf8(name) {
                 Err(_) => {
-                    odd.unreadable.insert(name.escape_ascii().to_string());
+                    invalid.unreadable.insert(name.escape_ascii().to_string());
                 }
-                Ok(name) if entry.file_type()?.is_dir() => odd.folders.push(name.to_owned()),
+                Ok(name) if entry.file_type()?.is_dir() => invalid.folders.push(name.to_owned()),
                 Ok(_) => {}
             }
         }
-        Ok(odd)
+        Ok(invalid)
     }
 }
 
-impl Brains {
-    /// Tells of names that are not text, and returns the others that are told as rejected, and those of folders: they
-    /// may be gone, or told for the first time.
-    pub(crate) async fn odd(&self) -> Result<Vec<String>> {
+impl Engine {
+    /// Lists names that are not text as problems; returns the other rejected names, and those of folders: they may be
+    /// gone, or new.
+    pub(super) async fn check_invalid_names(&self) -> Result<Vec<String>> {
         let path = self.0.path.clone();
-        let found = blocking(move || Odd::of(&path)).await?;
-        let found = found.map_err(|why| {
-            let message = format!("the folder can't be listed: {why}");
-            Refusal::new(Code::Unavailable, "DISK", message)
-        })?;
+        let found = blocking(move || InvalidNames::of(&path)).await?;
+        let found = found.map_err(|why| Error::ListFolder(Arc::new(why)))?;
         for name in &found.unreadable {
-            let message = format!(
-                "its name is not UTF-8 ({name}{SUFFIX}): use letters, digits, '-', '_' and '.'"
-            );
-            let refusal = Refusal::new(Code::InvalidArgument, "BRAIN_NAME", message);
-            self.refuse(name, refusal);
+            let file = format!("{name}{SUFFIX}");
+            self.reject(name, &Error::NameNotText { file });
         }
         let before = {
-            let known = self.0.unreadable.lock();
+            let known = self.0.unreadable_names.lock();
             let mut known = known.unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *known, found.unreadable.clone())
         };
         for gone in before.difference(&found.unreadable) {
-            self.problem_list().remove(gone);
+            self.problems().remove(gone);
         }
-        let mut told = self.problem_list().rejected();
-        told.retain(|name| !found.unreadable.contains(name));
-        told.extend(found.folders);
-        Ok(told)
+        let mut names = self.problems().rejected();
+        names.retain(|name| !found.unreadable.contains(name));
+        names.extend(found.folders);
+        Ok(names)
     }
 }
 
@@ -98,11 +92,11 @@ mod tests {
         for name in ["dir.amem", "dir", ".hidden.amem"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }
-        let expected = Odd {
+        let expected = InvalidNames {
             folders: vec!["dir".to_owned()],
             unreadable: BTreeSet::from(["caf\\xe9".to_owned()]),
         };
-        assert_eq!(Odd::of(folder.path()).unwrap(), expected);
-        Odd::of(&folder.path().join("nowhere")).unwrap_err();
+        assert_eq!(InvalidNames::of(folder.path()).unwrap(), expected);
+        InvalidNames::of(&folder.path().join("nowhere")).unwrap_err();
     }
 }

@@ -1,10 +1,11 @@
-//! The brains whose files are ours, as far as this process has had them open or has made them of files that were put
-//! there: which brain each is, and, of those that are closed, a descriptor that outlives the file's name.
+//! The brains that this process has had open, or has adopted: the identity of each, and, of those that are closed, an
+//! open file that outlives its name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use amem_format::view::View;
 use amem_store::Held;
 use amem_store::disk::FileId;
 use uuid::Uuid;
@@ -13,19 +14,19 @@ use crate::descriptors::held_max;
 
 /// The known brains, by name.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<List>);
+pub(super) struct KnownBrains(Mutex<KnownList>);
 
 #[derive(Debug, Default)]
-struct List {
-    entries: HashMap<String, Entry>,
-    /// Files that are held.
+struct KnownList {
+    entries: HashMap<String, KnownBrain>,
+    /// How many files are held open.
     held: usize,
 }
 
-impl List {
-    /// Puts an entry in the place of what was known, or nothing.
-    fn put(&mut self, name: &str, entry: Option<Entry>) {
-        let is_held = |entry: &Entry| entry.held.is_some();
+impl KnownList {
+    /// Replaces or removes an entry.
+    fn put(&mut self, name: &str, entry: Option<KnownBrain>) {
+        let is_held = |entry: &KnownBrain| entry.held.is_some();
         self.held += usize::from(entry.as_ref().is_some_and(is_held));
         let before = match entry {
             Some(entry) => self.entries.insert(name.to_owned(), entry),
@@ -35,11 +36,11 @@ impl List {
     }
 }
 
-impl List {
-    /// A brain whose file is there; what was told of its mode is told still.
-    fn entry(&self, name: &str, which: Option<Which>, is_open: bool) -> Entry {
-        Entry {
-            which,
+impl KnownList {
+    /// The entry of a brain whose file is there; its reported mode stays.
+    fn entry(&self, name: &str, identity: Option<BrainIdentity>, is_open: bool) -> KnownBrain {
+        KnownBrain {
+            identity,
             is_open,
             held: None,
             missing: None,
@@ -48,60 +49,72 @@ impl List {
     }
 }
 
-/// Which brain it is.
+/// BrainIdentity brain it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Which {
-    pub(crate) instance: Uuid,
-    pub(crate) lineage: Uuid,
+pub struct BrainIdentity {
+    /// The owned file.
+    pub instance: Uuid,
+    /// All that descend from one creation.
+    pub lineage: Uuid,
+}
+
+impl BrainIdentity {
+    pub(crate) fn of(view: &View) -> Self {
+        let identity = view.identity();
+        Self {
+            instance: identity.instance,
+            lineage: identity.lineage,
+        }
+    }
 }
 
 #[derive(Debug)]
-struct Entry {
+struct KnownBrain {
     /// None if the file could not be read when it was adopted.
-    which: Option<Which>,
+    identity: Option<BrainIdentity>,
     /// Its writer holds the file.
     is_open: bool,
     held: Option<Held>,
     /// Since when there is no file under its name.
     missing: Option<Instant>,
-    /// The mode that somebody gave its file, if it is not what we give it.
+    /// The mode of its file, if another program changed it.
     mode: Option<u32>,
 }
 
-impl Known {
-    /// A brain is open: its writer holds its file.
-    pub(super) fn opened(&self, name: &str, which: Which) {
+impl KnownBrains {
+    /// A brain is open: its writer holds the file.
+    pub(super) fn opened(&self, name: &str, identity: BrainIdentity) {
         let mut list = self.list();
-        let entry = list.entry(name, Some(which), true);
+        let entry = list.entry(name, Some(identity), true);
         list.put(name, Some(entry));
     }
 
-    /// A file became a brain, which nobody has opened yet.
-    pub(super) fn adopted(&self, name: &str, which: Option<Which>) {
+    /// A file became a brain, identity is not open yet.
+    pub(super) fn adopted(&self, name: &str, identity: Option<BrainIdentity>) {
         let mut list = self.list();
-        let is_sure = |entry: &Entry| entry.is_open || entry.held.is_some();
+        let is_sure = |entry: &KnownBrain| entry.is_open || entry.held.is_some();
         if list.entries.get(name).is_some_and(is_sure) {
             return;
         }
-        let entry = list.entry(name, which, false);
+        let entry = list.entry(name, identity, false);
         list.put(name, Some(entry));
     }
 
-    /// A brain is closed; its file is held open, if there is room for one more.
+    /// A brain is closed; its file is held open, if the limit allows.
     pub(super) fn closed(&self, name: &str, file: Held) {
         let mut list = self.list();
-        let Some(which) = list.entries.get(name).map(|entry| entry.which) else {
+        let Some(identity) = list.entries.get(name).map(|entry| entry.identity) else {
             return;
         };
-        let entry = Entry {
-            // What nobody holds can't be saved: its name is as free as any.
+        let entry = KnownBrain {
+            // A file that is not held can't be saved: its name is as free as any.
             held: (list.held < held_max()).then_some(file),
-            ..list.entry(name, which, false)
+            ..list.entry(name, identity, false)
         };
         list.put(name, Some(entry));
     }
 
-    /// A brain is no more, or not ours any more.
+    /// A brain is gone, or not ours any more.
     pub(super) fn forget(&self, name: &str) {
         self.list().put(name, None);
     }
@@ -111,12 +124,12 @@ impl Known {
         self.list().entries.get(name)?.held.clone()
     }
 
-    /// Which brains are known, by name.
-    pub(super) fn which(&self) -> HashMap<String, Which> {
+    /// The identities of known brains, by name.
+    pub(super) fn identities(&self) -> HashMap<String, BrainIdentity> {
         let list = self.list();
         list.entries
             .iter()
-            .filter_map(|(name, entry)| Some((name.clone(), entry.which?)))
+            .filter_map(|(name, entry)| Some((name.clone(), entry.identity?)))
             .collect()
     }
 
@@ -125,41 +138,41 @@ impl Known {
         self.list().entries.keys().cloned().collect()
     }
 
-    /// True if something is known of a brain of this name.
-    pub(super) fn knows(&self, name: &str) -> bool {
+    /// True if a brain of this name is known.
+    pub(super) fn contains(&self, name: &str) -> bool {
         self.list().entries.contains_key(name)
     }
 
-    /// True if there is a brain of this name whose file is held.
-    pub(super) fn has(&self, name: &str) -> bool {
+    /// True if a brain of this name is known and its file is held open.
+    pub(super) fn is_held(&self, name: &str) -> bool {
         let list = self.list();
         list.entries
             .get(name)
             .is_some_and(|entry| entry.is_open || entry.held.is_some())
     }
 
-    /// There is no file under a brain's name; gives since when.
-    pub(super) fn missing(&self, name: &str) -> Option<Instant> {
+    /// Notes that there is no file under a brain's name; returns since when.
+    pub(super) fn note_missing(&self, name: &str) -> Option<Instant> {
         let mut list = self.list();
         let entry = list.entries.get_mut(name)?;
         Some(*entry.missing.get_or_insert_with(Instant::now))
     }
 
-    /// Its file is there.
-    pub(super) fn present(&self, name: &str) {
+    /// Notes that its file is there.
+    pub(super) fn note_present(&self, name: &str) {
         if let Some(entry) = self.list().entries.get_mut(name) {
             entry.missing = None;
         }
     }
 
-    /// Notes the mode that somebody gave a brain's file, if it is not ours; true if it was another before.
-    pub(super) fn is_new_mode(&self, name: &str, mode: Option<u32>) -> bool {
+    /// Notes the mode of a brain's file, if another program changed it; true if that is news.
+    pub(super) fn note_mode(&self, name: &str, mode: Option<u32>) -> bool {
         let mut list = self.list();
         let entry = list.entries.get_mut(name);
         entry.is_some_and(|entry| std::mem::replace(&mut entry.mode, mode) != mode)
     }
 
-    /// The names, and which files are held.
+    /// The names, and the files that are held.
     pub(super) fn files(&self) -> HashMap<String, Option<FileId>> {
         let list = self.list();
         let files = list
@@ -169,7 +182,7 @@ impl Known {
         files.collect()
     }
 
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> MutexGuard<'_, KnownList> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -187,39 +200,39 @@ mod tests {
         let folder = Folder::open(disk, "a test").unwrap();
         create(&folder, "a", &Create::default()).unwrap();
         let file = Store::open(&folder, "a").unwrap().held();
-        let (known, which) = (
-            Known::default(),
-            Which {
+        let (known, identity) = (
+            KnownBrains::default(),
+            BrainIdentity {
                 instance: Uuid::nil(),
                 lineage: Uuid::nil(),
             },
         );
         let held = || known.list().held;
         known.closed("never opened", file.clone());
-        assert!(!known.has("never opened"));
+        assert!(!known.is_held("never opened"));
         for name in ["a", "b"] {
-            known.opened(name, which);
-            assert!(known.has(name) && known.held(name).is_none());
+            known.opened(name, identity);
+            assert!(known.is_held(name) && known.held(name).is_none());
             known.closed(name, file.clone());
             known.closed(name, file.clone());
-            assert!(known.has(name) && known.held(name).is_some());
+            assert!(known.is_held(name) && known.held(name).is_some());
         }
         assert_eq!(held(), 2);
-        known.opened("a", which);
+        known.opened("a", identity);
         assert_eq!(held(), 1);
         // What was open here is not known less for being adopted once more.
         known.adopted("a", None);
-        known.adopted("c", Some(which));
-        assert!(known.has("a") && !known.has("c"));
+        known.adopted("c", Some(identity));
+        assert!(known.is_held("a") && !known.is_held("c"));
         // Of what nobody holds, a file that is adopted later may be another brain.
-        let other = Which {
+        let other = BrainIdentity {
             instance: Uuid::max(),
-            ..which
+            ..identity
         };
         known.adopted("c", Some(other));
-        assert_eq!(known.which()["c"], other);
+        assert_eq!(known.identities()["c"], other);
         assert_eq!(
-            (held(), known.which().len(), known.names().len()),
+            (held(), known.identities().len(), known.names().len()),
             (1, 3, 3)
         );
         known.forget("a");

@@ -1,30 +1,42 @@
-//! What is not served: brains that can't be opened, and files that were not adopted.
+//! What is not served: brains that can't be opened, and files that were rejected.
 //!
-//! Promises: the two are told apart, as damage is not somebody's stray file; however many there are, what is told of
-//! them at a time has its bounds.
+//! Promises: the two are kept apart, since a damaged brain is not a stray file; pages are bounded, however many problems
+//! there are.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Iter;
+use std::mem::discriminant;
 use std::ops::Bound;
 use std::time::{Instant, SystemTime};
 
+use crate::error::Error;
 use crate::limits::PROBLEMS_BYTES;
-use crate::refusal::Refusal;
 
-/// Why something is not served.
+/// Why a name is not served.
 #[derive(Debug, Clone)]
-pub(crate) struct Problem {
-    pub(crate) refusal: Refusal,
-    pub(crate) since: SystemTime,
+pub struct Problem {
+    /// Why not.
+    pub error: Error,
+    /// Since when.
+    pub since: SystemTime,
     /// True for a file that was never a brain here, false for a brain that can't be opened.
-    pub(crate) is_rejected: bool,
+    pub is_rejected: bool,
     pub(super) tried: Instant,
+    /// What `error` says.
+    message: String,
 }
 
-/// A name, and what is the matter with it.
-pub(crate) type Named = (String, Problem);
+impl Problem {
+    /// True if `error` would add nothing to the log.
+    pub(super) fn is_same(&self, error: &Error) -> bool {
+        discriminant(&self.error) == discriminant(error) && self.message == error.to_string()
+    }
+}
 
-/// All of it, by name.
+/// A name and its problem.
+pub type NamedProblem = (String, Problem);
+
+/// All problems, by name.
 #[derive(Debug, Default)]
 pub(super) struct Problems(BTreeMap<String, Problem>);
 
@@ -37,19 +49,20 @@ impl Problems {
         self.0.remove(name);
     }
 
-    /// Notes one; since when, if it is not the same as before.
-    pub(super) fn note(&mut self, name: &str, refusal: &Refusal, is_rejected: bool) {
-        let same = self.0.get(name).filter(|known| known.refusal == *refusal);
+    /// Notes one; one that is the same as before keeps its time.
+    pub(super) fn note(&mut self, name: &str, error: &Error, is_rejected: bool) {
+        let same = self.0.get(name).filter(|known| known.is_same(error));
         let problem = Problem {
-            refusal: refusal.clone(),
+            error: error.clone(),
             since: same.map_or_else(SystemTime::now, |known| known.since),
             is_rejected,
             tried: Instant::now(),
+            message: error.to_string(),
         };
         self.0.insert(name.to_owned(), problem);
     }
 
-    /// How many brains can't be opened, and how many files were not adopted, of the names that are wanted.
+    /// How many brains can't be opened, and how many files were rejected, of the names that are wanted.
     pub(super) fn counts(&self, wanted: impl Fn(&str) -> bool) -> (u64, u64) {
         let (mut failed, mut rejected) = (0, 0);
         for (_, problem) in self.0.iter().filter(|(name, _)| wanted(name)) {
@@ -63,14 +76,14 @@ impl Problems {
         (failed, rejected)
     }
 
-    /// The names of files that were not adopted.
+    /// The names of rejected files.
     pub(super) fn rejected(&self) -> Vec<String> {
         let rejected = self.0.iter().filter(|(_, of)| of.is_rejected);
         rejected.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The first few of the names that are wanted: brains before files.
-    pub(super) fn first(&self, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<Named> {
+    /// The first `most` of the names that are wanted: brains before files.
+    pub(super) fn first(&self, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<NamedProblem> {
         let wanted = &wanted;
         let of = |is_rejected| {
             self.0
@@ -81,13 +94,13 @@ impl Problems {
         all.take(most).map(owned).collect()
     }
 
-    /// Those of the names that are wanted that follow a name, and whether there are more.
+    /// Those of the names that are wanted that follow `after`, and whether there are more.
     pub(super) fn page(
         &self,
         after: &str,
         most: usize,
         wanted: impl Fn(&str) -> bool,
-    ) -> (Vec<Named>, bool) {
+    ) -> (Vec<NamedProblem>, bool) {
         let after = (Bound::Excluded(after), Bound::Unbounded);
         let rest = self.0.range::<str, _>(after);
         let mut rest = rest.filter(|(name, _)| wanted(name)).peekable();
@@ -96,25 +109,26 @@ impl Problems {
             && bytes < PROBLEMS_BYTES
             && let Some((name, problem)) = rest.next()
         {
-            bytes += name.len() + problem.refusal.message.len();
+            bytes += name.len() + problem.message.len();
             page.push(owned((name, problem)));
         }
         (page, rest.peek().is_some())
     }
 }
 
-fn owned((name, problem): <Iter<'_, String, Problem> as Iterator>::Item) -> Named {
+fn owned((name, problem): <Iter<'_, String, Problem> as Iterator>::Item) -> NamedProblem {
     (name.clone(), problem.clone())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tonic::Code;
 
     fn many(count: usize, message_bytes: usize) -> Problems {
         let mut problems = Problems::default();
-        let why = Refusal::new(Code::InvalidArgument, "INVALID", "?".repeat(message_bytes));
+        let why = Error::NameNotText {
+            file: "?".repeat(message_bytes),
+        };
         for number in 0..count {
             problems.note(&format!("{number:06}"), &why, number % 10 != 9);
         }

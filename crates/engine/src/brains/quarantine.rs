@@ -1,52 +1,48 @@
-//! A file that was kept aside in the place of the brain whose name it had.
+//! A quarantined file in the place of the brain whose name it had.
 //!
-//! Promises: what the brain was is kept aside before, durably; from the first moment to the last there is a brain of
-//! that name, and nobody can make another meanwhile; whatever fails, what was kept aside stays.
+//! Promises: what the brain was is quarantined first, durably; from the first moment to the last there is a brain of
+//! that name, and no caller can make another meanwhile; whatever fails, what was quarantined stays.
 
 use std::sync::Arc;
 
 use amem_store::{Imported, kept};
-use tonic::Code;
 
-use super::{Brains, blocking, to_its_end};
-use crate::access::Caller;
+use super::engine::Engine;
+use crate::error::{Error, Result};
 use crate::open_brain::OpenBrain;
-use crate::refusal::{Refusal, Result};
+use crate::tasks::{blocking, run_to_end};
 
-impl Brains {
-    /// Makes a kept file the brain of a name; what that brain was is kept aside, and said as which file. Whoever asks
-    /// meanwhile waits for the one or has the other: there is always a brain of that name.
-    pub(crate) async fn take_kept(
+impl Engine {
+    /// Makes a quarantined file the brain of a name, in the place of `brain`; returns the name of the file that has what
+    /// that brain was. Callers that ask meanwhile wait for the one or get the other.
+    ///
+    /// # Errors
+    /// `Reopened` if `brain` is not what is open under the name.
+    pub async fn replace_with_quarantined(
         &self,
-        caller: &Caller,
         name: &str,
         file: &str,
+        brain: Option<Arc<OpenBrain>>,
     ) -> Result<(Imported, Option<String>)> {
-        let brain = match self.get(caller, name).await {
-            Ok(brain) => Some(brain),
-            Err(refusal) if refusal.code == Code::NotFound => None,
-            Err(refusal) => return Err(refusal),
-        };
-        let (mut place, brains) = (self.take(name).await?, self.clone());
+        let (mut slot, engine) = (self.lock_slot(name).await?, self.clone());
         let (name, file) = (name.to_owned(), file.to_owned());
-        to_its_end(async move {
-            let is_same = match (place.as_ref(), &brain) {
+        run_to_end(async move {
+            let is_same = match (slot.as_ref(), &brain) {
                 (Some(open), Some(brain)) => Arc::ptr_eq(open, brain),
                 (open, brain) => open.is_none() && brain.is_none(),
             };
             if !is_same {
-                let message = format!("the brain {name:?} was opened anew meanwhile: ask again");
-                return Err(Refusal::new(Code::Unavailable, "CLOSED", message));
+                return Err(Error::Reopened { name });
             }
-            let taken = brains.take_at(&name, &file, brain).await;
-            *place = None;
-            brains.leave(&name, place);
-            taken
+            let replaced = engine.replace_in_slot(&name, &file, brain).await;
+            *slot = None;
+            engine.unlock_slot(&name, slot);
+            replaced
         })
-        .await
+        .await?
     }
 
-    async fn take_at(
+    async fn replace_in_slot(
         &self,
         name: &str,
         file: &str,
@@ -57,17 +53,21 @@ impl Brains {
             None => None,
         };
         let (folder, of, theirs) = (self.0.folder.clone(), name.to_owned(), file.to_owned());
-        let taken = blocking(move || kept::take(&folder, &theirs, &of, true)).await?;
-        match taken {
+        match blocking(move || kept::take(&folder, &theirs, &of, true)).await? {
             Ok(imported) => {
                 self.0.known.forget(name);
                 self.forget(name).await;
-                tracing::info!(brain = name, file, before, "taken");
+                tracing::info!(
+                    brain = name,
+                    file,
+                    before,
+                    "a quarantined file is the brain now"
+                );
                 Ok((imported, before))
             }
             Err(error) => {
-                // Whether the name was exchanged before that is not known: what ours had stays kept, and is listed.
-                tracing::warn!(brain = name, file, before, %error, "not taken, or not to its end");
+                // Whether the names were exchanged before that is unknown: what ours had stays quarantined, and listed.
+                tracing::warn!(brain = name, file, before, %error, "a quarantined file is not the brain, or not wholly");
                 Err(error.into())
             }
         }

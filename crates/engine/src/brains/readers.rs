@@ -1,43 +1,41 @@
 //! Which groups of users may read files of brains directly, when that changes.
 //!
-//! Promises: once this has been done, no file of a brain can be opened by a group that may not any more. Who has it
-//! mapped already keeps what they see.
+//! Promises: once this is done, no group can open the file of a brain that it may not read. A process that has the file
+//! mapped keeps what it sees.
 
 use amem_store::Readers;
-use tonic::Code;
 
-use super::Brains;
-use crate::refusal::{Refusal, Result};
+use super::engine::Engine;
+use crate::error::{Error, Result};
 
-impl Brains {
-    /// Lets these read, and nobody else. Brains that are closed are opened for it once.
-    pub(crate) async fn let_read(&self, readers: Readers) -> Result<()> {
+impl Engine {
+    /// Lets these groups read, and no others. Closed brains are opened for it once.
+    ///
+    /// # Errors
+    /// `Readers` with the brains whose files are as they were.
+    pub async fn set_readers(&self, readers: Readers) -> Result<()> {
         self.0.folder.set_readers(readers);
-        let mut failed = Vec::new();
+        let mut names = Vec::new();
         for name in self.names().await? {
-            if let Err(refusal) = self.protect(&name).await {
-                tracing::error!(brain = name, why = refusal.message, "access.readers");
-                failed.push(name);
+            if let Err(error) = self.protect(&name).await {
+                tracing::error!(brain = name, why = error.to_string(), "access.readers");
+                names.push(name);
             }
         }
-        if failed.is_empty() {
-            return Ok(());
+        if names.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Readers { names })
         }
-        let message = format!(
-            "who may read the files of {} is as it was: the daemon's log says why",
-            failed.join(", ")
-        );
-        Err(Refusal::new(Code::FailedPrecondition, "READERS", message))
     }
 
     async fn protect(&self, name: &str) -> Result<()> {
-        let was_open = self.open().iter().any(|brain| brain.name == name);
-        match self.get_ours(name).await {
+        let was_open = self.open_brains().iter().any(|brain| brain.name == name);
+        match self.open_ours(name).await {
             Ok(brain) => brain.protect().await?,
-            // Files of others are theirs to protect; those that are gone need nothing.
-            Err(refusal) if refusal.reason == super::NOT_OURS => return Ok(()),
-            Err(refusal) if refusal.code == Code::NotFound => return Ok(()),
-            Err(refusal) => return Err(refusal),
+            // Files of others are theirs to protect; files that are gone need nothing.
+            Err(error) if error.is_not_ours() || error.is_unknown_brain() => return Ok(()),
+            Err(error) => return Err(error),
         }
         if !was_open {
             self.close_if(name, |_| true).await;

@@ -1,80 +1,79 @@
-//! What is counted of one brain. It is kept while the brain is closed, so that its counters never go back while the
-//! daemon runs, unless the brain is removed.
+//! The metrics of one brain. They outlive its closing, so that counters never go back until the brain is removed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::buckets::{Buckets, TIME_BOUNDS};
+use super::histogram::{Histogram, TIME_BOUNDS};
 
 /// Requests of a group: the upper bounds of its buckets, up to `GROUP_REQUESTS_MAX`.
 const GROUP_BOUNDS: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// What is counted of one brain. Its writer counts; whoever wants to, reads.
+/// The metrics of one brain: its writer counts, anyone may read.
 #[derive(Debug)]
-pub(crate) struct BrainFigures {
+pub struct BrainMetrics {
     /// Commits, those of the daemon itself included.
-    pub(crate) commits: Figure,
-    /// Requests that were executed, whatever came of them.
-    pub(crate) requests: Figure,
-    /// Of them, those that were refused.
-    pub(crate) refused: Figure,
+    pub commits: Metric,
+    /// Requests that the writer executed, refused ones included.
+    pub requests: Metric,
+    /// Requests that the writer refused.
+    pub refused: Metric,
     /// Requests of each group.
-    pub(crate) groups: Buckets,
+    pub groups: Histogram,
     /// Microseconds of the sync of each group that wrote anything.
-    pub(crate) syncs: Buckets,
+    pub syncs: Histogram,
     /// Microseconds that requests waited in the queue.
-    pub(crate) waits: Buckets,
+    pub waits: Histogram,
     /// Checkpoints that were put in place.
-    pub(crate) checkpoints: Figure,
+    pub checkpoints: Metric,
     /// Checkpoints that failed.
-    pub(crate) checkpoints_failed: Figure,
+    pub checkpoints_failed: Metric,
     /// Microseconds from the beginning of the last checkpoint until it was in place.
-    pub(crate) checkpoint_micros: Figure,
+    pub checkpoint_micros: Metric,
     /// Microseconds that the last checkpoint held commits back.
-    pub(crate) stall_micros: Figure,
+    pub stall_micros: Metric,
 }
 
-/// A number that others may read while it grows.
+/// A number that is read while it changes.
 #[derive(Debug, Default)]
-pub(crate) struct Figure(AtomicU64);
+pub struct Metric(AtomicU64);
 
-impl Figure {
-    /// There are so many more.
-    pub(crate) fn add(&self, more: u64) {
+impl Metric {
+    /// Adds.
+    pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// It is this now.
-    pub(crate) fn set(&self, value: u64) {
+    /// Sets it.
+    pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// What it is.
-    pub(crate) fn get(&self) -> u64 {
+    /// Its value.
+    pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Default for BrainFigures {
+impl Default for BrainMetrics {
     fn default() -> Self {
-        let times = || Buckets::new(TIME_BOUNDS);
+        let times = || Histogram::new(TIME_BOUNDS);
         Self {
-            commits: Figure::default(),
-            requests: Figure::default(),
-            refused: Figure::default(),
-            groups: Buckets::new(GROUP_BOUNDS),
+            commits: Metric::default(),
+            requests: Metric::default(),
+            refused: Metric::default(),
+            groups: Histogram::new(GROUP_BOUNDS),
             syncs: times(),
             waits: times(),
-            checkpoints: Figure::default(),
-            checkpoints_failed: Figure::default(),
-            checkpoint_micros: Figure::default(),
-            stall_micros: Figure::default(),
+            checkpoints: Metric::default(),
+            checkpoints_failed: Metric::default(),
+            checkpoint_micros: Metric::default(),
+            stall_micros: Metric::default(),
         }
     }
 }
 
-impl BrainFigures {
-    /// A checkpoint is in place: how long it took in all, and how long commits were held back.
+impl BrainMetrics {
+    /// Counts a checkpoint: how long it took in all, and how long it held commits back.
     pub(crate) fn checkpointed(&self, took: Duration, stall: Duration) {
         self.checkpoints.add(1);
         self.checkpoint_micros.set(micros(took));
@@ -82,7 +81,7 @@ impl BrainFigures {
     }
 }
 
-/// Microseconds of a span, for buckets of times.
+/// Microseconds of a span, for histograms of times.
 pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }

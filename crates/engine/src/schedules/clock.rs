@@ -1,10 +1,10 @@
-//! What time it is, and whether that can be relied upon.
+//! What time it is, and whether that is reliable.
 //!
-//! The clock on the wall says when something is due; it can be set, by hand or from the network, by years and either
-//! way. A clock that only goes on, also while the machine sleeps, shows when that was done.
+//! The wall clock says when a job is due; it can be set, by hand or from the network, by years and either way. A steady
+//! clock, which also runs while the machine sleeps, shows when that happened.
 //!
-//! Promises: after a jump forward, what judges by the clock how old things are rests until the clock has gone on evenly
-//! for a while: a clock that was set wrong and is set right again has done no harm.
+//! Promises: after a jump forward, jobs that judge ages wait until the clock has run evenly for a while: a clock that is
+//! set wrong and then right again does no harm.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,32 +17,32 @@ use crate::limits::{CLOCK_JUMP, CLOCK_SETTLES_AFTER};
 /// Both clocks at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// That on the wall.
+    /// The wall clock.
     pub(super) now: Micros,
-    /// That which only goes on, from anywhere.
+    /// The steady clock, from any origin.
     pub(super) steady: Duration,
 }
 
-/// Where both clocks are read.
+/// Reads both clocks.
 type Read = dyn Fn() -> Reading + Send + Sync;
 
 /// The clock.
 #[derive(Clone)]
 pub(super) struct Clock {
     read: Arc<Read>,
-    seen: Arc<Mutex<Seen>>,
+    history: Arc<Mutex<ClockHistory>>,
 }
 
-/// What was seen of it.
+/// What is known of earlier readings.
 #[derive(Debug, Default)]
-struct Seen {
+struct ClockHistory {
     last: Option<Reading>,
-    /// When it jumped forward, by the steady one.
+    /// When the wall clock jumped forward, by the steady one.
     jumped: Option<Duration>,
 }
 
 impl Clock {
-    /// That of the system.
+    /// The clocks of the system.
     pub(super) fn system() -> Self {
         Self::new(|| Reading {
             now: wall(),
@@ -50,39 +50,39 @@ impl Clock {
         })
     }
 
-    /// Any other.
+    /// Other clocks.
     pub(super) fn new(read: impl Fn() -> Reading + Send + Sync + 'static) -> Self {
         Self {
             read: Arc::new(read),
-            seen: Arc::default(),
+            history: Arc::default(),
         }
     }
 
-    /// The time on the wall.
+    /// The wall clock.
     pub(super) fn now(&self) -> Micros {
         (self.read)().now
     }
 
-    /// Looks at both clocks; gives the time, and until when on the wall it can't be told how old things are.
+    /// Reads both clocks; returns the time, and until when ages can't be judged.
     pub(super) fn look(&self) -> (Micros, Option<Micros>) {
         let reading = (self.read)();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = seen.last.replace(reading) {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = history.last.replace(reading) {
             let wall = i128::from(reading.now.0) - i128::from(last.now.0);
             let steady = reading.steady.saturating_sub(last.steady).as_micros() as i128;
             if wall - steady > CLOCK_JUMP.as_micros() as i128 {
                 tracing::warn!(
                     from = %last.now,
                     to = %reading.now,
-                    "the clock was set forward: what depends on how old things are waits for a while"
+                    "the clock was set forward: jobs that judge ages wait for a while"
                 );
-                seen.jumped = Some(reading.steady);
+                history.jumped = Some(reading.steady);
             }
         }
-        let rested = seen.jumped.map(|at| reading.steady.saturating_sub(at));
+        let rested = history.jumped.map(|at| reading.steady.saturating_sub(at));
         let left = rested.and_then(|rested| CLOCK_SETTLES_AFTER.checked_sub(rested));
         let Some(left) = left.filter(|left| !left.is_zero()) else {
-            seen.jumped = None;
+            history.jumped = None;
             return (reading.now, None);
         };
         let until = reading.now.0.saturating_add(left.as_micros() as i64);
@@ -92,7 +92,9 @@ impl Clock {
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clock").field("seen", &self.seen).finish()
+        f.debug_struct("Clock")
+            .field("history", &self.history)
+            .finish()
     }
 }
 
@@ -103,7 +105,7 @@ fn wall() -> Micros {
     Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// Where a clock goes on while the machine sleeps, that one: waking up is no jump.
+/// A clock that also runs while the machine sleeps, where there is one: waking up is no jump.
 fn steady() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;

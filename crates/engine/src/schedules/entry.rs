@@ -1,69 +1,72 @@
-//! How a job of a brain stands: when it ran last, what came of it, when it runs next.
+//! A scheduled job of a brain: when it ran last, its outcome, when it runs next.
 //!
-//! Promises: what was missed is due once, however often it was missed; what lies ahead of a clock that was set back is
-//! taken for now, so that nothing waits for years; a schedule that is changed counts from then.
+//! Promises: what was missed is due once, however often it was missed; a run in the future, noted before the clock was
+//! set back, counts as one of now, so that nothing waits for years; a schedule that changes counts from then.
 //! Not here: running it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use amem_format::Micros;
 use amem_format::base::schedule::Schedule;
-use amem_proto::v1::JobKind;
 use uuid::Uuid;
 
-use super::last_runs::LastRun;
+use crate::jobs::JobKind;
 use crate::limits::JITTER_MAX;
 
-/// How a job of a brain stands.
+/// A scheduled job of a brain.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) kind: JobKind,
-    pub(crate) brain: String,
+pub struct ScheduledJob {
+    /// What it does.
+    pub kind: JobKind,
+    /// To which brain.
+    pub brain: String,
     pub(super) instance: Uuid,
-    pub(crate) schedule: Schedule,
-    /// Since when it has this schedule, as far as we know: moments before that were never missed.
+    /// When it runs.
+    pub schedule: Schedule,
+    /// Since when it is known to have this schedule: moments before that were never missed.
     pub(super) since: Micros,
     /// When it ran last.
-    pub(crate) last: Option<Micros>,
-    /// When it ran before that: what a daemon that ends has not brought to its end is done again.
+    pub last: Option<Micros>,
+    /// When it ran before that: a run that the end of the daemon cuts off is done again.
     pub(super) before: Option<Micros>,
-    /// What came of that.
-    pub(crate) outcome: Option<Result<String, String>>,
+    /// What it did then, or why it failed.
+    pub outcome: Option<Result<String, String>>,
     /// When it runs next, if ever.
-    pub(crate) next: Option<Micros>,
-    pub(crate) running: bool,
+    pub next: Option<Micros>,
+    /// True while it runs.
+    pub running: bool,
     /// How often it ran since the daemon started.
-    pub(crate) runs: u64,
+    pub runs: u64,
 }
 
-/// What an entry is looked at with.
+/// What an update depends on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct UpdateInput {
     pub(super) now: Micros,
-    /// Until when it can't be told how old things are.
+    /// Until when ages can't be judged.
     pub(super) unsettled: Option<Micros>,
-    /// When the brain itself says that it was done.
-    pub(super) told: Option<Micros>,
+    /// When it ran last, according to the brain itself.
+    pub(super) recorded: Option<Micros>,
 }
 
-impl Entry {
-    /// A job that was never seen before.
+impl ScheduledJob {
+    /// A job that is new here.
     pub(super) fn new(
         kind: JobKind,
         brain: &str,
         instance: Uuid,
         schedule: Schedule,
-        look: Look,
+        input: UpdateInput,
     ) -> Self {
-        let told = look.told.filter(|told| *told <= look.now);
+        let recorded = input.recorded.filter(|at| *at <= input.now);
         Self {
             kind,
             brain: brain.to_owned(),
             instance,
             schedule,
-            // What was done before we knew of it was asked for before that.
-            since: told.unwrap_or(look.now),
-            last: told,
+            // A recorded run was asked for before that.
+            since: recorded.unwrap_or(input.now),
+            last: recorded,
             before: None,
             outcome: None,
             next: None,
@@ -72,61 +75,42 @@ impl Entry {
         }
     }
 
-    /// A job that an earlier daemon knew; `None` if this one knows no such job.
-    pub(super) fn of_last_run(brain: &str, run: &LastRun) -> Option<Self> {
-        let kind = JobKind::from_str_name(&run.job)?;
-        let message = run.message.clone();
-        Some(Self {
-            kind,
-            brain: brain.to_owned(),
-            instance: run.instance,
-            schedule: run.schedule.parse().ok()?,
-            since: Micros(run.since),
-            last: run.last.map(Micros),
-            before: None,
-            outcome: message.map(|what| if run.failed { Err(what) } else { Ok(what) }),
-            next: None,
-            running: false,
-            runs: 0,
-        })
-    }
-
-    /// Brings it up to date; true if it is due and does not run.
-    pub(super) fn look(&mut self, schedule: Schedule, look: Look) -> bool {
-        let now = look.now;
+    /// Updates it; true if it is due and does not run.
+    pub(super) fn update(&mut self, schedule: Schedule, input: UpdateInput) -> bool {
+        let now = input.now;
         if self.schedule != schedule {
             self.schedule = schedule;
             self.since = now;
         }
         self.since = self.since.min(now);
-        // A run that is in the future was noted by a clock that was wrong: the count begins anew, now, and goes on.
+        // A run in the future was noted by a wrong clock: count from now.
         self.last = self.last.map(|last| last.min(now));
-        // One that the brain tells of and that is still to come says nothing.
-        self.last = self.last.max(look.told.filter(|told| *told <= now));
+        // A recorded run in the future is ignored.
+        self.last = self.last.max(input.recorded.filter(|at| *at <= now));
         let from = match schedule {
             Schedule::Every(_) => self.last,
-            // The last moment of the calendar was one of another schedule.
+            // Moments before `since` belong to another schedule.
             _ => self.last.map(|last| last.max(self.since)),
         };
-        let put_off = jitter(&self.brain, self.kind, schedule);
+        let delay = jitter(&self.brain, self.kind, schedule);
         self.next = schedule
             .next(from, self.since)
-            .map(|next| Micros(next.0.saturating_add(put_off)));
+            .map(|next| Micros(next.0.saturating_add(delay)));
         if judges_age(self.kind)
-            && let Some(until) = look.unsettled
+            && let Some(until) = input.unsettled
         {
             self.next = self.next.map(|next| next.max(until));
         }
         !self.running && self.next.is_some_and(|next| next <= now)
     }
 
-    /// Whether it is worth opening a brain for: somebody named an hour.
+    /// True if a closed brain is opened for it: its settings name an hour.
     pub(super) fn wakes(&self) -> bool {
         matches!(self.schedule, Schedule::Daily(_) | Schedule::Weekly(..))
     }
 }
 
-/// Jobs that do what can't all be undone to what is old enough.
+/// True for jobs that change, beyond undoing, what is old enough.
 fn judges_age(kind: JobKind) -> bool {
     matches!(
         kind,
@@ -134,17 +118,18 @@ fn judges_age(kind: JobKind) -> bool {
     )
 }
 
-/// By how much a start is put off: less than a tenth of the interval.
+/// The delay of a start, in microseconds: less than a tenth of the interval.
 fn jitter(brain: &str, kind: JobKind, schedule: Schedule) -> i64 {
     let most = schedule.interval().unwrap_or(0) / 10;
     let most = most.min(JITTER_MAX.as_micros() as i64).max(1) as u64;
     let mut hasher = DefaultHasher::new();
-    (brain, i32::from(kind)).hash(&mut hasher);
+    (brain, kind as i32).hash(&mut hasher);
     (hasher.finish() % most) as i64
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::last_runs::LastRun;
     use super::*;
 
     const HOUR: i64 = 3_600_000_000;
@@ -152,11 +137,11 @@ mod tests {
     /// A midnight.
     const START: i64 = 19_000 * DAY;
 
-    fn at(now: i64) -> Look {
-        Look {
+    fn at(now: i64) -> UpdateInput {
+        UpdateInput {
             now: Micros(now),
             unsettled: None,
-            told: None,
+            recorded: None,
         }
     }
 
@@ -164,16 +149,16 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn entry(kind: JobKind, text: &str, now: i64) -> Entry {
+    fn entry(kind: JobKind, text: &str, now: i64) -> ScheduledJob {
         let brain = format!("{text} since {now}");
-        Entry::new(kind, &brain, Uuid::nil(), schedule(text), at(now))
+        ScheduledJob::new(kind, &brain, Uuid::nil(), schedule(text), at(now))
     }
 
     /// Looks at it every half a minute for a while, from one moment on; gives when it ran.
-    fn follow(entry: &mut Entry, from: i64, span: i64) -> Vec<i64> {
+    fn follow(entry: &mut ScheduledJob, from: i64, span: i64) -> Vec<i64> {
         let mut ran = Vec::new();
         for now in (from..from + span).step_by(30_000_000) {
-            if entry.look(entry.schedule, at(now)) {
+            if entry.update(entry.schedule, at(now)) {
                 entry.last = Some(Micros(now));
                 ran.push(now);
             }
@@ -212,7 +197,7 @@ mod tests {
             let morning = START + day * DAY + 9 * HOUR;
             // What is kept of it from one day to the next.
             let run = LastRun::of(&job, Micros(morning));
-            job = Entry::of_last_run("b", &run).unwrap();
+            job = run.job_of("b").unwrap();
             let ran = follow(&mut job, morning, 8 * HOUR);
             assert_eq!(ran.len(), usize::from(day > 0), "day {day}: {ran:?}");
             assert!(ran.iter().all(|at| *at < morning + HOUR));
@@ -243,14 +228,14 @@ mod tests {
                 let mut job = entry(JobKind::Decay, text, ahead);
                 job.last = has_run.then_some(Micros(ahead));
                 // The brain goes on telling of a run that is in the future.
-                let look = |now| Look {
-                    told: Some(Micros(ahead)),
+                let look = |now| UpdateInput {
+                    recorded: Some(Micros(ahead)),
                     ..at(now)
                 };
-                assert!(!job.look(job.schedule, look(START)), "{text}");
+                assert!(!job.update(job.schedule, look(START)), "{text}");
                 let due = (0..).map(|n| START + n * 60_000_000);
                 let due = due.take_while(|now| *now <= START + longest);
-                let mut due = due.filter(|now| job.look(job.schedule, look(*now)));
+                let mut due = due.filter(|now| job.update(job.schedule, look(*now)));
                 assert!(due.next().is_some(), "{text} is not due within {longest}");
             }
         }
@@ -267,11 +252,11 @@ mod tests {
             (JobKind::Scrub, false),
         ] {
             let mut job = entry(kind, "every 1h", START);
-            let look = Look {
+            let look = UpdateInput {
                 unsettled: Some(until),
                 ..at(START + DAY)
             };
-            assert_eq!(job.look(job.schedule, look), !waits, "{kind:?}");
+            assert_eq!(job.update(job.schedule, look), !waits, "{kind:?}");
             assert!(!waits || job.next == Some(until));
         }
     }
@@ -282,36 +267,42 @@ mod tests {
         for last in [None, Some(Micros(now - 23 * HOUR))] {
             let mut job = entry(JobKind::Decay, "every 7d", START);
             job.last = last;
-            assert!(!job.look(job.schedule, at(now)));
-            assert!(!job.look(schedule("daily 14:00"), at(now)), "{last:?}");
+            assert!(!job.update(job.schedule, at(now)));
+            assert!(!job.update(schedule("daily 14:00"), at(now)), "{last:?}");
             assert!(job.next.unwrap().0 >= START + 6 * DAY + 14 * HOUR);
             // Whoever asks for a job every hour has it as soon as an hour has gone by.
-            assert_eq!(job.look(schedule("every 1h"), at(now)), last.is_some());
+            assert_eq!(job.update(schedule("every 1h"), at(now)), last.is_some());
         }
     }
 
     #[test]
     fn a_run_that_the_brain_tells_of_counts_if_nobody_has_kept_more() {
-        let look = Look {
-            told: Some(Micros(START)),
+        let look = UpdateInput {
+            recorded: Some(Micros(START)),
             ..at(START + 2 * DAY)
         };
-        let mut job = Entry::new(
+        let mut job = ScheduledJob::new(
             JobKind::Decay,
             "b",
             Uuid::nil(),
             schedule("daily 03:00"),
             look,
         );
-        assert!(job.look(job.schedule, look), "it was missed twice: {job:?}");
-        let never = Look { told: None, ..look };
-        let mut job = Entry::new(
+        assert!(
+            job.update(job.schedule, look),
+            "it was missed twice: {job:?}"
+        );
+        let never = UpdateInput {
+            recorded: None,
+            ..look
+        };
+        let mut job = ScheduledJob::new(
             JobKind::Decay,
             "b",
             Uuid::nil(),
             schedule("daily 03:00"),
             never,
         );
-        assert!(!job.look(job.schedule, never));
+        assert!(!job.update(job.schedule, never));
     }
 }

@@ -1,9 +1,9 @@
-//! When the jobs of brains ran last and what came of it, kept from one run of the daemon to the next: the file
+//! When the jobs of brains ran last and their outcomes, from one run of the daemon to the next: the file
 //! `.amemd/jobs.json`.
 //!
-//! So a machine that is off each night knows in the morning what it has missed, of brains that are closed, too.
-//! Promises: the file is whole, of now or of before, after a power cut too; one that is lost or can't be read costs no
-//! more than that jobs count from now, and is set aside and told of. It is bounded. No call waits for it.
+//! So a machine that is off each night knows in the morning what it has missed, even of closed brains.
+//! Promises: the file is whole, new or old, after a power cut too; if it is lost or can't be read, jobs count from now,
+//! and the file is renamed and logged. It is bounded. No call waits for it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -20,7 +20,8 @@ use amem_store::whole;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::entry::Entry;
+use super::entry::ScheduledJob;
+use crate::jobs::JobKind;
 use crate::limits::{JOB_MESSAGE_BYTES_MAX, LAST_RUNS_BYTES_MAX, LAST_RUNS_FOR, LAST_RUNS_MAX};
 
 /// Its name among our own files.
@@ -28,7 +29,7 @@ const NAME: &str = "jobs.json";
 /// The version that this daemon writes, and the newest that it reads.
 const VERSION: u32 = 1;
 
-/// The last run of a job of a brain, or since when it is waited for.
+/// The last run of a job of a brain, or since when it is due.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LastRun {
     pub(super) instance: Uuid,
@@ -46,29 +47,29 @@ pub(super) struct LastRun {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Whole {
+struct LastRunsJson {
     version: u32,
     jobs: Vec<LastRun>,
 }
 
-/// A file's version, whatever else is in it.
+/// The version of a file, whatever else it has.
 #[derive(Debug, Deserialize)]
-struct Version {
+struct LastRunsVersion {
     version: u32,
 }
 
-/// Of which job it is.
-pub(super) type Key = (Uuid, String);
+/// Which job it is.
+pub(super) type LastRunKey = (Uuid, String);
 
 impl LastRun {
-    pub(super) fn of(entry: &Entry, seen: Micros) -> Self {
+    pub(super) fn of(entry: &ScheduledJob, seen: Micros) -> Self {
         let message = match &entry.outcome {
             None => None,
             Some(Ok(what) | Err(what)) => Some(short(what).to_owned()),
         };
         Self {
             instance: entry.instance,
-            job: entry.kind.as_str_name().to_owned(),
+            job: entry.kind.name().to_owned(),
             schedule: entry.schedule.to_string(),
             since: entry.since.0,
             last: if entry.running {
@@ -82,12 +83,31 @@ impl LastRun {
         }
     }
 
-    pub(super) fn key(&self) -> Key {
+    /// The job of a brain as an earlier daemon left it; none if there is no such job any more.
+    pub(super) fn job_of(&self, brain: &str) -> Option<ScheduledJob> {
+        let kind = JobKind::by_name(&self.job)?;
+        let message = self.message.clone();
+        Some(ScheduledJob {
+            kind,
+            brain: brain.to_owned(),
+            instance: self.instance,
+            schedule: self.schedule.parse().ok()?,
+            since: Micros(self.since),
+            last: self.last.map(Micros),
+            before: None,
+            outcome: message.map(|what| if self.failed { Err(what) } else { Ok(what) }),
+            next: None,
+            running: false,
+            runs: 0,
+        })
+    }
+
+    pub(super) fn key(&self) -> LastRunKey {
         (self.instance, self.job.clone())
     }
 }
 
-/// A text, cut where it is too long to be kept.
+/// A text, cut at `JOB_MESSAGE_BYTES_MAX`.
 fn short(text: &str) -> &str {
     let mut end = text.len().min(JOB_MESSAGE_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -101,15 +121,15 @@ fn short(text: &str) -> &str {
 pub(super) struct LastRunsFile {
     folder: PathBuf,
     path: PathBuf,
-    /// What it has, but for when brains were there.
+    /// What it has, without when brains were there.
     written: Vec<LastRun>,
-    /// Why it could not be written when that was tried last, which is told once.
+    /// Why the last write failed, which is logged once.
     trouble: Option<String>,
 }
 
 impl LastRunsFile {
-    /// The one in a folder of brains, and what it has.
-    pub(super) fn open(folder: &Path) -> (Self, HashMap<Key, LastRun>) {
+    /// Opens the file of a folder of brains; returns what it has.
+    pub(super) fn open(folder: &Path) -> (Self, HashMap<LastRunKey, LastRun>) {
         let mut file = Self {
             folder: folder.to_owned(),
             path: folder.join(OWN).join(NAME),
@@ -126,7 +146,7 @@ impl LastRunsFile {
                     why,
                     aside = %aside.display(),
                     not_moved = moved.map(|e| e.to_string()),
-                    "when jobs ran last can't be read: the file is set aside, and jobs count from now"
+                    "the file of last runs can't be read: it is renamed, and jobs count from now"
                 );
                 Vec::new()
             }
@@ -136,20 +156,20 @@ impl LastRunsFile {
         (file, runs)
     }
 
-    /// The same as `write`; trouble is told in the log, and no reason to stop.
-    pub(super) fn write_or_tell(&mut self, runs: Vec<LastRun>, now: Micros) {
+    /// Writes the runs; a failure is logged.
+    pub(super) fn write_or_log(&mut self, runs: Vec<LastRun>, now: Micros) {
         let trouble = self.write(runs, now).err().map(|e| e.to_string());
         if trouble.is_some() && trouble != self.trouble {
             tracing::warn!(
                 file = %self.path.display(),
                 why = trouble,
-                "when jobs ran last can't be written down: after a restart they count from an earlier moment"
+                "the file of last runs can't be written: after a restart jobs count from an earlier moment"
             );
         }
         self.trouble = trouble;
     }
 
-    /// Writes the runs, if it is not what the file has; of too many, those that were there last.
+    /// Writes the runs, unless the file has them; of more than `LAST_RUNS_MAX`, those whose brains were there last.
     pub(super) fn write(
         &mut self,
         runs: Vec<LastRun>,
@@ -160,12 +180,12 @@ impl LastRunsFile {
         if comparable == self.written {
             return Ok(false);
         }
-        let mut whole = Whole {
+        let mut whole = LastRunsJson {
             version: VERSION,
             jobs: runs,
         };
         let mut bytes = serde_json::to_vec(&whole)?;
-        // Words that take many bytes in JSON: then there is room for fewer.
+        // Escapes may take many bytes: then there is room for fewer.
         while bytes.len() as u64 > LAST_RUNS_BYTES_MAX {
             whole.jobs.truncate(whole.jobs.len() / 2);
             bytes = serde_json::to_vec(&whole)?;
@@ -178,7 +198,7 @@ impl LastRunsFile {
     }
 }
 
-/// What is compared: that a brain is still there is no change.
+/// Comparable runs: a brain that is still there is no change.
 fn sorted(mut runs: Vec<LastRun>) -> Vec<LastRun> {
     for run in &mut runs {
         run.seen = 0;
@@ -189,7 +209,7 @@ fn sorted(mut runs: Vec<LastRun>) -> Vec<LastRun> {
 
 fn bounded(mut runs: Vec<LastRun>, now: Micros) -> Vec<LastRun> {
     let oldest = now.0.saturating_sub(LAST_RUNS_FOR.as_micros() as i64);
-    // What was seen in the future was seen by a clock that was wrong: it is seen now.
+    // A time in the future was noted by a wrong clock: it counts as now.
     for run in &mut runs {
         run.seen = run.seen.min(now.0);
     }
@@ -214,13 +234,13 @@ fn read(path: &Path) -> Result<Vec<LastRun>, String> {
     if bytes.len() as u64 > LAST_RUNS_BYTES_MAX {
         return Err(format!("it has more than {LAST_RUNS_BYTES_MAX} bytes"));
     }
-    let Version { version } = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+    let LastRunsVersion { version } = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
     if version > VERSION {
         return Err(format!(
             "it is of version {version}, and this daemon knows {VERSION}"
         ));
     }
-    let whole: Whole = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+    let whole: LastRunsJson = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
     let mut jobs = whole.jobs;
     jobs.truncate(LAST_RUNS_MAX);
     Ok(jobs)
@@ -317,7 +337,7 @@ mod tests {
             message: Some("ä".repeat(JOB_MESSAGE_BYTES_MAX)),
             ..run(1, NOW.0)
         };
-        let entry = Entry::of_last_run("b", &longest).unwrap();
+        let entry = longest.job_of("b").unwrap();
         let longest = LastRun::of(&entry, NOW);
         assert!(longest.message.as_ref().unwrap().len() <= JOB_MESSAGE_BYTES_MAX);
         let each = serde_json::to_vec(&longest).unwrap().len() as u64 + 64;

@@ -1,10 +1,10 @@
-//! What a job says of what it did, for jobs that change many things at a time.
+//! Sentences that say what a job did.
 
 use std::time::Duration;
 
-use crate::words::{agree, plural};
+use crate::text::{agree, plural};
 
-/// Strengths were computed; so many events are below the mark of their brain, and were before.
+/// After a decay run: `are` events are below the mark of their brain, `were` before.
 pub(super) fn decayed(count: u64, took: Duration, threads: u64, are: u64, were: u64) -> String {
     let more = are.saturating_sub(were);
     format!(
@@ -17,7 +17,7 @@ pub(super) fn decayed(count: u64, took: Duration, threads: u64, are: u64, were: 
     )
 }
 
-/// Events were forgotten, as they had expired; `None` if none was.
+/// Events that expired were forgotten; none if there were none.
 pub(super) fn forgotten(events: u64) -> Option<String> {
     let are = agree(events, "is", "are");
     (events > 0).then(|| {
@@ -28,7 +28,7 @@ pub(super) fn forgotten(events: u64) -> Option<String> {
     })
 }
 
-/// Sessions were closed, as nothing happened in them; `None` if none was.
+/// Idle sessions were closed; none if there were none.
 pub(super) fn closed(sessions: u64) -> Option<String> {
     let (were, are) = (agree(sessions, "was", "were"), agree(sessions, "is", "are"));
     (sessions > 0).then(|| {
@@ -39,7 +39,7 @@ pub(super) fn closed(sessions: u64) -> Option<String> {
     })
 }
 
-/// Sessions got summaries; `None` if none did.
+/// Sessions got summaries; none if there were none.
 pub(super) fn summarised(sessions: u64, events: u64) -> Option<String> {
     let have = agree(sessions, "has a summary", "have summaries");
     let (of, events) = (plural(sessions, "session"), plural(events, "event"));

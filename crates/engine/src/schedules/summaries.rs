@@ -1,7 +1,7 @@
-//! Summaries of sessions that ended a while ago, by themselves.
+//! Automatic summaries of sessions that ended a while ago.
 //!
 //! A session of many events is summarised a portion at a time: the first one makes the episode, further ones join it.
-//! Promises: what an earlier run has left undone, as the daemon ended, is joined to the episode that was made for it.
+//! Promises: what an earlier run left undone when the daemon ended joins the episode that was made for it.
 
 use std::sync::Arc;
 
@@ -11,36 +11,36 @@ use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::Mutation;
 use amem_store::mutation::{Episode, Part};
 
-use super::told;
-use super::work::{request, write};
-use crate::heavy::HeavyOf;
+use super::report;
+use super::requests::{commit, request};
+use crate::blocking_pool::CallerPool;
+use crate::error::Result;
 use crate::limits::{COMPRESSED_MIN, SUMMARY_PORTION};
 use crate::open_brain::OpenBrain;
-use crate::refusal::Result;
 
-/// What is to be done about a session.
+/// What to do about a session.
 #[derive(Debug)]
-struct Due {
-    /// Events whose summary was made, and that were not joined to it.
+struct SummaryPlan {
+    /// An episode, and events that it summarises and that have not joined it yet.
     left: Option<(NodeId, Vec<NodeId>)>,
-    /// A summary of what has none, and what it is of.
+    /// A new summary, and the events that it summarises.
     new: Option<(String, Vec<NodeId>)>,
 }
 
 /// Summarises sessions that ended a while ago.
 pub(super) async fn compress(
     brain: &Arc<OpenBrain>,
-    scans: HeavyOf<'_>,
+    scans: CallerPool<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     let view = brain.view();
     let seconds = view.settings()?.jobs.compress_after_seconds()?;
     let before = Micros(now.0.saturating_sub(seconds as i64 * 1_000_000));
-    let ended = scans.run(move || ended(&view, before)).await?;
+    let ended = scans.run(move || ended(&view, before)).await??;
     let (mut sessions, mut events) = (0, 0);
     for session in ended {
         let view = brain.view();
-        let due = scans.run(move || due(&view, session)).await?;
+        let due = scans.run(move || due(&view, session)).await??;
         let mut covered = 0;
         if let Some((episode, members)) = due.left {
             covered += cover(brain, session, Episode::At(episode), &members).await?;
@@ -51,10 +51,10 @@ pub(super) async fn compress(
         sessions += u64::from(covered > 0);
         events += covered;
     }
-    Ok(told::summarised(sessions, events))
+    Ok(report::summarised(sessions, events))
 }
 
-/// Has events be part of an episode, in portions: between two of them others have their turn.
+/// Makes events part of an episode, in portions, so that other requests have their turn.
 async fn cover(
     brain: &OpenBrain,
     session: SessionId,
@@ -69,7 +69,7 @@ async fn cover(
             events: portion.to_vec(),
         };
         let request = request(Mutation::CompressPart(part), "compression");
-        let answer = write(brain, request).await?.answer;
+        let answer = commit(brain, request).await?.answer;
         covered += answer.edges;
         if let Some(&made) = answer.ids.first() {
             episode = Episode::At(made);
@@ -90,20 +90,20 @@ fn ended(view: &View, before: Micros) -> Result<Vec<SessionId>> {
     Ok(found)
 }
 
-/// The events of a session that no summary covers, by what is to be done.
+/// The events of a session that no summary covers, by what to do about them.
 #[derive(Debug, Default)]
-struct Open {
+struct UncoveredEvents {
     left: Option<(NodeId, Vec<NodeId>)>,
     new: Vec<NodeId>,
 }
 
-impl Open {
+impl UncoveredEvents {
     fn is_empty(&self) -> bool {
         self.left.is_none() && self.new.len() < COMPRESSED_MIN
     }
 }
 
-fn look(view: &View, session: SessionId) -> Result<Open> {
+fn look(view: &View, session: SessionId) -> Result<UncoveredEvents> {
     let mut open = Vec::new();
     let mut episodes = Vec::new();
     let mut compressed = false;
@@ -120,13 +120,13 @@ fn look(view: &View, session: SessionId) -> Result<Open> {
             open.push(id);
         }
     }
-    // Mostly there is nothing that was begun.
+    // An earlier run has rarely left something.
     let begun = match (episodes.last(), open.last()) {
         (Some(&newest), Some(_)) if compressed => last_covered(view, newest)?.zip(Some(newest)),
         _ => None,
     };
     let Some((covered, episode)) = begun else {
-        return Ok(Open {
+        return Ok(UncoveredEvents {
             left: None,
             new: open,
         });
@@ -136,30 +136,31 @@ fn look(view: &View, session: SessionId) -> Result<Open> {
     let (left, new): (Vec<_>, Vec<_>) = open
         .into_iter()
         .partition(|&id| id > covered && id < episode);
-    Ok(Open {
+    Ok(UncoveredEvents {
         left: (!left.is_empty()).then_some((episode, left)),
         new,
     })
 }
 
-/// The last event that left default listings for an episode; none if it is one that somebody wrote down.
+/// The last event that left default listings for an episode; none if the episode was written directly.
 fn last_covered(view: &View, episode: NodeId) -> Result<Option<NodeId>> {
     let mut last = None;
-    for tie in view.ties(episode, Direction::Incoming)?.iter() {
-        if tie.edge_type == EdgeType::PART_OF && view.node(tie.other)?.is_compressed() {
-            last = last.max(Some(tie.other));
+    for edge in view.ties(episode, Direction::Incoming)?.iter() {
+        if edge.edge_type == EdgeType::PART_OF && view.node(edge.other)?.is_compressed() {
+            last = last.max(Some(edge.other));
         }
     }
     Ok(last)
 }
 
-fn due(view: &View, session: SessionId) -> Result<Due> {
+fn due(view: &View, session: SessionId) -> Result<SummaryPlan> {
     let open = look(view, session)?;
-    let text = match open.new.len() >= COMPRESSED_MIN {
-        true => summary(view, session, SUMMARY_BYTES)?,
-        false => None,
+    let text = if open.new.len() >= COMPRESSED_MIN {
+        summary(view, session, SUMMARY_BYTES)?
+    } else {
+        None
     };
-    Ok(Due {
+    Ok(SummaryPlan {
         left: open.left,
         new: text.map(|text| (text, open.new)),
     })

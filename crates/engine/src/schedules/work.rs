@@ -1,12 +1,11 @@
-//! What each scheduled job does, and what it says of it: `None` if there was nothing to do.
+//! What each scheduled job does; it returns what it did, or none if there was nothing to do.
 //!
-//! Promises: reading is done beside the calls, on the heavy threads; writes come in portions of few requests, each of
-//! which is looked at again before it is made.
+//! Promises: reads run on the blocking pool; writes come in portions of few requests, and the view is read again before
+//! each.
 //! Not here: summaries (`summaries`).
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
@@ -15,28 +14,25 @@ use amem_format::query::time;
 use amem_format::verify;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId, SessionId};
-use amem_proto::v1::JobKind;
-use amem_store::Mutation;
-use amem_store::mutation::Request;
+use amem_store::{Error as StoreError, Mutation};
 
-use super::{summaries, told};
-use crate::brains::defect;
-use crate::heavy::HeavyOf;
+use super::requests::{commit, request};
+use super::{report, summaries};
+use crate::blocking_pool::CallerPool;
+use crate::error::{Error, Result};
+use crate::jobs::JobKind;
 use crate::limits::{EVENTS_PER_THREAD_MIN, PORTION};
 use crate::open_brain::OpenBrain;
-use crate::refusal::{Refusal, Result};
-use crate::writer::Written;
+use crate::tasks::DEFECT;
 
-/// Who the daemon is where it acts for itself.
-pub(super) const PRINCIPAL: &str = "amemd";
-/// When an event is to be forgotten: an RFC 3339 time.
+/// The attribute that says when an event is forgotten: an RFC 3339 time.
 const EXPIRES_AT: &str = "expires_at";
 
-/// Does it; `now` is what the clock says.
+/// Does a job; `now` is what the clock says.
 pub(super) async fn run(
     kind: JobKind,
     brain: &Arc<OpenBrain>,
-    scans: HeavyOf<'_>,
+    scans: CallerPool<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     match kind {
@@ -50,28 +46,15 @@ pub(super) async fn run(
     }
 }
 
-/// A request of the daemon's own.
-pub(super) fn request(mutation: Mutation, job: &str) -> Request {
-    Request::new(mutation).by(PRINCIPAL, job)
-}
-
-/// Has a request executed, however full the queue is.
-pub(super) async fn write(brain: &OpenBrain, request: Request) -> Result<Written> {
-    let answer = brain.write_when_free(request, 0).await?;
-    answer
-        .await
-        .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
-}
-
-/// Has strengths be those of now, computes them all, and counts what has faded since the last time.
+/// Commits a decay run, computes all strengths, and counts what has faded since the last one.
 ///
-/// The commit is a time and rates, from which whoever asks has the same strengths: the writer computes none.
-async fn decay(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>) -> Result<Option<String>> {
+/// The commit is a time and rates, from which every reader has the same strengths: the writer computes none.
+async fn decay(brain: &Arc<OpenBrain>, scans: CallerPool<'_>) -> Result<Option<String>> {
     let before = brain.view();
     if before.nodes() == 0 {
         return Ok(None);
     }
-    write(brain, request(Mutation::Decay, "decay")).await?;
+    commit(brain, request(Mutation::Decay, "decay")).await?;
     let after = brain.view();
     let count = after.nodes();
     let counted = scans.run(move || {
@@ -79,15 +62,15 @@ async fn decay(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>) -> Result<Option<Stri
         let threads = threads_for(count);
         let parts = in_parts(count, threads, |ids| fading(&before, &after, ids))?;
         let sum = |(a, b), (c, d)| (a + c, b + d);
-        Ok((
+        Ok::<_, Error>((
             parts.into_iter().fold((0, 0), sum),
             threads,
             began.elapsed(),
         ))
     });
-    let ((were, are), threads, took) = counted.await?;
-    let told = told::decayed(count, took, threads as u64, are, were);
-    Ok(Some(told))
+    let ((were, are), threads, took) = counted.await??;
+    let report = report::decayed(count, took, threads as u64, are, were);
+    Ok(Some(report))
 }
 
 /// How many events are below the mark of their brain: before, and now.
@@ -108,14 +91,14 @@ fn fading(before: &View, after: &View, ids: Range<u64>) -> Result<(u64, u64)> {
     Ok((were, are))
 }
 
-/// How many threads are worth it.
+/// How many threads pay off.
 fn threads_for(events: u64) -> usize {
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let most = usize::try_from(events / EVENTS_PER_THREAD_MIN).unwrap_or(cpus);
     most.clamp(1, cpus)
 }
 
-/// Goes through all events in as many parts side by side; they are as nice to others as the thread that asks.
+/// Goes through all events in as many parts as there are threads, which have the priority of the calling thread.
 fn in_parts<T: Send>(
     events: u64,
     threads: usize,
@@ -129,7 +112,7 @@ fn in_parts<T: Send>(
             .map(|at| {
                 let ids = range(at);
                 let started = thread::Builder::new()
-                    .name("heavy part".into())
+                    .name("blocking part".into())
                     .spawn_scoped(scope, move || part(ids));
                 started.map_err(|_| at)
             })
@@ -137,8 +120,8 @@ fn in_parts<T: Send>(
         let mut done = vec![part(range(0))?];
         for beside in beside {
             done.push(match beside {
-                Ok(beside) => beside.join().map_err(|_| defect())??,
-                // No thread was to be had: then it is done here.
+                Ok(beside) => beside.join().map_err(|_| DEFECT)??,
+                // There is no thread for it: this one does it.
                 Err(at) => part(range(at))?,
             });
         }
@@ -147,23 +130,27 @@ fn in_parts<T: Send>(
 }
 
 /// Forgets what has expired.
-async fn expire(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>, now: Micros) -> Result<Option<String>> {
+async fn expire(
+    brain: &Arc<OpenBrain>,
+    scans: CallerPool<'_>,
+    now: Micros,
+) -> Result<Option<String>> {
     let view = brain.view();
     let found = scans.run(move || {
         let threads = threads_for(view.nodes());
         in_parts(view.nodes(), threads, |ids| expired(&view, ids, now))
     });
-    let expired = found.await?.concat();
+    let expired = found.await??.concat();
     let mut forgotten = 0;
     for portion in expired.chunks(PORTION) {
         let view = brain.view();
         let mut answers = Vec::with_capacity(portion.len());
         for &id in portion {
-            // It may have been given more time meanwhile.
+            // Its time may have been changed meanwhile.
             if has_expired(&view, id, now)? {
                 answers.push(
                     brain
-                        .write_when_free(request(Mutation::Forget(id), "expiry"), 0)
+                        .commit_when_free(request(Mutation::Forget(id), "expiry"), 0)
                         .await?,
                 );
             }
@@ -171,11 +158,11 @@ async fn expire(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>, now: Micros) -> Resu
         for answer in answers {
             answer
                 .await
-                .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))?;
+                .unwrap_or_else(|_| Err(Error::outcome_unknown()))?;
             forgotten += 1;
         }
     }
-    Ok(told::forgotten(forgotten))
+    Ok(report::forgotten(forgotten))
 }
 
 fn expired(view: &View, ids: Range<u64>, now: Micros) -> Result<Vec<NodeId>> {
@@ -205,22 +192,22 @@ fn has_expired(view: &View, id: NodeId, now: Micros) -> Result<bool> {
     let at = attributes
         .get(EXPIRES_AT)
         .and_then(serde_json::Value::as_str);
-    // What is no time never comes.
+    // An invalid time never comes.
     Ok(at
         .and_then(|at| time::parse(at).ok())
         .is_some_and(|at| at <= now))
 }
 
-/// Closes sessions in which nothing has happened for a while: their agent may be gone.
+/// Closes idle sessions: their agents may be gone.
 async fn close_sessions(
     brain: &Arc<OpenBrain>,
-    scans: HeavyOf<'_>,
+    scans: CallerPool<'_>,
     now: Micros,
 ) -> Result<Option<String>> {
     let view = brain.view();
     let seconds = view.settings()?.jobs.session_idle_seconds()?;
     let before = Micros(now.0.saturating_sub(seconds as i64 * 1_000_000));
-    let idle = scans.run(move || idle(&view, before)).await?;
+    let idle = scans.run(move || idle(&view, before)).await??;
     let mut closed = 0;
     for portion in idle.chunks(PORTION) {
         let view = brain.view();
@@ -234,25 +221,29 @@ async fn close_sessions(
                     session,
                     outcome: "idle".into(),
                 };
-                answers.push(brain.write_when_free(request(close, "sessions"), 0).await?);
+                answers.push(
+                    brain
+                        .commit_when_free(request(close, "sessions"), 0)
+                        .await?,
+                );
             }
         }
         for answer in answers {
             let answer = answer
                 .await
-                .unwrap_or_else(|_| Err(Refusal::outcome_unknown()));
+                .unwrap_or_else(|_| Err(Error::outcome_unknown()));
             closed += u64::from(has_closed(answer)?);
         }
     }
-    Ok(told::closed(closed))
+    Ok(report::closed(closed))
 }
 
-/// True if a session was closed, false if somebody else had closed it: its agent, in this very moment.
+/// True if the job closed a session, false if its agent had closed it in this very moment.
 fn has_closed<T>(answer: Result<T>) -> Result<bool> {
     match answer {
         Ok(_) => Ok(true),
-        Err(refusal) if refusal.reason == "SESSION_CLOSED" => Ok(false),
-        Err(refusal) => Err(refusal),
+        Err(error) if matches!(error.store(), Some(StoreError::SessionClosed { .. })) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -268,27 +259,27 @@ fn idle(view: &View, before: Micros) -> Result<Vec<SessionId>> {
         .collect())
 }
 
-/// Holds every byte of the file against its checksums.
-async fn scrub(brain: &Arc<OpenBrain>, scans: HeavyOf<'_>) -> Result<Option<String>> {
+/// Checks every byte of the file against its checksums.
+async fn scrub(brain: &Arc<OpenBrain>, scans: CallerPool<'_>) -> Result<Option<String>> {
     let path = brain.path.clone();
-    let report = scans.run(move || Ok(verify::file(path)?)).await?;
+    let report = scans.run(move || verify::file(path)).await??;
     match report.findings.first() {
         None => Ok(Some(format!("{} bytes are whole", report.bytes))),
         Some(finding) => {
             let more = report.findings.len() as u64 - 1 + report.more;
-            let message = format!(
-                "{finding}, and {more} more: `amemctl verify {}` shows them",
-                brain.name
-            );
-            Err(Refusal::new(tonic::Code::DataLoss, "CORRUPT", message))
+            Err(Error::Damaged {
+                name: brain.name.clone(),
+                finding: finding.to_string(),
+                more,
+            })
         }
     }
 }
 
-/// Folds the journal, unless it is empty, or is being folded in any case.
+/// Makes a checkpoint, unless the journal is empty or one is being made.
 async fn checkpoint(brain: &Arc<OpenBrain>) -> Result<Option<String>> {
-    let bytes = brain.shared.journal_bytes.load(Ordering::Relaxed);
-    if bytes == 0 || brain.shared.checkpointing.load(Ordering::Relaxed) {
+    let bytes = brain.journal_bytes();
+    if bytes == 0 || brain.is_checkpointing() {
         return Ok(None);
     }
     let generation = brain.checkpoint().await?;
@@ -320,14 +311,18 @@ mod tests {
     #[test]
     fn a_session_that_its_agent_has_closed_is_no_failure_and_a_disk_that_is_full_is_one() {
         let id = SessionId(1);
-        let closed = Refusal::from(amem_store::Error::SessionClosed { id });
-        assert_eq!(has_closed(Ok(())), Ok(true));
-        assert_eq!(has_closed::<()>(Err(closed)), Ok(false));
-        for refusal in [
-            Refusal::new(tonic::Code::ResourceExhausted, "DISK_FULL", "full"),
-            Refusal::outcome_unknown(),
-        ] {
-            assert_eq!(has_closed::<()>(Err(refusal.clone())), Err(refusal));
+        let closed = Error::from(StoreError::SessionClosed { id });
+        assert!(has_closed(Ok(())).unwrap());
+        assert!(!has_closed::<()>(Err(closed)).unwrap());
+        let full = StoreError::Disk {
+            action: "write",
+            name: "b.amem".into(),
+            source: std::io::ErrorKind::StorageFull.into(),
+        };
+        for error in [full.into(), Error::outcome_unknown()] {
+            let message = error.to_string();
+            let failed = has_closed::<()>(Err(error)).unwrap_err();
+            assert_eq!(failed.to_string(), message);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Files that are not brains of ours, or not yet: when each is looked at next.
+//! Files that are not brains, or not yet: when each is checked next.
 //!
-//! Promises: a file is said to be at rest when whoever wrote it has closed it or moved it here, or when it has not
-//! changed for a while; one that was refused is looked at again only when it has changed.
-//! Not here: looking.
+//! Promises: a file is at rest when its writer has closed it or moved it here, or when it has not changed for a while; a
+//! rejected file is checked again only when it has changed.
+//! Not here: the check.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -11,45 +11,45 @@ use amem_store::disk::Stamp;
 
 use crate::limits::{SETTLE_AFTER, STAMP_TELLS_AFTER};
 
-/// The names that are waited for.
+/// The names to check.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     names: HashMap<String, Arrival>,
-    /// Those that have a time to be looked at, by that: what is due is found without looking at the others.
+    /// Those with a due time, by that: due names are found without going through the others.
     by_time: BTreeSet<(Instant, String)>,
 }
 
 #[derive(Debug)]
 struct Arrival {
-    /// How it was when it was looked at last, and since when.
-    seen: Option<(Stamp, Instant)>,
-    /// Its writer has closed it since it was looked at last.
+    /// The file at the last check, and since when it is like that.
+    last_stamp: Option<(Stamp, Instant)>,
+    /// Its writer has closed it since the last check.
     closed: bool,
-    /// When it is looked at next; none if only a change is of interest.
+    /// When it is checked next; none if only a change matters.
     due: Option<Instant>,
-    /// What was refused.
-    refused: Option<Stamp>,
+    /// The file that was rejected.
+    rejected: Option<Stamp>,
 }
 
-/// What is to be done about a file.
+/// What to do about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is at rest; `closed`: its writer was seen to be done.
+    /// Adopt it: it is at rest; `closed`: its writer was seen to close it.
     Take { closed: bool },
-    /// It may still be written; it is looked at again.
+    /// Wait: it may still be written.
     Wait,
-    /// It is what was refused.
-    Refused,
+    /// Nothing: it is what was rejected.
+    Rejected,
 }
 
 impl Arrivals {
-    /// A name is to be looked at, at once or a while later.
-    pub(super) fn look_at(&mut self, name: &str, closed: bool, at: Instant) {
+    /// Has a name checked at a time, or earlier if it is due earlier.
+    pub(super) fn check_at(&mut self, name: &str, closed: bool, at: Instant) {
         let arrival = self.names.entry(name.to_owned()).or_insert(Arrival {
-            seen: None,
+            last_stamp: None,
             closed: false,
             due: None,
-            refused: None,
+            rejected: None,
         });
         arrival.closed |= closed;
         let due = arrival.due.map_or(at, |due| due.min(at));
@@ -72,17 +72,17 @@ impl Arrivals {
         }
     }
 
-    /// How many are looked at again though nothing has changed.
+    /// How many have a due time.
     pub(super) fn waiting(&self) -> usize {
         self.by_time.len()
     }
 
-    /// When something is due.
+    /// When the next name is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.by_time.first().map(|(at, _)| *at)
     }
 
-    /// The names that are due, at most so many, the longest overdue first.
+    /// Takes at most `most` names that are due, the longest overdue first.
     pub(super) fn due(&mut self, now: Instant, most: usize) -> Vec<String> {
         let due = self.by_time.iter().take(most);
         let due = due.take_while(|(at, _)| *at <= now);
@@ -93,7 +93,7 @@ impl Arrivals {
         names
     }
 
-    /// A file was found under a name that is not ours.
+    /// Judges a file that was found under a name; `age`: since it was written.
     pub(super) fn found(
         &mut self,
         name: &str,
@@ -102,17 +102,17 @@ impl Arrivals {
         now: Instant,
     ) -> Verdict {
         let Some(arrival) = self.names.get_mut(name) else {
-            return Verdict::Refused;
+            return Verdict::Rejected;
         };
-        if arrival.refused == Some(stamp) {
+        if arrival.rejected == Some(stamp) {
             arrival.closed = false;
-            return Verdict::Refused;
+            return Verdict::Rejected;
         }
-        let since = match arrival.seen {
+        let since = match arrival.last_stamp {
             Some((before, since)) if before == stamp => since,
             _ => now,
         };
-        arrival.seen = Some((stamp, since));
+        arrival.last_stamp = Some((stamp, since));
         if age.is_some_and(|age| age < STAMP_TELLS_AFTER) {
             self.set_due(name, Some(now + STAMP_TELLS_AFTER));
             return Verdict::Wait;
@@ -127,20 +127,20 @@ impl Arrivals {
         Verdict::Wait
     }
 
-    /// What was found was refused: nothing is done before it changes.
-    pub(super) fn refuse(&mut self, name: &str, stamp: Stamp) {
+    /// Notes a rejected file: nothing is done before it changes.
+    pub(super) fn reject(&mut self, name: &str, stamp: Stamp) {
         if let Some(arrival) = self.names.get_mut(name) {
-            arrival.refused = Some(stamp);
+            arrival.rejected = Some(stamp);
         }
     }
 
-    /// There is nothing to wait for.
+    /// Drops a name.
     pub(super) fn forget(&mut self, name: &str) {
         self.set_due(name, None);
         self.names.remove(name);
     }
 
-    /// The names that something is known of.
+    /// All names.
     pub(super) fn names(&self) -> Vec<String> {
         self.names.keys().cloned().collect()
     }
@@ -167,25 +167,25 @@ mod tests {
     #[test]
     fn a_file_is_taken_when_it_was_closed_or_has_not_changed_for_a_while() {
         let (mut arrivals, start) = (Arrivals::default(), Instant::now());
-        arrivals.look_at("a", false, start);
+        arrivals.check_at("a", false, start);
         assert_eq!(arrivals.due(start, 10), ["a"]);
         assert!(arrivals.due(start, 10).is_empty());
         let mut found = |modified, after| arrivals.found("a", stamp(modified), None, start + after);
         let closed = false;
         assert_eq!(found(1, SETTLE_AFTER / 2), Verdict::Wait);
-        // It grows: it is waited for anew.
+        // It grows: the wait begins again.
         assert_eq!(found(2, SETTLE_AFTER), Verdict::Wait);
         assert_eq!(found(2, SETTLE_AFTER * 3 / 2), Verdict::Wait);
         assert_eq!(found(2, SETTLE_AFTER * 2), Verdict::Take { closed });
         assert!(arrivals.next().is_some());
         // A clock tells of the time before.
         let old = Some(SETTLE_AFTER);
-        arrivals.look_at("b", false, start);
+        arrivals.check_at("b", false, start);
         assert_eq!(
             arrivals.found("b", stamp(1), old, start),
             Verdict::Take { closed }
         );
-        arrivals.look_at("c", true, start);
+        arrivals.check_at("c", true, start);
         let closed = true;
         assert_eq!(
             arrivals.found("c", stamp(1), None, start),
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_file_that_was_written_in_this_moment_is_looked_at_in_the_next() {
         let (mut arrivals, now) = (Arrivals::default(), Instant::now());
-        arrivals.look_at("a", true, now);
+        arrivals.check_at("a", true, now);
         assert_eq!(arrivals.due(now, 10), ["a"]);
         let age = STAMP_TELLS_AFTER / 2;
         let young = arrivals.found("a", stamp(1), Some(age), now);
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn what_was_refused_is_looked_at_again_when_it_has_changed() {
         let (mut arrivals, now) = (Arrivals::default(), Instant::now());
-        arrivals.look_at("a", true, now);
-        arrivals.refuse("a", stamp(1));
-        assert_eq!(arrivals.found("a", stamp(1), None, now), Verdict::Refused);
-        arrivals.look_at("a", true, now);
+        arrivals.check_at("a", true, now);
+        arrivals.reject("a", stamp(1));
+        assert_eq!(arrivals.found("a", stamp(1), None, now), Verdict::Rejected);
+        arrivals.check_at("a", true, now);
         assert_eq!(
             arrivals.found("a", stamp(2), None, now),
             Verdict::Take { closed: true }
@@ -230,12 +230,12 @@ mod tests {
         let (mut arrivals, now) = (Arrivals::default(), Instant::now());
         for at in 0..10u64 {
             let due = now - Duration::from_secs(10 - at);
-            arrivals.look_at(&at.to_string(), false, due);
+            arrivals.check_at(&at.to_string(), false, due);
         }
         assert_eq!(arrivals.due(now, 3), ["0", "1", "2"]);
         assert_eq!(arrivals.next(), Some(now - Duration::from_secs(7)));
         // What is put forward is due once, and what is forgotten is not.
-        arrivals.look_at("9", false, now - Duration::from_secs(20));
+        arrivals.check_at("9", false, now - Duration::from_secs(20));
         arrivals.forget("3");
         assert_eq!(arrivals.waiting(), 6);
         assert_eq!(arrivals.due(now, 3), ["9", "4", "5"]);
@@ -247,7 +247,7 @@ mod tests {
     fn each_of_a_hundred_thousand_is_found_without_looking_at_all_the_others() {
         let (mut arrivals, now) = (Arrivals::default(), Instant::now());
         for name in 0..100_000 {
-            arrivals.look_at(&name.to_string(), false, now);
+            arrivals.check_at(&name.to_string(), false, now);
         }
         let began = Instant::now();
         for _ in 0..20_000 {

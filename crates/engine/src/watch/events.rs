@@ -6,7 +6,7 @@
 
 /// Something happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum FolderEvent {
     /// To a name of the folder.
     Name {
         /// Which.
@@ -21,9 +21,9 @@ pub(super) enum News {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Events;
+pub(super) use linux::FolderEvents;
 #[cfg(not(target_os = "linux"))]
-pub(super) use none::Events;
+pub(super) use none::FolderEvents;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -37,16 +37,16 @@ mod linux {
     use rustix::io::Errno;
     use tokio::io::unix::AsyncFd;
 
-    use super::News;
+    use super::FolderEvent;
 
     /// Bytes of news that are read at a time: a hundred long names, a thousand short ones.
     const BUFFER: usize = 32 << 10;
 
     /// The folder's watch.
     #[derive(Debug)]
-    pub(in crate::watch) struct Events(AsyncFd<OwnedFd>);
+    pub(in crate::watch) struct FolderEvents(AsyncFd<OwnedFd>);
 
-    impl Events {
+    impl FolderEvents {
         /// Begins to watch a folder.
         #[expect(
             deprecated,
@@ -66,7 +66,7 @@ mod linux {
         }
 
         /// Waits until something happened.
-        pub(in crate::watch) async fn next(&self) -> io::Result<Vec<News>> {
+        pub(in crate::watch) async fn next(&self) -> io::Result<Vec<FolderEvent>> {
             loop {
                 let mut ready = self.0.readable().await?;
                 let news = self.read()?;
@@ -77,7 +77,7 @@ mod linux {
             }
         }
 
-        fn read(&self) -> io::Result<Vec<News>> {
+        fn read(&self) -> io::Result<Vec<FolderEvent>> {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(self.0.get_ref(), &mut buffer);
             let mut news = Vec::new();
@@ -86,17 +86,17 @@ mod linux {
                     Ok(event) => {
                         let kind = event.events();
                         if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
-                            news.push(News::Everything);
+                            news.push(FolderEvent::Everything);
                         } else if let Some(name) = event.file_name() {
                             let closed =
                                 kind.intersects(ReadFlags::CLOSE_WRITE | ReadFlags::MOVED_TO);
                             match name.to_str() {
-                                Ok(name) => news.push(News::Name {
+                                Ok(name) => news.push(FolderEvent::Name {
                                     name: name.to_owned(),
                                     closed,
                                 }),
                                 Err(_) if name.to_bytes().ends_with(SUFFIX.as_bytes()) => {
-                                    news.push(News::Unreadable);
+                                    news.push(FolderEvent::Unreadable);
                                 }
                                 Err(_) => {}
                             }
@@ -120,18 +120,18 @@ mod none {
     use std::io;
     use std::path::Path;
 
-    use super::News;
+    use super::FolderEvent;
 
     /// No watch.
     #[derive(Debug)]
-    pub(in crate::watch) struct Events(std::convert::Infallible);
+    pub(in crate::watch) struct FolderEvents(std::convert::Infallible);
 
-    impl Events {
+    impl FolderEvents {
         pub(in crate::watch) fn of(_: &Path) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        pub(in crate::watch) async fn next(&self) -> io::Result<Vec<News>> {
+        pub(in crate::watch) async fn next(&self) -> io::Result<Vec<FolderEvent>> {
             match self.0 {}
         }
     }

@@ -1,15 +1,4 @@
-//! Watches the folder: files that others put there become brains once they are whole, and files of ours that are taken
-//! away or pushed aside are noticed.
-//!
-//! Names come from the system's news, from callers who ask for a brain that is not ours yet, and from rescans, which
-//! find whatever was missed. Each is looked at: nothing to do, a file to adopt, one to wait for, or a brain to rescue.
-//! Promises: a file is adopted only at rest and whole; one that is refused stays as it is and is told with its reason,
-//! once; however many there are, few are worked on at a time and nothing is kept of those that were done; a defect ends
-//! one turn, and what it left is found by looking through the folder.
-//! Not here: adopting and rescuing (`brains`).
-
-mod arrivals;
-mod events;
+//! The watcher's loop: waits for names to check, and works on them.
 
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -19,99 +8,99 @@ use amem_store::folder::SUFFIX;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
-use self::arrivals::{Arrivals, Verdict};
-use self::events::{Events, News};
-use crate::brains::{Brains, Found, Outcome};
+use super::arrivals::{Arrivals, Verdict};
+use super::events::{FolderEvent, FolderEvents};
+use crate::brains::{AdoptionOutcome, Engine, NameState};
 use crate::limits::{
     ADOPTIONS_MAX, GONE_AFTER, LOOKS_MAX, RESCAN_EVERY, RESCAN_UNWATCHED_EVERY, SETTLE_AFTER,
     WATCH_AGAIN_AFTER,
 };
-use crate::panics::caught;
+use crate::tasks::caught;
 
-/// Watches for as long as it is polled.
-pub(crate) async fn watch(brains: Brains) {
-    let events = match Events::of(brains.path()) {
+/// Watches the folder of an engine for as long as it is polled.
+pub async fn watch(engine: Engine) {
+    let events = match FolderEvents::of(engine.path()) {
         Ok(events) => Some(events),
         Err(why) => {
             let every = RESCAN_UNWATCHED_EVERY.as_secs();
-            tracing::warn!(%why, every, "the folder can't be watched: it is looked through now and then");
+            tracing::warn!(%why, every, "the folder can't be watched: it is rescanned regularly");
             None
         }
     };
-    let watch = Watch {
-        brains,
+    let watcher = Watcher {
+        engine,
         events,
         arrivals: Arrivals::default(),
         work: JoinSet::new(),
         rescan_at: Instant::now(),
     };
-    turns(watch, |watch| Box::pin(watch.turn())).await;
+    rounds(watcher, |watcher| Box::pin(watcher.round())).await;
 }
 
-/// One turn of a watch.
-type Turn<'w> = Pin<Box<dyn Future<Output = ()> + Send + 'w>>;
+/// One round of a watcher.
+type Round<'w> = Pin<Box<dyn Future<Output = ()> + Send + 'w>>;
 
-/// Takes one turn after the other, for as long as it is polled, whatever panics in one.
-async fn turns(mut watch: Watch, mut turn: impl for<'w> FnMut(&'w mut Watch) -> Turn<'w>) {
+/// Does one round after the other, for as long as it is polled, even if one panics.
+async fn rounds(mut watcher: Watcher, mut round: impl for<'w> FnMut(&'w mut Watcher) -> Round<'w>) {
     loop {
-        if caught(turn(&mut watch)).await.is_ok() {
+        if caught(round(&mut watcher)).await.is_ok() {
             continue;
         }
         let after = WATCH_AGAIN_AFTER.as_millis();
         tracing::error!(
             after,
-            "a defect stopped a look at the folder: it goes on in as many ms"
+            "a defect stopped a check of the folder: it goes on in as many ms"
         );
         tokio::time::sleep(WATCH_AGAIN_AFTER).await;
-        // What that turn had begun with and did not end is found.
-        watch.rescan_at = Instant::now();
+        // A rescan finds what that round left.
+        watcher.rescan_at = Instant::now();
     }
 }
 
-struct Watch {
-    brains: Brains,
-    events: Option<Events>,
+struct Watcher {
+    engine: Engine,
+    events: Option<FolderEvents>,
     arrivals: Arrivals,
-    work: JoinSet<Done>,
+    work: JoinSet<FinishedWork>,
     rescan_at: Instant,
 }
 
-/// What came of a name that was worked on.
-struct Done {
+/// A name that was worked on.
+struct FinishedWork {
     name: String,
     stamp: Option<Stamp>,
-    outcome: Outcome,
+    outcome: AdoptionOutcome,
 }
 
-impl Watch {
-    /// Waits for something to do, and does it, or has it done.
-    async fn turn(&mut self) {
-        let next = [self.arrivals.next(), self.brains.settle_next()];
+impl Watcher {
+    /// Waits for something to do, and does it or starts it.
+    async fn round(&mut self) {
+        let next = [self.arrivals.next(), self.engine.next_original()];
         let mut next = next
             .into_iter()
             .flatten()
             .fold(self.rescan_at, Instant::min);
         if self.work.len() >= ADOPTIONS_MAX {
-            // What is due waits for what is being done.
+            // Due names wait until work ends.
             next = next.max(Instant::now() + Duration::from_millis(100));
         }
-        let news = async {
+        let events = async {
             match &self.events {
                 Some(events) => events.next().await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            news = news => match news {
-                Ok(news) => self.note(news),
+            events = events => match events {
+                Ok(events) => self.note(events),
                 Err(why) => {
-                    tracing::warn!(%why, "the folder's watch is lost: it is looked through now and then");
+                    tracing::warn!(%why, "the folder's watch is lost: it is rescanned regularly");
                     self.events = None;
                 }
             },
-            name = self.brains.asked() => self.arrivals.look_at(&name, false, Instant::now()),
+            name = self.engine.asked() => self.arrivals.check_at(&name, false, Instant::now()),
             Some(done) = self.work.join_next() => {
-                // What panicked is in the log, and its file is found by the next rescan.
+                // A panic is in the log, and the next rescan finds its file.
                 if let Ok(done) = done {
                     self.done(done);
                 }
@@ -122,118 +111,121 @@ impl Watch {
         if now >= self.rescan_at {
             self.rescan().await;
         }
-        self.brains.settle_due().await;
+        self.engine.finalise_due_originals().await;
         let room = ADOPTIONS_MAX.saturating_sub(self.work.len());
         if room > 0 {
-            let mut looked_at = Vec::new();
+            let mut checked = Vec::new();
             for name in self.arrivals.due(now, LOOKS_MAX) {
                 if self.work.len() >= ADOPTIONS_MAX {
-                    // It has its turn when one of those is done.
-                    self.arrivals.look_at(&name, false, now);
+                    // It is checked when one of those ends.
+                    self.arrivals.check_at(&name, false, now);
                     continue;
                 }
-                self.look(name.clone()).await;
-                looked_at.push(name);
+                self.check(name.clone()).await;
+                checked.push(name);
             }
-            self.brains.tell_modes(Some(looked_at)).await;
+            self.engine.log_wrong_modes(Some(checked)).await;
         }
-        self.brains.tell_kept();
+        self.engine.log_quarantined();
         let waiting = self.arrivals.waiting() + self.work.len();
-        let figures = self.brains.figures();
-        figures.files_waiting().set(waiting as u64);
+        let metrics = self.engine.metrics();
+        metrics.files_waiting().set(waiting as u64);
     }
 
-    fn note(&mut self, news: Vec<News>) {
+    fn note(&mut self, events: Vec<FolderEvent>) {
         let now = Instant::now();
-        for news in news {
-            match news {
-                News::Name { name, closed } => {
+        for event in events {
+            match event {
+                FolderEvent::Name { name, closed } => {
                     if let Some(name) = brain_of(&name) {
-                        self.arrivals.look_at(name, closed, now);
+                        self.arrivals.check_at(name, closed, now);
                     }
                 }
-                // It takes a look at the whole folder to tell of it: they may be many, and are told a moment later.
-                News::Unreadable => self.rescan_at = self.rescan_at.min(now + SETTLE_AFTER),
-                News::Everything => self.rescan_at = now,
+                // It takes a rescan to list it: there may be many, so that comes a moment later.
+                FolderEvent::Unreadable => self.rescan_at = self.rescan_at.min(now + SETTLE_AFTER),
+                FolderEvent::Everything => self.rescan_at = now,
             }
         }
     }
 
-    /// Looks through the whole folder.
+    /// Checks the whole folder.
     async fn rescan(&mut self) {
         let every = match self.events {
             Some(_) => RESCAN_EVERY,
             None => RESCAN_UNWATCHED_EVERY,
         };
         self.rescan_at = Instant::now() + every;
-        let found = match self.brains.strangers().await {
+        let found = match self.engine.names_to_check().await {
             Ok(found) => found,
-            Err(refusal) => {
-                tracing::error!(why = refusal.message, "the folder can't be listed");
+            Err(error) => {
+                tracing::error!(why = error.to_string(), "the folder can't be listed");
                 return;
             }
         };
-        self.brains.tell_modes(None).await;
+        self.engine.log_wrong_modes(None).await;
         let now = Instant::now();
         for name in self.arrivals.names().iter().chain(&found) {
-            self.arrivals.look_at(name, false, now);
+            self.arrivals.check_at(name, false, now);
         }
     }
 
-    async fn look(&mut self, name: String) {
+    async fn check(&mut self, name: String) {
         let now = Instant::now();
-        match self.brains.look(&name).await {
-            Found::Nothing => self.arrivals.forget(&name),
-            Found::Gone { since } if since.elapsed() < GONE_AFTER => {
-                // A file that is written anew may be about to take its place.
-                self.arrivals.look_at(&name, false, since + GONE_AFTER);
+        match self.engine.check_name(&name).await {
+            NameState::Settled => self.arrivals.forget(&name),
+            NameState::Missing { since } if since.elapsed() < GONE_AFTER => {
+                // A program that rewrites the file may be about to put it in place.
+                self.arrivals.check_at(&name, false, since + GONE_AFTER);
             }
-            Found::Gone { .. } | Found::Pushed => {
-                let brains = self.brains.clone();
+            NameState::Missing { .. } | NameState::Displaced => {
+                let engine = self.engine.clone();
                 self.work.spawn(async move {
-                    let outcome = brains.rescue(&name).await;
-                    Done {
+                    let outcome = engine.rescue(&name).await;
+                    FinishedWork {
                         name,
                         stamp: None,
                         outcome,
                     }
                 });
             }
-            Found::Stranger(stamp) => match self.arrivals.found(&name, stamp, age(stamp), now) {
+            NameState::Untracked(stamp) => match self.arrivals.found(&name, stamp, age(stamp), now)
+            {
                 Verdict::Take { closed } => {
-                    let brains = self.brains.clone();
+                    let engine = self.engine.clone();
                     self.work.spawn(async move {
-                        let outcome = brains.adopt(&name, stamp, closed).await;
-                        Done {
+                        let outcome = engine.adopt(&name, stamp, closed).await;
+                        FinishedWork {
                             name,
                             stamp: Some(stamp),
                             outcome,
                         }
                     });
                 }
-                Verdict::Wait => self.brains.look_anew(&name),
-                Verdict::Refused => self.brains.tell_asked(),
+                Verdict::Wait => self.engine.forget_problem(&name),
+                Verdict::Rejected => self.engine.notify_waiters(),
             },
-            Found::Later => self.arrivals.look_at(&name, false, now + RESCAN_EVERY),
+            NameState::Later => self.arrivals.check_at(&name, false, now + RESCAN_EVERY),
         }
     }
 
-    fn done(&mut self, done: Done) {
+    fn done(&mut self, done: FinishedWork) {
         let now = Instant::now();
         match done.outcome {
-            Outcome::Done => self.arrivals.forget(&done.name),
-            Outcome::Changing => self.arrivals.look_at(&done.name, false, now),
-            Outcome::Refused => {
+            AdoptionOutcome::Done => self.arrivals.forget(&done.name),
+            AdoptionOutcome::Changing => self.arrivals.check_at(&done.name, false, now),
+            AdoptionOutcome::Rejected => {
                 if let Some(stamp) = done.stamp {
-                    self.arrivals.refuse(&done.name, stamp);
+                    self.arrivals.reject(&done.name, stamp);
                 }
             }
-            Outcome::Later => self.arrivals.look_at(&done.name, false, now + RESCAN_EVERY),
+            AdoptionOutcome::Later => self
+                .arrivals
+                .check_at(&done.name, false, now + RESCAN_EVERY),
         }
     }
 }
 
-/// The brain whose file has such a name. Our own files and hidden ones are nobody's.
+/// The brain whose file has such a name. Our own files and hidden ones belong to none.
 fn brain_of(file: &str) -> Option<&str> {
     file.strip_suffix(SUFFIX)
         .filter(|name| !name.starts_with('.') && !name.is_empty())

@@ -11,28 +11,28 @@ use amem_store::mutation::{Episode, Ingest, NewEvent, Part};
 use amem_store::{Create, Folder, Mutation};
 use tokio::sync::oneshot;
 
-use super::clock::tests::ByHand;
+use super::super::clock::tests::ByHand;
+use super::super::requests;
 use super::*;
-use crate::figures::Figures;
-use crate::health::Health;
-use crate::heavy::Threads;
-use crate::jobs::Jobs;
+use crate::blocking_pool::BlockingThreads;
 use crate::limits::CLOCK_SETTLES_AFTER;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
-fn brains(path: &Path) -> Brains {
+fn brains(path: &Path) -> Engine {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    let health = Health::new();
-    let (jobs, figures) = (Jobs::default(), Figures::new());
-    Brains::new(folder, path.to_owned(), health, jobs, figures)
+    Engine::new(folder, path.to_owned(), Arc::new(()))
 }
 
-fn schedules(hands: &ByHand, brains: &Brains) -> Schedules {
-    let threads = Arc::new(Threads::new(2).unwrap());
-    Schedules::by(hands.clock(), brains.clone(), Heavy::new(&threads, 2))
+fn schedules(hands: &ByHand, brains: &Engine) -> Schedules {
+    let threads = Arc::new(BlockingThreads::new(2).unwrap());
+    Schedules::by(
+        hands.clock(),
+        brains.clone(),
+        BlockingPool::new(&threads, 2),
+    )
 }
 
 /// What the clock of the system says: brains are written by it.
@@ -40,7 +40,7 @@ fn today() -> Micros {
     Clock::system().now()
 }
 
-async fn brain(brains: &Brains, name: &str, settings: &str) -> Arc<OpenBrain> {
+async fn brain(brains: &Engine, name: &str, settings: &str) -> Arc<OpenBrain> {
     let options = Create {
         settings: Settings::parse(settings).unwrap(),
         ..Create::default()
@@ -55,11 +55,11 @@ async fn brain(brains: &Brains, name: &str, settings: &str) -> Arc<OpenBrain> {
 }
 
 async fn write(brain: &OpenBrain, mutation: Mutation) {
-    let request = work::request(mutation, "a test");
-    work::write(brain, request).await.unwrap();
+    let request = requests::request(mutation, "a test");
+    requests::commit(brain, request).await.unwrap();
 }
 
-fn entry(schedules: &Schedules, brain: &str, kind: JobKind) -> Entry {
+fn entry(schedules: &Schedules, brain: &str, kind: JobKind) -> ScheduledJob {
     let mut listed = schedules.list(brain).into_iter();
     listed.find(|entry| entry.kind == kind).unwrap()
 }
@@ -72,7 +72,7 @@ async fn pass(schedules: &Schedules) {
     loop {
         let is_waking = schedules.0.waking.available_permits() == 0;
         let runs = schedules.list("").iter().any(|entry| entry.running);
-        if !is_waking && !runs && schedules.0.turns.are_free(SCHEDULED_MAX) {
+        if !is_waking && !runs && schedules.0.running.is_idle(SCHEDULED_MAX) {
             return;
         }
         tokio::task::yield_now().await;
@@ -85,13 +85,13 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     let brains = brains(folder.path());
     let schedules = schedules(&ByHand::at(today()), &brains);
     let brain = brain(&brains, "b", "{}").await;
-    let mut told = brain.hear_jobs();
+    let mut told = brain.subscribe_jobs();
     for _ in 0..2 {
         let panics = async { panic!("on purpose") };
         let refused = schedules
             .run_work("uid:1", &brain, JobKind::Decay, panics)
             .await;
-        assert_eq!(refused.unwrap_err().reason, "INTERNAL");
+        assert!(matches!(refused, Err(Error::Defect(_))));
     }
     let failed = entry(&schedules, "b", JobKind::Decay);
     assert!(failed.outcome.is_some_and(|outcome| outcome.is_err()));
@@ -134,7 +134,7 @@ async fn a_job_whose_caller_gives_up_goes_to_its_end_and_none_is_begun_beside_it
     }
     assert!(entry(&schedules, "b", JobKind::Scrub).running);
     let second = schedules.run("uid:1", &brain, JobKind::Scrub).await;
-    assert_eq!(second.unwrap_err().reason, "RUNNING");
+    assert!(matches!(second, Err(Error::JobRunning { .. })));
     go_on.send(()).unwrap();
     while entry(&schedules, "b", JobKind::Scrub).running {
         tokio::task::yield_now().await;
@@ -159,10 +159,10 @@ async fn a_nightly_job_opens_the_brain_that_it_is_for_and_closes_it_again() {
     }
     pass(&schedules).await;
     brains.close_idle(Duration::ZERO).await;
-    assert!(brains.open().is_empty());
+    assert!(brains.open_brains().is_empty());
     hands.pass(DAY + HOUR);
     pass(&schedules).await;
-    assert!(brains.open().is_empty(), "it is open for nobody");
+    assert!(brains.open_brains().is_empty(), "it is open for nobody");
     assert_eq!(entry(&schedules, "nightly", JobKind::Decay).runs, 1);
     // It is open in any case: what else is due is done.
     assert_eq!(entry(&schedules, "nightly", JobKind::Scrub).runs, 1);
@@ -170,7 +170,7 @@ async fn a_nightly_job_opens_the_brain_that_it_is_for_and_closes_it_again() {
     assert!(waiting.runs == 0 && waiting.next.is_some_and(|next| next < hands.clock().now()));
     pass(&schedules).await;
     assert_eq!(entry(&schedules, "nightly", JobKind::Decay).runs, 1);
-    drop(brains.wake("hourly").await.unwrap());
+    drop(brains.open("hourly").await.unwrap());
     pass(&schedules).await;
     assert_eq!(entry(&schedules, "hourly", JobKind::Decay).runs, 1);
     // A brain that can't be opened has failed once a night, and not twice a second.
@@ -221,7 +221,7 @@ async fn what_was_missed_while_no_daemon_ran_is_done_once_after_the_next_one_sta
         hands.pass(Duration::from_secs(60));
     }
     assert_eq!(entry(&schedules, "b", JobKind::Decay).runs, 1);
-    assert!(brains.open().is_empty());
+    assert!(brains.open_brains().is_empty());
 }
 
 #[tokio::test]
@@ -342,7 +342,7 @@ async fn a_checkpoint_by_the_clock_folds_what_there_is_and_nothing_twice() {
     );
     assert_eq!(
         brain
-            .shared
+            .state()
             .journal_bytes
             .load(std::sync::atomic::Ordering::Relaxed),
         0
@@ -353,7 +353,7 @@ async fn a_checkpoint_by_the_clock_folds_what_there_is_and_nothing_twice() {
     assert_eq!((second.outcome, second.runs), (Some(Ok(NOTHING.into())), 2));
     // One that is being made in any case is not followed by another.
     write(&brain, Mutation::Pin(NodeId(0))).await;
-    let being_made = &brain.shared.checkpointing;
+    let being_made = &brain.state().checkpointing;
     being_made.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(
         schedules

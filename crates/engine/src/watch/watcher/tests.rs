@@ -10,27 +10,17 @@ use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
 use super::*;
-use crate::figures::Figures;
-use crate::health::Health;
-use crate::jobs::Jobs;
 
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A watch of a folder that will not be looked through for long.
-fn watch_of(path: &Path, events: Option<Events>) -> Watch {
+fn watch_of(path: &Path, events: Option<FolderEvents>) -> Watcher {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let ours = Folder::open(disk, "a test").unwrap();
-    let health = Health::new();
-    let brains = Brains::new(
-        ours,
-        path.to_owned(),
-        health,
-        Jobs::default(),
-        Figures::new(),
-    );
-    Watch {
-        brains,
+    let engine = Engine::new(ours, path.to_owned(), Arc::new(()));
+    Watcher {
+        engine,
         events,
         arrivals: Arrivals::default(),
         work: JoinSet::new(),
@@ -39,15 +29,15 @@ fn watch_of(path: &Path, events: Option<Events>) -> Watch {
 }
 
 /// Takes turns until a file waits to become a brain `new`, or was found to be none.
-async fn until_found(watch: Watch, turn: impl for<'w> FnMut(&'w mut Watch) -> Turn<'w>) {
-    let brains = watch.brains.clone();
+async fn until_found(watch: Watcher, turn: impl for<'w> FnMut(&'w mut Watcher) -> Round<'w>) {
+    let engine = watch.engine.clone();
     let found = async {
-        while brains.figures().files_waiting().get() == 0 && brains.problem("new").is_none() {
+        while engine.metrics().files_waiting().get() == 0 && engine.problem("new").is_none() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     tokio::select! {
-        () = turns(watch, turn) => {}
+        () = rounds(watch, turn) => {}
         () = found => return,
         () = tokio::time::sleep(PATIENCE) => {}
     }
@@ -65,7 +55,7 @@ async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
         count += 1;
         match count {
             1 => Box::pin(async { panic!("on purpose") }),
-            _ => Box::pin(watch.turn()),
+            _ => Box::pin(watch.round()),
         }
     })
     .await;
@@ -79,7 +69,7 @@ const NEWS_MAX: usize = 200_000;
 #[tokio::test]
 async fn what_came_while_more_happened_than_could_be_told_is_found() {
     let folder = tempfile::tempdir().unwrap();
-    let events = Events::of(folder.path()).unwrap();
+    let events = FolderEvents::of(folder.path()).unwrap();
     let watch = watch_of(folder.path(), Some(events));
     let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let most: usize = most.trim().parse().unwrap();
@@ -97,7 +87,7 @@ async fn what_came_while_more_happened_than_could_be_told_is_found() {
     }
     // Of this nothing is told, but that there was more.
     fs::write(folder.path().join("new.amem"), "a part of a brain").unwrap();
-    until_found(watch, |watch| Box::pin(watch.turn())).await;
+    until_found(watch, |watch| Box::pin(watch.round())).await;
 }
 
 #[tokio::test]
@@ -110,12 +100,12 @@ async fn the_folder_is_looked_through_again_after_a_while_more_often_if_nothing_
         // The time is over.
         let begun = Instant::now();
         watch.rescan_at = begun;
-        watch.turn().await;
+        watch.round().await;
         assert!(watch.arrivals.names().contains(&name.to_owned()), "{name}");
         let next = watch.rescan_at - RESCAN_UNWATCHED_EVERY;
         assert!((begun..=Instant::now()).contains(&next), "{name}");
     }
-    watch.events = Events::of(folder.path()).ok();
+    watch.events = FolderEvents::of(folder.path()).ok();
     if watch.events.is_some() {
         let begun = Instant::now();
         watch.rescan().await;
