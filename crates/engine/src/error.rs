@@ -133,7 +133,7 @@ pub enum Error {
         more: u64,
     },
     /// The caller left before its work began.
-    #[error("nobody waits for the answer any more")]
+    #[error("the caller no longer waits for the answer")]
     Cancelled,
     /// A panic ended the work: a defect of ours.
     #[error("a defect stopped {0}; the daemon's log tells more")]

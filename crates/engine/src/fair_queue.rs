@@ -251,7 +251,7 @@ mod tests {
         let (_, last) = given(&mut waiting).expect("the permit is lost");
         drop(last);
         check_idle(&queue, 1);
-        // Also where nobody waits any more.
+        // Also where none waits any more.
         let has = queue.try_acquire("a").unwrap();
         let waiting = ask(&queue, &["a"]);
         drop(has);

@@ -224,7 +224,7 @@ mod tests {
         known.adopted("a", None);
         known.adopted("c", Some(identity));
         assert!(known.is_held("a") && !known.is_held("c"));
-        // Of what nobody holds, a file that is adopted later may be another brain.
+        // If no file is held, one that is adopted later may be another brain.
         let other = BrainIdentity {
             instance: Uuid::max(),
             ..identity

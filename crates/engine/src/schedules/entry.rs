@@ -270,7 +270,7 @@ mod tests {
             assert!(!job.update(job.schedule, at(now)));
             assert!(!job.update(schedule("daily 14:00"), at(now)), "{last:?}");
             assert!(job.next.unwrap().0 >= START + 6 * DAY + 14 * HOUR);
-            // Whoever asks for a job every hour has it as soon as an hour has gone by.
+            // A job that is set to every hour runs as soon as an hour has passed.
             assert_eq!(job.update(schedule("every 1h"), at(now)), last.is_some());
         }
     }

@@ -284,7 +284,7 @@ async fn checkpoint(brain: &Arc<OpenBrain>) -> Result<Option<String>> {
     }
     let generation = brain.checkpoint().await?;
     Ok(Some(format!(
-        "{bytes} bytes of journal are folded into generation {generation}"
+        "{bytes} bytes of journal are in the base of generation {generation}"
     )))
 }
 

@@ -1,22 +1,22 @@
-//! What the system tells of the folder: names that appear, that are written and closed, that go, whose modes change.
+//! Events of the folder: names that appear, that are written and closed, that vanish, whose modes change.
 //!
 //! On Linux by inotify, asked for no more than that: a brain that is written thousands of times a second makes no
-//! event. Elsewhere, and where the system has no watch left to give, nothing is told, and rescans find it all.
-//! Promises: what was lost because too much happened is told as `Everything`.
+//! event. Elsewhere, and where the system has no watch left to give, there are no events, and rescans find everything.
+//! Promises: lost events are reported as `Everything`.
 
-/// Something happened.
+/// A change in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FolderEvent {
     /// To a name of the folder.
     Name {
-        /// Which.
+        /// The name.
         name: String,
-        /// True if whoever wrote the file has closed it, or moved it here.
+        /// True if the writer of the file has closed it, or moved it here.
         closed: bool,
     },
     /// To a name that ends as those of brains do and is not text.
     Unreadable,
-    /// To more than could be told.
+    /// To an unknown number of names: rescan.
     Everything,
 }
 
@@ -39,7 +39,7 @@ mod linux {
 
     use super::FolderEvent;
 
-    /// Bytes of news that are read at a time: a hundred long names, a thousand short ones.
+    /// Bytes of events that are read at a time: a hundred long names, a thousand short ones.
     const BUFFER: usize = 32 << 10;
 
     /// The folder's watch.
@@ -65,13 +65,13 @@ mod linux {
             Ok(Self(AsyncFd::new(events)?))
         }
 
-        /// Waits until something happened.
+        /// Waits for events.
         pub(in crate::watch) async fn next(&self) -> io::Result<Vec<FolderEvent>> {
             loop {
                 let mut ready = self.0.readable().await?;
-                let news = self.read()?;
-                if !news.is_empty() {
-                    return Ok(news);
+                let events = self.read()?;
+                if !events.is_empty() {
+                    return Ok(events);
                 }
                 ready.clear_ready();
             }
@@ -80,35 +80,35 @@ mod linux {
         fn read(&self) -> io::Result<Vec<FolderEvent>> {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(self.0.get_ref(), &mut buffer);
-            let mut news = Vec::new();
+            let mut events = Vec::new();
             loop {
                 match reader.next() {
                     Ok(event) => {
                         let kind = event.events();
                         if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
-                            news.push(FolderEvent::Everything);
+                            events.push(FolderEvent::Everything);
                         } else if let Some(name) = event.file_name() {
                             let closed =
                                 kind.intersects(ReadFlags::CLOSE_WRITE | ReadFlags::MOVED_TO);
                             match name.to_str() {
-                                Ok(name) => news.push(FolderEvent::Name {
+                                Ok(name) => events.push(FolderEvent::Name {
                                     name: name.to_owned(),
                                     closed,
                                 }),
                                 Err(_) if name.to_bytes().ends_with(SUFFIX.as_bytes()) => {
-                                    news.push(FolderEvent::Unreadable);
+                                    events.push(FolderEvent::Unreadable);
                                 }
                                 Err(_) => {}
                             }
                         }
                     }
-                    Err(Errno::AGAIN) => return Ok(news),
+                    Err(Errno::AGAIN) => return Ok(events),
                     Err(Errno::INTR) => {}
                     Err(e) => return Err(e.into()),
                 }
-                // What was read so far is looked at before more is.
-                if reader.is_buffer_empty() && !news.is_empty() {
-                    return Ok(news);
+                // Events that were read are handled before more are read.
+                if reader.is_buffer_empty() && !events.is_empty() {
+                    return Ok(events);
                 }
             }
         }

@@ -67,7 +67,7 @@ fn entry(schedules: &Schedules, brain: &str, kind: JobKind) -> ScheduledJob {
 /// Does what is due, and waits until nothing runs.
 async fn pass(schedules: &Schedules) {
     schedules.begin_due();
-    // Whoever opens a brain has its turn, whoever runs a job is listed: both begin before this is asked.
+    // A task that opens a brain holds the permit, and one that runs a job is listed: both begin before this check.
     tokio::task::yield_now().await;
     loop {
         let is_waking = schedules.0.waking.available_permits() == 0;
@@ -85,7 +85,7 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     let brains = brains(folder.path());
     let schedules = schedules(&ByHand::at(today()), &brains);
     let brain = brain(&brains, "b", "{}").await;
-    let mut told = brain.subscribe_jobs();
+    let mut reports = brain.subscribe_jobs();
     for _ in 0..2 {
         let panics = async { panic!("on purpose") };
         let refused = schedules
@@ -96,7 +96,7 @@ async fn a_job_that_panics_has_failed_and_runs_again_and_everybody_else_goes_on(
     let failed = entry(&schedules, "b", JobKind::Decay);
     assert!(failed.outcome.is_some_and(|outcome| outcome.is_err()));
     assert_eq!((failed.runs, failed.running), (2, false));
-    assert!(told.recv().await.unwrap().outcome.is_err());
+    assert!(reports.recv().await.unwrap().outcome.is_err());
     let (jobs, _) = brains.jobs().page(u64::MAX, false, 10, |_| true);
     assert!(
         jobs.iter()
@@ -162,7 +162,7 @@ async fn a_nightly_job_opens_the_brain_that_it_is_for_and_closes_it_again() {
     assert!(brains.open_brains().is_empty());
     hands.pass(DAY + HOUR);
     pass(&schedules).await;
-    assert!(brains.open_brains().is_empty(), "it is open for nobody");
+    assert!(brains.open_brains().is_empty(), "no task keeps it open");
     assert_eq!(entry(&schedules, "nightly", JobKind::Decay).runs, 1);
     // It is open in any case: what else is due is done.
     assert_eq!(entry(&schedules, "nightly", JobKind::Scrub).runs, 1);
@@ -337,7 +337,7 @@ async fn a_checkpoint_by_the_clock_folds_what_there_is_and_nothing_twice() {
     let first = entry(&schedules, "b", JobKind::Checkpoint);
     let what = first.outcome.unwrap().unwrap();
     assert!(
-        what.ends_with("bytes of journal are folded into generation 2"),
+        what.ends_with("bytes of journal are in the base of generation 2"),
         "{what}"
     );
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A watch in which a turn has a defect, or of which news were lost.
+//! A watcher in which a round panics, or whose events are lost.
 
 use std::env;
 use std::fs;
@@ -14,7 +14,7 @@ use super::*;
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A watch of a folder that will not be looked through for long.
+/// A watcher whose next rescan is far away.
 fn watch_of(path: &Path, events: Option<FolderEvents>) -> Watcher {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let ours = Folder::open(disk, "a test").unwrap();
@@ -47,7 +47,7 @@ async fn until_found(watch: Watcher, turn: impl for<'w> FnMut(&'w mut Watcher) -
 #[tokio::test]
 async fn a_turn_that_panics_is_followed_by_others_which_find_what_it_left() {
     let folder = tempfile::tempdir().unwrap();
-    // Nothing but a look through the folder finds the file.
+    // Only a rescan finds the file.
     let watch = watch_of(folder.path(), None);
     fs::write(folder.path().join("new.amem"), "a part of a brain").unwrap();
     let mut count = 0;
@@ -81,11 +81,11 @@ async fn what_came_while_more_happened_than_could_be_told_is_found() {
         drop(writeln!(std::io::stderr().lock(), "SKIPPED: {why}"));
         return;
     }
-    // One after the other, as the same news twice in a row are told once; neither is a brain's.
+    // In turns, since equal events in a row are merged; neither is a brain's.
     for name in ["one", "other"].into_iter().cycle().take(most + 1) {
         fs::write(folder.path().join(name), "").unwrap();
     }
-    // Of this nothing is told, but that there was more.
+    // The overflow swallows the event of this file.
     fs::write(folder.path().join("new.amem"), "a part of a brain").unwrap();
     until_found(watch, |watch| Box::pin(watch.round())).await;
 }
