@@ -3,6 +3,7 @@
 //! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is; a caller is
 //! told of the brains that it sees, and of others as if they were not there.
 
+use amem_engine::{BrainHealth, Reported};
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::{Health as Checks, HealthServer};
@@ -33,15 +34,16 @@ impl Health {
         };
         self.0.set_service_status(service, status).await;
     }
+}
 
-    /// A brain.
-    pub(crate) async fn brain(&self, name: &str, is_serving: bool) {
-        self.serving(&service(name), is_serving).await;
+impl BrainHealth for Health {
+    fn report<'a>(&'a self, brain: &'a str, is_serving: bool) -> Reported<'a> {
+        Box::pin(async move { self.serving(&service(brain), is_serving).await })
     }
 
-    /// A brain that is no more.
-    pub(crate) async fn forget(&self, name: &str) {
-        self.0.clone().clear_service_status(&service(name)).await;
+    fn forget<'a>(&'a self, brain: &'a str) -> Reported<'a> {
+        let mut reporter = self.0.clone();
+        Box::pin(async move { reporter.clear_service_status(&service(brain)).await })
     }
 }
 

@@ -1,11 +1,11 @@
-//! A call that panics, before its answer or within it, is answered INTERNAL, and nobody else notices. Work that goes on
-//! for the daemon's life is cut into turns, one of which may panic.
+//! A call that panics, before its answer or within it, is answered INTERNAL, and no other call is affected.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use amem_engine::{Panicked, caught};
 use http_body::{Frame, SizeHint};
 use tonic::Status;
 use tonic::body::Body;
@@ -119,27 +119,11 @@ impl HttpBody for CaughtBody {
     }
 }
 
-/// Something panicked: the hook for panics has told it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panicked;
-
-/// Goes on with something until it ends or panics. Whoever shares its state has to see to it afterwards.
-pub(crate) fn caught<T>(
-    work: impl Future<Output = T>,
-) -> impl Future<Output = Result<T, Panicked>> {
-    let mut work = Box::pin(work);
-    poll_fn(
-        move |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-            Ok(poll) => poll.map(Ok),
-            Err(_) => Poll::Ready(Err(Panicked)),
-        },
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::convert::Infallible;
+    use std::future::poll_fn;
 
     #[tokio::test]
     async fn a_panic_is_answered_and_the_next_call_is_served() {

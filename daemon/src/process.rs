@@ -16,7 +16,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
 use crate::traces::{self, Exporter};
-use crate::{check, descriptors, dumps, file_sizes, log};
+use crate::{check, dumps, file_sizes, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
@@ -76,7 +76,7 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Result<()> {
     let (spans, told) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
-    descriptors::raise();
+    amem_engine::raise_descriptor_limit();
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;

@@ -1,8 +1,9 @@
-//! Refusals of the daemon: the store's errors beside those of answers, and as gRPC says them.
+//! Refusals of the daemon, and the one table from errors of the engine and the store to gRPC codes and reasons.
 
 use std::io::ErrorKind;
 use std::ops::Deref;
 
+use amem_engine::Error as Engine;
 use amem_format::Error as Core;
 use amem_proto::{answer, v1};
 use amem_store::Error as Store;
@@ -11,7 +12,7 @@ use tonic::codegen::Bytes;
 use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
-/// Why a call is refused: a refusal as of answers, which the store's errors become, too.
+/// Why a call is refused: errors of the engine, the store and the format become one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub answer::Refusal);
 
@@ -45,19 +46,12 @@ impl Refusal {
 
     /// The brain's writer stopped before it answered.
     pub fn outcome_unknown() -> Self {
-        Store::OutcomeUnknown {
-            why: "the brain's writer stopped".into(),
-        }
-        .into()
+        Engine::outcome_unknown().into()
     }
 
     /// The caller has gone.
     pub fn cancelled() -> Self {
-        Self::new(
-            Code::Cancelled,
-            "CANCELLED",
-            "nobody waits for the answer any more",
-        )
+        Engine::Cancelled.into()
     }
 
     /// A defect of the daemon.
@@ -78,49 +72,78 @@ impl From<Core> for Refusal {
     }
 }
 
-/// What is to be done where a file may not grow.
-const LARGER_FILES: &str = "a limit for the size of files is reached, of amemd (`ulimit -f`, LimitFSIZE= in its unit) or of \
-     the file system: raise it, and start amemd again";
-
 impl From<Store> for Refusal {
     fn from(error: Store) -> Self {
+        Engine::from(error).into()
+    }
+}
+
+impl From<Engine> for Refusal {
+    fn from(error: Engine) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&Engine> for Refusal {
+    fn from(error: &Engine) -> Self {
         let (code, reason) = match error {
-            Store::Core(error) => return error.into(),
-            Store::Disk { ref source, .. } => match source.kind() {
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                    (Code::ResourceExhausted, "DISK_FULL")
-                }
-                ErrorKind::FileTooLarge => {
-                    let message = format!("{error}: {LARGER_FILES}");
-                    return Self::new(Code::ResourceExhausted, "DISK_FULL", message);
-                }
-                _ => (Code::Unavailable, "DISK"),
-            },
-            Store::Locked { .. } => (Code::FailedPrecondition, "LOCKED"),
-            Store::Exists { .. } => (Code::AlreadyExists, "BRAIN_EXISTS"),
-            Store::NotFound { .. } => (Code::NotFound, "UNKNOWN_BRAIN"),
-            Store::Name { .. } => (Code::InvalidArgument, "BRAIN_NAME"),
-            Store::OutcomeUnknown { .. } => (Code::Unavailable, "OUTCOME_UNKNOWN"),
-            Store::Poisoned { .. } => (Code::Unavailable, "RECOVERING"),
-            Store::Replaced { .. } => (Code::Unavailable, "REPLACED"),
-            Store::Unsaved { .. } => (Code::Unavailable, "UNSAVED"),
-            Store::NotKept { .. } => (Code::NotFound, "UNKNOWN_FILE"),
-            Store::NotOurs { .. } => (Code::Unavailable, "NOT_OURS"),
-            Store::Changing { .. } => (Code::Unavailable, "CHANGING"),
-            Store::NotAdopted { .. } => (Code::FailedPrecondition, "NOT_ADOPTED"),
-            Store::Damaged { .. } => (Code::DataLoss, "DAMAGED"),
-            Store::Aborted { .. } => (Code::Aborted, "CONDITION"),
-            Store::RequestExpired { .. } => (Code::FailedPrecondition, "REQUEST_EXPIRED"),
-            Store::RequestReused { .. } => (Code::AlreadyExists, "REQUEST_REUSED"),
-            Store::UnknownSession { .. } => (Code::NotFound, "UNKNOWN_SESSION"),
-            Store::SessionClosed { .. } => (Code::FailedPrecondition, "SESSION_CLOSED"),
-            Store::Cycle { .. } => (Code::FailedPrecondition, "CYCLE"),
-            Store::UnknownEdge { .. } => (Code::NotFound, "UNKNOWN_EDGE"),
-            Store::MergeTooLarge { .. } => (Code::FailedPrecondition, "MERGE_TOO_LARGE"),
-            Store::Erased { .. } => (Code::FailedPrecondition, "ERASED"),
+            Engine::Format(error) => return Self((&**error).into()),
+            Engine::Store(error) => of_store(error),
+            Engine::FileTooLarge(_) => (Code::ResourceExhausted, "DISK_FULL"),
+            Engine::ListFolder(_) => (Code::Unavailable, "DISK"),
+            Engine::NameNotText { .. } => (Code::InvalidArgument, "BRAIN_NAME"),
+            Engine::Adopting { .. } => (Code::Unavailable, "ADOPTING"),
+            Engine::Closed { .. } | Engine::Reopened { .. } => (Code::Unavailable, "CLOSED"),
+            Engine::Closing => (Code::Unavailable, "CLOSING"),
+            Engine::ForeignInstance { .. } => (Code::FailedPrecondition, "FOREIGN_INSTANCE"),
+            Engine::QueueFull { .. } => (Code::ResourceExhausted, "QUEUE_FULL"),
+            Engine::Subscribers { .. } => (Code::ResourceExhausted, "SUBSCRIBERS"),
+            Engine::WriterThread { .. } => (Code::ResourceExhausted, "THREAD"),
+            Engine::CheckpointThread(_) => (Code::Unavailable, "THREAD"),
+            Engine::ErasePending { .. } => (Code::Unavailable, "ERASE_PENDING"),
+            Engine::Readers { .. } => (Code::FailedPrecondition, "READERS"),
+            Engine::NotScheduled { .. } => return Self::invalid("kind", error),
+            Engine::JobRunning { .. } => (Code::Aborted, "RUNNING"),
+            Engine::Damaged { .. } => (Code::DataLoss, "CORRUPT"),
+            Engine::Cancelled => (Code::Cancelled, "CANCELLED"),
             _ => (Code::Internal, "INTERNAL"),
         };
         Self::new(code, reason, error.to_string())
+    }
+}
+
+/// The code and the reason of a refusal of the store.
+fn of_store(error: &Store) -> (Code, &'static str) {
+    match error {
+        Store::Disk { source, .. } => match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                (Code::ResourceExhausted, "DISK_FULL")
+            }
+            _ => (Code::Unavailable, "DISK"),
+        },
+        Store::Locked { .. } => (Code::FailedPrecondition, "LOCKED"),
+        Store::Exists { .. } => (Code::AlreadyExists, "BRAIN_EXISTS"),
+        Store::NotFound { .. } => (Code::NotFound, "UNKNOWN_BRAIN"),
+        Store::Name { .. } => (Code::InvalidArgument, "BRAIN_NAME"),
+        Store::OutcomeUnknown { .. } => (Code::Unavailable, "OUTCOME_UNKNOWN"),
+        Store::Poisoned { .. } => (Code::Unavailable, "RECOVERING"),
+        Store::Replaced { .. } => (Code::Unavailable, "REPLACED"),
+        Store::Unsaved { .. } => (Code::Unavailable, "UNSAVED"),
+        Store::NotKept { .. } => (Code::NotFound, "UNKNOWN_FILE"),
+        Store::NotOurs { .. } => (Code::Unavailable, "NOT_OURS"),
+        Store::Changing { .. } => (Code::Unavailable, "CHANGING"),
+        Store::NotAdopted { .. } => (Code::FailedPrecondition, "NOT_ADOPTED"),
+        Store::Damaged { .. } => (Code::DataLoss, "DAMAGED"),
+        Store::Aborted { .. } => (Code::Aborted, "CONDITION"),
+        Store::RequestExpired { .. } => (Code::FailedPrecondition, "REQUEST_EXPIRED"),
+        Store::RequestReused { .. } => (Code::AlreadyExists, "REQUEST_REUSED"),
+        Store::UnknownSession { .. } => (Code::NotFound, "UNKNOWN_SESSION"),
+        Store::SessionClosed { .. } => (Code::FailedPrecondition, "SESSION_CLOSED"),
+        Store::Cycle { .. } => (Code::FailedPrecondition, "CYCLE"),
+        Store::UnknownEdge { .. } => (Code::NotFound, "UNKNOWN_EDGE"),
+        Store::MergeTooLarge { .. } => (Code::FailedPrecondition, "MERGE_TOO_LARGE"),
+        Store::Erased { .. } => (Code::FailedPrecondition, "ERASED"),
+        _ => (Code::Internal, "INTERNAL"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use amem_engine::{Engine, watch};
 use amem_proto::v1::DESCRIPTORS;
 use amem_proto::v1::admin_service_server::AdminServiceServer;
 use amem_proto::v1::brain_service_server::BrainServiceServer;
@@ -22,7 +23,6 @@ use crate::door::{Enter, NameCalls};
 use crate::error::{Error, Result};
 use crate::figures::{Figures, Phase};
 use crate::health::Health;
-use crate::jobs::Jobs;
 use crate::latency::Latencies;
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
@@ -33,7 +33,6 @@ use crate::metrics::Metrics;
 use crate::notify;
 use crate::panics::CatchPanics;
 use crate::services::{Daemon, Service};
-use crate::watch;
 
 /// Serves a folder of brains to who comes in by the listeners, until `shutdown` is ready or an administrator asks for
 /// the end; then ends the calls that are under way and closes the brains, in less than ten seconds.
@@ -58,17 +57,12 @@ pub async fn run(
     let latencies = Latencies::new(methods::all());
     let figures = Figures::new();
     let path = config.folder.clone();
-    let brains = Brains::new(
-        folder,
-        path,
-        health.clone(),
-        Jobs::default(),
-        figures.clone(),
-    );
+    let engine = Engine::new(folder, path, Arc::new(health.clone()));
+    let brains = Brains::new(engine.clone(), figures.clone());
     // It tells from the first moment that the daemon is not ready, and to the last how it ends.
     let telling = Metrics::start(listeners.metrics.take(), &brains, &latencies)?;
     tokio::pin!(shutdown);
-    if !recover(&brains, shutdown.as_mut()).await {
+    if !recover(&engine, shutdown.as_mut()).await {
         return Ok(());
     }
     let daemon = Daemon::new(
@@ -120,19 +114,19 @@ pub async fn run(
         drop(ending.wait_for(|stop| *stop).await);
     });
     let closing = {
-        let (brains, control) = (daemon.brains.clone(), control.clone());
+        let (engine, control) = (engine.clone(), control.clone());
         tokio::spawn(async move {
             loop {
                 let after = control.live().limits.idle_close();
                 tokio::time::sleep(after.min(CLOSE_EVERY)).await;
-                brains.close_idle(after).await;
+                engine.close_idle(after).await;
             }
         })
     };
     let schedules = daemon.schedules.clone();
-    let following = tokio::spawn(async move { schedules.follow().await });
-    let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
-    let letting_go = tokio::spawn(daemon.brains.replaced().clone().follow());
+    let following = tokio::spawn(async move { schedules.run_due().await });
+    let watching = tokio::spawn(watch(engine.clone()));
+    let letting_go = tokio::spawn(engine.replaced().clone().release_when_unused());
     let metrics = telling.address().map(|address| address.to_string());
     tokio::pin!(serving);
     figures.enter(Phase::Ready);
@@ -181,39 +175,36 @@ pub async fn run(
     let saved = tokio::select! {
         biased;
         () = notify::more_time() => false,
-        saved = tokio::time::timeout(SAVE, daemon.brains.save_nameless()) => saved.is_ok(),
+        saved = tokio::time::timeout(SAVE, engine.save_nameless()) => saved.is_ok(),
     };
     if !saved {
         tracing::error!("a brain whose file was taken away could not be saved in time");
     }
-    if tokio::time::timeout(CLOSE, daemon.brains.close())
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(CLOSE, engine.close()).await.is_err() {
         tracing::warn!("brains that did not close in time are recovered at the next start");
     }
-    daemon.brains.tell_kept();
+    engine.log_quarantined();
     tracing::info!("stopped");
     telling.end().await;
     Ok(served?)
 }
 
 /// Opens every brain once; false if the end came first.
-async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
+async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
     let recovered = tokio::select! {
         biased;
         () = shutdown => None,
         () = notify::more_time() => None,
-        recovered = brains.recover_all() => Some(recovered),
+        recovered = engine.recover_all() => Some(recovered),
     };
     let Some(recovered) = recovered else {
         tracing::info!("stopping: brains that were not recovered yet are at the next start");
         notify::stopping();
-        drop(tokio::time::timeout(CLOSE, brains.close()).await);
+        drop(tokio::time::timeout(CLOSE, engine.close()).await);
         return false;
     };
-    if let Err(refusal) = recovered {
-        tracing::error!(why = refusal.message, "the folder can't be listed");
+    if let Err(error) = recovered {
+        tracing::error!(why = error.to_string(), "the folder can't be listed");
     }
     true
 }

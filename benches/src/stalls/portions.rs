@@ -12,10 +12,10 @@ use amem_store::{Mutation, Request, Store};
 
 use crate::data::{self, Random};
 
-/// Requests in a portion, as the daemon has them (`amemd::limits`).
-const PORTION: usize = amemd::limits::PORTION;
+/// Requests in a portion, as the daemon has them (`amem_engine::limits`).
+const PORTION: usize = amem_engine::limits::PORTION;
 /// Events of a session in a portion.
-const SUMMARY_PORTION: usize = amemd::limits::SUMMARY_PORTION;
+const SUMMARY_PORTION: usize = amem_engine::limits::SUMMARY_PORTION;
 
 /// Time of a processor, and time that went by but for a sync.
 type Times = (Duration, Duration);

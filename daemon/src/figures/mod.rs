@@ -1,17 +1,10 @@
-//! What is counted while the daemon works, for whoever looks at it.
+//! What is counted of the daemon itself.
 //!
-//! Promises: counting takes no lock that a writer or a call could wait for, and allocates nothing; what is counted
-//! changes no answer. Not here: telling it (`services::status`, `metrics`); how long calls take (`latency`).
+//! Promises: counting takes no lock that a call could wait for; it changes no answer. Not here: publishing it
+//! (`services::status`, `metrics`); how long calls take (`latency`); the metrics of brains (`amem_engine`).
 
-mod buckets;
-
-mod brain;
 mod daemon;
-mod followers;
 mod process;
 
-pub(crate) use brain::{BrainFigures, micros};
-pub(crate) use buckets::{Buckets, Counted, TIME_BOUNDS};
 pub(crate) use daemon::{Figures, Phase};
-pub(crate) use followers::{Follower, Followers};
 pub(crate) use process::Process;

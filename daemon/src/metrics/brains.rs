@@ -1,17 +1,16 @@
 //! What is told of each open brain. A brain that is closed is not told; its counters go on when it is opened again.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::family::{Family, MICROS, Text, counter, gauge, histogram};
-use crate::checkpoints::base_bytes;
-use crate::figures::{BrainFigures, Buckets};
-use crate::open_brain::OpenBrain;
+use amem_engine::OpenBrain;
+use amem_engine::base_bytes;
+use amem_engine::{BrainMetrics, Histogram as Buckets};
 
 /// A brain as it is told: its name, the numbers of its view, what was counted of it.
 struct Told {
     name: String,
-    figures: Arc<BrainFigures>,
+    figures: Arc<BrainMetrics>,
     lsn: u64,
     generation: u64,
     events: u64,
@@ -28,21 +27,20 @@ struct Told {
 impl Told {
     fn of(brain: &OpenBrain) -> Self {
         let view = brain.view();
-        let shared = &brain.shared;
         Self {
             name: brain.name.clone(),
-            figures: shared.figures.clone(),
+            figures: brain.metrics().clone(),
             lsn: view.lsn().0,
             generation: view.identity().generation.0,
             events: view.nodes(),
             edges: view.edges(),
             base_bytes: base_bytes(view.brain()),
-            journal_bytes: shared.journal_bytes.load(Ordering::Relaxed),
+            journal_bytes: brain.journal_bytes(),
             queued: brain.queued().into(),
-            subscribers: brain.followers.count().into(),
-            behind: brain.followers.behind(view.lsn()),
-            is_checkpointing: shared.checkpointing.load(Ordering::Relaxed),
-            is_poisoned: shared.poisoned().is_some(),
+            subscribers: brain.subscriber_count().into(),
+            behind: brain.subscriber_lag(view.lsn()),
+            is_checkpointing: brain.is_checkpointing(),
+            is_poisoned: brain.poisoned().is_some(),
         }
     }
 }
@@ -76,7 +74,7 @@ const NUMBERS: &[Number] = &[
     (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint held commits back."), |b| seconds(b.figures.stall_micros.get())),
 ];
 
-type Histogram = (Family, f64, fn(&BrainFigures) -> &Buckets);
+type Histogram = (Family, f64, fn(&BrainMetrics) -> &Buckets);
 
 #[rustfmt::skip]
 const HISTOGRAMS: &[Histogram] = &[

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::figures::Counted;
+use amem_engine::HistogramSnapshot;
 
 /// Microseconds of a second.
 pub(super) const MICROS: f64 = 1e6;
@@ -67,7 +67,7 @@ impl Text {
         &mut self,
         of: &Family,
         label: Label<'_>,
-        counted: &Counted,
+        counted: &HistogramSnapshot,
         unit: f64,
     ) {
         let mut below = 0;
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_histogram_counts_all_that_is_below_each_bound() {
-        let mut counted = Counted::none(&[50, 1_000_000]);
+        let mut counted = HistogramSnapshot::empty(&[50, 1_000_000]);
         for (value, count) in [(7, 2), (1000, 1), (3_000_000, 1)] {
             counted.add(value, count);
         }

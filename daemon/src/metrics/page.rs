@@ -1,13 +1,14 @@
 //! The pages: what is told when.
 
-use amem_proto::v1::JobKind;
-
 use super::brains;
 use super::family::{Family, MICROS, Text, counter, gauge, histogram};
+use amem_engine::{HistogramSnapshot, JobKind, TIME_BOUNDS};
+
 use crate::brains::{Brains, blocking};
-use crate::figures::{Counted, Phase, Process, TIME_BOUNDS};
+use crate::figures::{Phase, Process};
 use crate::latency::{Latencies, Rpc};
 use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::refusal::Refusal;
 use crate::refusal::Result;
 
 /// Where everything that is told comes from.
@@ -81,7 +82,7 @@ const CPU: Family = counter(
 
 /// The figures.
 pub(super) async fn metrics(told: &Told) -> Result<String> {
-    let brain_count = told.brains.listed(|_| true).await?.0.len() as u64;
+    let brain_count = told.brains.engine().list(|_| true).await?.0.len() as u64;
     let process = blocking(Process::now).await?;
     let mut text = Text::default();
     daemon(told, brain_count, &mut text);
@@ -93,7 +94,7 @@ pub(super) async fn metrics(told: &Told) -> Result<String> {
     text.one(&DESCRIPTORS_MAX, process.descriptors_max as f64);
     text.one(&THREADS, process.threads as f64);
     text.one(&CPU, process.cpu.as_secs_f64());
-    brains::write(&told.brains.open(), &mut text);
+    brains::write(&told.brains.engine().open_brains(), &mut text);
     Ok(text.into_string())
 }
 
@@ -105,11 +106,14 @@ fn daemon(told: &Told, brain_count: u64, text: &mut Text) {
     let is_ready = figures.phase() == Phase::Ready;
     text.one(&READY, f64::from(u8::from(is_ready)));
     text.one(&BRAINS, brain_count as f64);
-    text.one(&OPEN, told.brains.open().len() as f64);
-    let (failed, rejected) = told.brains.problem_counts(|_| true);
+    text.one(&OPEN, told.brains.engine().open_brains().len() as f64);
+    let (failed, rejected) = told.brains.engine().problem_counts(|_| true);
     text.one(&PROBLEMS, failed as f64);
     text.one(&REJECTED, rejected as f64);
-    text.one(&FILES, figures.files_waiting().get() as f64);
+    text.one(
+        &FILES,
+        told.brains.engine().metrics().files_waiting().get() as f64,
+    );
     text.one(&CONNECTIONS, figures.connections().get() as f64);
     text.one(&TURNED_AWAY, figures.turned_away().get() as f64);
 }
@@ -135,8 +139,8 @@ fn calls(latencies: &Latencies, text: &mut Text) {
 }
 
 /// A histogram of many digits in few buckets.
-fn counted(rpc: &Rpc) -> Counted {
-    let mut counted = Counted::none(TIME_BOUNDS);
+fn counted(rpc: &Rpc) -> HistogramSnapshot {
+    let mut counted = HistogramSnapshot::empty(TIME_BOUNDS);
     for value in rpc.micros.iter_recorded() {
         counted.add(value.value_iterated_to(), value.count_at_value());
     }
@@ -163,10 +167,7 @@ fn jobs(told: &Told, text: &mut Text) {
 }
 
 fn word(kind: JobKind) -> String {
-    let name = kind.as_str_name();
-    name.strip_prefix("JOB_KIND_")
-        .unwrap_or(name)
-        .to_ascii_lowercase()
+    kind.short_name().to_ascii_lowercase()
 }
 
 /// Whether calls are served, and which brains are not: they keep no other from being served.
@@ -178,12 +179,15 @@ pub(super) fn ready(told: &Told) -> (bool, String) {
         Phase::Stopping => "stopping\n",
     }
     .to_owned();
-    let problems = told.brains.first_problems(PROBLEMS_TOLD_MAX, |_| true);
-    let (failed, rejected) = told.brains.problem_counts(|_| true);
+    let problems = told
+        .brains
+        .engine()
+        .first_problems(PROBLEMS_TOLD_MAX, |_| true);
+    let (failed, rejected) = told.brains.engine().problem_counts(|_| true);
     let more = (failed + rejected).saturating_sub(problems.len() as u64);
     for (name, problem) in problems {
         // Whoever names a file must not write lines of ours.
-        let (name, reason) = (name.escape_debug(), &problem.refusal.reason);
+        let (name, reason) = (name.escape_debug(), Refusal::from(problem.error).0.reason);
         out.push_str(&match problem.is_rejected {
             false => format!("brain {name}: not served ({reason})\n"),
             true => format!("file {name}.amem: not adopted ({reason})\n"),
@@ -194,8 +198,8 @@ pub(super) fn ready(told: &Told) -> (bool, String) {
             "and {more} more: `amemctl brain ls --rejected` has all\n"
         ));
     }
-    for brain in told.brains.open() {
-        if brain.shared.poisoned().is_some() {
+    for brain in told.brains.engine().open_brains() {
+        if brain.poisoned().is_some() {
             out.push_str(&format!("brain {}: poisoned, recovering\n", brain.name));
         }
     }

@@ -10,7 +10,7 @@ use crate::convert::Says;
 use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::{Refusal, Result};
-use crate::schedules::KINDS;
+use amem_engine::JobKind;
 
 impl Says for &v1::ListJobsRequest {
     type What = u64;
@@ -68,7 +68,7 @@ impl AdminService for Service {
             .map(status::job_count)
             .collect(),
             files_waiting: match caller.sees_all() {
-                true => figures.files_waiting().get(),
+                true => brains.engine().metrics().files_waiting().get(),
                 false => 0,
             },
         }))
@@ -142,7 +142,7 @@ impl AdminService for Service {
         let mut jobs = self.0.schedules.list(&request.brain);
         // A token is the name of the last brain of its page: a brain's jobs stand on one page.
         jobs.retain(|job| job.brain > request.page_token && caller.sees(&job.brain));
-        let size = page_size(request.page_size).max(KINDS.len());
+        let size = page_size(request.page_size).max(JobKind::SCHEDULED.len());
         let mut until = size.min(jobs.len());
         while until < jobs.len() && until > 0 && jobs[until].brain == jobs[until - 1].brain {
             until -= 1;
@@ -165,8 +165,8 @@ impl AdminService for Service {
         let (caller, request) = parts(request)?;
         let brain = self.0.brains.get(&caller, &request.brain).await?;
         let jobs = &self.0.schedules;
-        let message = jobs.run(&caller.principal, &brain, request.kind());
-        let message = message.await?;
+        let message = jobs.run(&caller.principal, &brain, status::job_kind(request.kind())?);
+        let message = message.await.map_err(Refusal::from)?;
         Ok(Response::new(v1::RunJobResponse { message }))
     }
 

@@ -1,12 +1,14 @@
 //! BrainService.
 
 use amem_doctor::verify;
+use amem_engine::JobKind;
 use amem_format::base::settings::Settings;
 use amem_format::view::View;
 use amem_proto::v1;
+use amem_proto::v1::ExportForm;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;
-use amem_proto::v1::{ExportForm, JobKind};
+
 use amem_query::embed::vector_space;
 use amem_store::{Create, folder};
 use tokio_stream::wrappers::ReceiverStream;
@@ -17,7 +19,7 @@ use super::tokens::permission;
 use super::{Service, merge, page_size, parts, status, transfer};
 use crate::convert::{Says, moment, space};
 use crate::refusal::{Refusal, Result};
-use crate::words::plural;
+use amem_engine::plural;
 
 #[tonic::async_trait]
 impl BrainService for Service {
@@ -59,7 +61,7 @@ impl BrainService for Service {
     ) -> Result<Response<v1::ListBrainsResponse>, Status> {
         let (caller, request) = parts(request)?;
         let open = self.0.brains.open_for(&caller);
-        let which = self.0.brains.which();
+        let which = self.0.brains.engine().identities();
         // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
         if !request.page_token.is_empty() && folder::file_name(&request.page_token).is_err() {
             let why = format!("{:?} is none: take one of an answer", request.page_token);
@@ -78,6 +80,7 @@ impl BrainService for Service {
                 problem: self
                     .0
                     .brains
+                    .engine()
                     .problem(name)
                     .map(|problem| status::problem((name.clone(), problem))),
                 instance: which
@@ -186,7 +189,7 @@ impl BrainService for Service {
     ) -> Result<Response<v1::CheckpointBrainResponse>, Status> {
         let (caller, request) = parts(request)?;
         let brain = self.0.brains.get(&caller, &request.brain).await?;
-        let generation = brain.checkpoint().await?;
+        let generation = brain.checkpoint().await.map_err(Refusal::from)?;
         Ok(Response::new(v1::CheckpointBrainResponse {
             moment: Some(moment(&brain.view())),
             generation: generation.0,

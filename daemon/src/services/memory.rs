@@ -16,12 +16,12 @@ use super::merge::{Looked, refuse_kept};
 use super::{Service, parts, stream, subscribe};
 use crate::access::Caller;
 use crate::convert::{Asks, Says, commit};
-use crate::holders::Holder;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
-use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
-use crate::replaced::Released;
-use crate::writer::Written;
+use amem_engine::CommitAnswer;
+use amem_engine::FileHolder;
+use amem_engine::OpenBrain;
+use amem_engine::Release;
 
 impl Service {
     /// Has the mutation executed that a message asks for.
@@ -46,13 +46,13 @@ impl Service {
             _ => None,
         };
         let Some((ids, view)) = erased else {
-            let written = brain.write(request, bytes).await?;
+            let written = brain.commit(request, bytes).await?;
             return Ok(Done { brain, written });
         };
         let refuse = |looked| refuse_kept(&self.0, caller, &brain, view.clone(), &ids, looked);
         let looked = refuse(Looked::new()).await?;
         let id = request.request_id;
-        let written = brain.write(request, bytes).await?;
+        let written = brain.commit(request, bytes).await?;
         if let (Some(id), true) = (id, written.answer.replayed) {
             check_erased(&brain, &ids, id, written.answer.lsn)?;
         }
@@ -79,8 +79,8 @@ impl Service {
             ..v1::EraseResponse::default()
         };
         match released {
-            Released::At(at) => response.readers_gone = Some(at.into()),
-            Released::HeldBy(holders) => {
+            Release::At(at) => response.readers_gone = Some(at.into()),
+            Release::HeldBy(holders) => {
                 response.holders = holders.into_iter().map(holder).collect();
                 let processes: Vec<_> = response.holders.iter().map(|h| h.process_id).collect();
                 tracing::warn!(
@@ -89,7 +89,7 @@ impl Service {
                     "readers still have a file open with what was erased"
                 );
             }
-            Released::Unknown(why) => response.readers_unknown = why,
+            Release::Unknown(why) => response.readers_unknown = why,
         }
         Ok(response)
     }
@@ -115,7 +115,7 @@ impl Says for &v1::EraseRequest {
     }
 }
 
-fn holder(holder: Holder) -> v1::FileHolder {
+fn holder(holder: FileHolder) -> v1::FileHolder {
     v1::FileHolder {
         process_id: holder.process,
         program: holder.program,
@@ -148,7 +148,7 @@ impl Service {
 /// An executed request.
 struct Done {
     brain: Arc<OpenBrain>,
-    written: Written,
+    written: CommitAnswer,
 }
 
 impl Done {
@@ -163,7 +163,7 @@ impl Done {
 }
 
 /// What an executed batch is answered.
-pub(super) fn ingested(brain: &OpenBrain, written: &Written) -> v1::IngestResponse {
+pub(super) fn ingested(brain: &OpenBrain, written: &CommitAnswer) -> v1::IngestResponse {
     v1::IngestResponse {
         commit: Some(commit(brain.view().instance(), &written.answer)),
         event_ids: written.answer.ids.iter().map(|id| id.0).collect(),

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use amem_doctor::verify;
+use amem_engine::JobKind;
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_proto::v1::JobKind;
 use amem_proto::v1::merge_brain_request::Part;
 use amem_proto::v1::merge_options::From as Source;
 use amem_proto::v1::resolve_kept_file_request::Action;
@@ -26,9 +26,9 @@ use super::{Daemon, page_size};
 use crate::access::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
 use crate::convert::{commit, moment, request, timestamp};
-use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
-use crate::words::plural;
+use amem_engine::OpenBrain;
+use amem_engine::plural;
 
 impl Parts for v1::MergeBrainRequest {
     type Options = v1::MergeOptions;
@@ -142,11 +142,11 @@ async fn write(
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
     let job = daemon.brains.jobs().begin(JobKind::Merge, &brain.name);
-    let written = match brain.write(request, 0).await {
+    let written = match brain.commit(request, 0).await {
         Ok(written) => written,
-        Err(refusal) => {
-            job.failed(&refusal.message);
-            return Err(refusal);
+        Err(error) => {
+            job.failed(&error);
+            return Err(error.into());
         }
     };
     let merged = written.answer.merged.unwrap_or_default();
@@ -268,7 +268,9 @@ pub(super) async fn resolve_kept(
                 .of(&caller.principal)
                 .run(move || Ok(kept::read(&folder, &of)?))
                 .await?;
-            let taken = brains.take_kept(&caller, &known.brain, &file).await;
+            let taken = brains
+                .replace_with_quarantined(&caller, &known.brain, &file)
+                .await;
             let (imported, before) = taken?;
             (known.brain, imported, before)
         }
@@ -322,7 +324,7 @@ pub(super) async fn refuse_kept(
     before: Looked,
 ) -> Result<Looked> {
     // What the brain was made of may still be there, and is either nothing more than it or kept aside now.
-    daemon.brains.settle(&brain.name).await;
+    daemon.brains.engine().finalise_original(&brain.name).await;
     let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
     let scans = daemon.scans.of(&caller.principal);

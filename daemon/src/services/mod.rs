@@ -21,14 +21,14 @@ use tonic::Request;
 
 use crate::access::{Caller, Role};
 use crate::brains::Brains;
+use crate::call_pool::CallPool;
 use crate::config::READERS;
 use crate::control::{Control, Reloaded};
-use crate::heavy::{Heavy, Threads};
 use crate::latency::Latencies;
 use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
 use crate::refusal::{Refusal, Result};
-use crate::schedules::Schedules;
 use crate::shares::Shares;
+use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 
 /// What all calls have in common.
 #[derive(Debug)]
@@ -38,9 +38,9 @@ pub(crate) struct Daemon {
     /// Reloads the configuration, and ends the daemon.
     pub(crate) control: Control,
     /// Heavy questions.
-    reads: Heavy,
+    reads: CallPool,
     /// Work that goes through a whole file.
-    scans: Heavy,
+    scans: CallPool,
     /// What is done by itself.
     pub(crate) schedules: Schedules,
     /// Turns of exports.
@@ -64,15 +64,15 @@ impl Daemon {
     ) -> std::io::Result<Self> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
-        let threads = Arc::new(Threads::new(reads + SCANS_MAX)?);
-        let scans = Heavy::new(&threads, SCANS_MAX);
+        let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX)?);
+        let scans = BlockingPool::new(&threads, SCANS_MAX);
         Ok(Self {
-            schedules: Schedules::new(brains.clone(), scans.clone()),
+            schedules: Schedules::new(brains.engine().clone(), scans.clone()),
             brains,
             socket,
             control,
-            reads: Heavy::new(&threads, reads),
-            scans,
+            reads: CallPool(BlockingPool::new(&threads, reads)),
+            scans: CallPool(scans),
             exports: Shares::default(),
             streams: Shares::default(),
             follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
@@ -89,7 +89,7 @@ impl Daemon {
         })?;
         if reloaded.changed.iter().any(|key| key == READERS) {
             let readers = self.control.live().access.readers().clone();
-            self.brains.let_read(readers).await?;
+            self.brains.engine().set_readers(readers).await?;
         }
         Ok(reloaded)
     }

@@ -1,26 +1,26 @@
 //! How brains, calls and jobs are, as messages.
 
-use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
-use crate::brains::Named;
-use crate::checkpoints::base_bytes;
 use crate::convert::{moment, timestamp};
 use crate::figures::Process;
-use crate::jobs::{Count, Entry};
 use crate::latency::Rpc;
-use crate::open_brain::{JobTold, OpenBrain};
-use crate::schedules::Entry as Scheduled;
+use crate::refusal::{Refusal, Result};
+use amem_engine::NamedProblem;
+use amem_engine::ScheduledJob;
+use amem_engine::base_bytes;
+use amem_engine::{JobCount, JobEntry, JobKind};
+use amem_engine::{JobReport, OpenBrain};
 
 /// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
-    let figures = &brain.shared.figures;
-    let (groups, syncs) = (figures.groups.read(), figures.syncs.read());
-    let waits = figures.waits.read();
-    let last = |span: u64| (figures.checkpoints.get() > 0).then(|| micros(span));
+    let metrics = brain.metrics();
+    let (groups, syncs) = (metrics.groups.read(), metrics.syncs.read());
+    let waits = metrics.waits.read();
+    let last = |span: u64| (metrics.checkpoints.get() > 0).then(|| micros(span));
     let size = |thousandths| u32::try_from(groups.at_most(thousandths)).unwrap_or(u32::MAX);
     let view = brain.view();
     // A base whose log can't be read has told so when it was opened.
@@ -32,15 +32,15 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
         events: view.nodes(),
         edges: view.edges(),
         base_bytes: base_bytes(view.brain()),
-        journal_bytes: brain.shared.journal_bytes.load(Ordering::Relaxed),
+        journal_bytes: brain.journal_bytes(),
         queued: brain.queued(),
-        checkpointing: brain.shared.checkpointing.load(Ordering::Relaxed),
-        poisoned: brain.shared.poisoned().unwrap_or_default(),
-        subscribers: brain.followers.count(),
+        checkpointing: brain.is_checkpointing(),
+        poisoned: brain.poisoned().unwrap_or_default(),
+        subscribers: brain.subscriber_count(),
         oldest_after_lsn: held.0,
-        commits: figures.commits.get(),
-        requests: figures.requests.get(),
-        requests_refused: figures.refused.get(),
+        commits: metrics.commits.get(),
+        requests: metrics.requests.get(),
+        requests_refused: metrics.refused.get(),
         groups: groups.count(),
         group_p50: size(500),
         group_p99: size(990),
@@ -48,17 +48,17 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
         sync_p99: Some(micros(syncs.at_most(990))),
         wait_p50: Some(micros(waits.at_most(500))),
         wait_p99: Some(micros(waits.at_most(990))),
-        checkpoints: figures.checkpoints.get(),
-        checkpoints_failed: figures.checkpoints_failed.get(),
-        checkpoint_duration: last(figures.checkpoint_micros.get()),
-        checkpoint_stall: last(figures.stall_micros.get()),
-        subscriber_behind: brain.followers.behind(view.lsn()),
+        checkpoints: metrics.checkpoints.get(),
+        checkpoints_failed: metrics.checkpoints_failed.get(),
+        checkpoint_duration: last(metrics.checkpoint_micros.get()),
+        checkpoint_stall: last(metrics.stall_micros.get()),
+        subscriber_behind: brain.subscriber_lag(view.lsn()),
     }
 }
 
 /// A brain that can't be opened, or a file that was not adopted.
-pub(super) fn problem((name, problem): Named) -> v1::BrainProblem {
-    let refusal = problem.refusal.0;
+pub(super) fn problem((name, problem): NamedProblem) -> v1::BrainProblem {
+    let refusal = Refusal::from(problem.error).0;
     v1::BrainProblem {
         brain: name,
         reason: refusal.reason.into_owned(),
@@ -98,9 +98,9 @@ pub(super) fn process(of: &Process) -> v1::ProcessStatus {
 }
 
 /// How many jobs of a kind there were.
-pub(super) fn job_count(of: Count) -> v1::JobCount {
+pub(super) fn job_count(of: JobCount) -> v1::JobCount {
     v1::JobCount {
-        kind: of.kind.into(),
+        kind: of.kind as i32,
         running: of.running,
         done: of.done,
         failed: of.failed,
@@ -108,7 +108,7 @@ pub(super) fn job_count(of: Count) -> v1::JobCount {
 }
 
 /// A job.
-pub(super) fn job(entry: Entry) -> v1::Job {
+pub(super) fn job(entry: JobEntry) -> v1::Job {
     let (state, end_time, message) = match entry.ended {
         None => (v1::JobState::Running, None, String::new()),
         Some((ended, Ok(what))) => (v1::JobState::Done, Some(time(ended)), what),
@@ -116,7 +116,7 @@ pub(super) fn job(entry: Entry) -> v1::Job {
     };
     v1::Job {
         id: entry.id,
-        kind: entry.kind.into(),
+        kind: entry.kind as i32,
         brain: entry.brain,
         state: state.into(),
         start_time: Some(time(entry.started)),
@@ -126,8 +126,8 @@ pub(super) fn job(entry: Entry) -> v1::Job {
 }
 
 /// What came of a scheduled job, as subscribers are told.
-pub(super) fn job_told(brain: &str, told: JobTold) -> v1::Job {
-    job(Entry {
+pub(super) fn job_told(brain: &str, told: JobReport) -> v1::Job {
+    job(JobEntry {
         id: 0,
         kind: told.kind,
         brain: brain.to_owned(),
@@ -136,8 +136,14 @@ pub(super) fn job_told(brain: &str, told: JobTold) -> v1::Job {
     })
 }
 
+/// The kind of job that a request names.
+pub(super) fn job_kind(kind: v1::JobKind) -> Result<JobKind> {
+    let job = kind.as_str_name();
+    Ok(JobKind::by_name(job).ok_or(amem_engine::Error::NotScheduled { job })?)
+}
+
 /// A job that follows the clock.
-pub(super) fn scheduled(entry: Scheduled) -> v1::ScheduledJob {
+pub(super) fn scheduled(entry: ScheduledJob) -> v1::ScheduledJob {
     let (message, failed) = match entry.outcome {
         None => (String::new(), false),
         Some(Ok(what)) => (what, false),
@@ -145,7 +151,7 @@ pub(super) fn scheduled(entry: Scheduled) -> v1::ScheduledJob {
     };
     v1::ScheduledJob {
         brain: entry.brain,
-        kind: entry.kind.into(),
+        kind: entry.kind as i32,
         schedule: entry.schedule.to_string(),
         last_time: entry.last.map(timestamp),
         message,
@@ -172,4 +178,20 @@ fn micros(micros: u64) -> Duration {
 pub(super) fn time(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     timestamp(Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_jobs_have_the_names_and_numbers_of_the_wire() {
+        for kind in JobKind::ALL {
+            let wire = v1::JobKind::from_str_name(kind.name()).unwrap();
+            assert_eq!(wire as i32, kind as i32);
+            assert_eq!(job_kind(wire).unwrap(), kind);
+        }
+        assert!(v1::JobKind::try_from(JobKind::ALL.len() as i32 + 1).is_err());
+        assert!(job_kind(v1::JobKind::Unspecified).is_err());
+    }
 }

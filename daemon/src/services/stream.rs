@@ -21,12 +21,15 @@ use super::sending::{Gone, Outgoing};
 use crate::access::Caller;
 use crate::convert::{Asks, Says};
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
-use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
-use crate::writer::Written;
+use amem_engine::CommitAnswer;
+use amem_engine::OpenBrain;
 
 /// A batch that is with the writer, or why it is not.
-type Sent = Result<(Arc<OpenBrain>, oneshot::Receiver<Result<Written>>)>;
+type Sent = Result<(
+    Arc<OpenBrain>,
+    oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
+)>;
 
 /// The answers to a stream of batches.
 pub(super) fn ingest(
@@ -113,7 +116,7 @@ async fn one(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest)
     let bytes = batch.encoded_len();
     let (name, request) = batch.into_request(&caller.principal)?;
     let brain = daemon.brains.get(caller, &name).await?;
-    let answered = brain.write_when_free(request, bytes).await?;
+    let answered = brain.commit_when_free(request, bytes).await?;
     Ok((brain, answered))
 }
 
@@ -137,8 +140,9 @@ async fn answer_all(
             Err(refusal) => Err(refusal),
             Ok((brain, answered)) => answered
                 .await
-                .unwrap_or_else(|_| Err(Refusal::outcome_unknown()))
-                .map(|written| ingested(&brain, &written)),
+                .unwrap_or_else(|_| Err(amem_engine::Error::outcome_unknown()))
+                .map(|written| ingested(&brain, &written))
+                .map_err(Refusal::from),
         };
         let result = match outcome {
             Ok(done) => Outcome::Done(done),

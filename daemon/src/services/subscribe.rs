@@ -22,10 +22,10 @@ use super::sending::Outgoing;
 use super::{Daemon, status};
 use crate::access::Caller;
 use crate::convert::{Only, Says, Telling, Told, standing};
-use crate::figures::Follower;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
-use crate::open_brain::{JobTold, OpenBrain};
 use crate::refusal::{Refusal, Result};
+use amem_engine::Subscription;
+use amem_engine::{JobReport, OpenBrain};
 
 /// The commits that a request asks for, from its moment on.
 pub(super) async fn follow(
@@ -43,7 +43,7 @@ pub(super) async fn follow(
     let (follower, newest) = brain.subscribe(from)?;
     let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
     let following = Following {
-        jobs: request.include_jobs.then(|| brain.hear_jobs()),
+        jobs: request.include_jobs.then(|| brain.subscribe_jobs()),
         brain,
         from,
         follower,
@@ -114,7 +114,7 @@ struct Following {
     brain: Arc<OpenBrain>,
     /// All up to here has been sent.
     from: Lsn,
-    follower: Follower,
+    follower: Subscription,
     told: Arc<Told>,
     newest: watch::Receiver<Lsn>,
     /// How long nothing is sent before it says where it stands.
@@ -126,7 +126,7 @@ struct Following {
     /// What was looked at since others had their turn.
     looked_at: usize,
     /// What comes of jobs, if that is asked for.
-    jobs: Option<broadcast::Receiver<JobTold>>,
+    jobs: Option<broadcast::Receiver<JobReport>>,
     /// Turns of subscriptions that go through commits.
     turns: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
@@ -165,7 +165,7 @@ impl Following {
     }
 
     /// Tells of a job, after the commits that it made.
-    async fn send_job(&mut self, told: JobTold) -> Result<()> {
+    async fn send_job(&mut self, told: JobReport) -> Result<()> {
         while self.send_next().await? {}
         let mut message = self.standing()?;
         message.job = Some(status::job_told(&self.brain.name, told));
@@ -263,7 +263,7 @@ impl Following {
 }
 
 /// The next job that has ended; never, if nobody asked.
-async fn hear(jobs: &mut Option<broadcast::Receiver<JobTold>>) -> JobTold {
+async fn hear(jobs: &mut Option<broadcast::Receiver<JobReport>>) -> JobReport {
     while let Some(told) = jobs {
         match told.recv().await {
             Ok(told) => return told,

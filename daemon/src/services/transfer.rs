@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_doctor::verify;
+use amem_engine::JobKind;
 use amem_format::event::Graph;
 use amem_format::journal::head::PAGE;
 use amem_format::view::View;
 use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_proto::v1;
-use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;
 use amem_store::{Imported, Incoming};
 use tokio::time::timeout;
@@ -25,13 +25,13 @@ use super::Daemon;
 use super::sending::Outgoing;
 use crate::access::Caller;
 use crate::brains::{blocking, to_its_end};
+use crate::call_pool::CallPoolOf;
 use crate::convert::moment;
-use crate::heavy::HeavyOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
-use crate::open_brain::OpenBrain;
-use crate::panics::{Panicked, caught};
 use crate::refusal::{Refusal, Result};
-use crate::words::plural;
+use amem_engine::OpenBrain;
+use amem_engine::plural;
+use amem_engine::{Panicked, caught};
 
 type Sending = Outgoing<v1::ExportBrainResponse>;
 
@@ -239,7 +239,7 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
 async fn send_compatible(
     view: View,
     beside: &Path,
-    scans: HeavyOf<'_>,
+    scans: CallPoolOf<'_>,
     to: &Sending,
 ) -> Result<u64> {
     let path = beside.to_owned();

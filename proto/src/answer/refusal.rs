@@ -69,7 +69,13 @@ impl std::error::Error for Refusal {}
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        let (code, reason) = match &error {
+        Self::from(&error)
+    }
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        let (code, reason) = match error {
             Error::Io { .. } => (Code::Unavailable, "IO"),
             Error::Magic { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
             Error::Version { .. } => (Code::FailedPrecondition, "VERSION"),

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use amem_client::{Client, v1};
+use amem_engine::limits::{GROUP_REQUESTS_MAX, OPEN_AGAIN_AFTER, QUEUE_REQUESTS_MAX};
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
 use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
-use amemd::limits::{GROUP_REQUESTS_MAX, OPEN_AGAIN_AFTER, QUEUE_REQUESTS_MAX};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};

@@ -84,7 +84,7 @@ async fn a_daemon_knows_when_jobs_ran_last_before_it_was_started() {
     set(&client, r#"{"jobs":{"checkpoint":"weekly sun 03:00"}}"#).await;
     let said = run(&client, v1::JobKind::Checkpoint).await.unwrap();
     let last = job(&client, v1::JobKind::Checkpoint).await;
-    assert!(said.contains("are folded into generation"), "{said}");
+    assert!(said.contains("are in the base of generation"), "{said}");
     assert!(daemon.stop().success());
     for is_whole in [true, false] {
         if !is_whole {

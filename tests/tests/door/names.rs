@@ -256,7 +256,7 @@ async fn an_erasure_that_a_file_of_another_brain_may_hinder_is_refused_without_i
     file.set_len(bytes.len() as u64 + JOURNAL_BYTES).unwrap();
     drop(file);
     fs::rename(&copy, &veiled).unwrap();
-    daemon.says("it is kept as a conflict");
+    daemon.says("it is quarantined as a conflict");
 
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
     refused_without_name(&mut memory, &token).await;

@@ -186,10 +186,10 @@ pub(crate) fn disturb(daemon: &Daemon) {
     let copy = daemon.place.path("copy");
     fs::copy(at(MINE), &copy).unwrap();
     fs::rename(&copy, at(VEILED)).unwrap();
-    daemon.says("it is kept as a conflict");
+    daemon.says("it is quarantined as a conflict");
     fs::write(daemon.place.path("x"), "no brain").unwrap();
     fs::rename(daemon.place.path("x"), at("veiled-and-broken")).unwrap();
-    daemon.says("not adopted");
+    daemon.says("rejected");
 }
 
 #[tokio::test]

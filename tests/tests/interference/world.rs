@@ -160,7 +160,8 @@ impl World {
     pub(crate) fn told_of_modes(&self) -> Vec<String> {
         let log = self.running.log();
         let lines = log.lines();
-        let lines = lines.filter(|line| line.contains("did not give the brain's file this mode"));
+        let lines = lines
+            .filter(|line| line.contains("another program changed the mode of the brain's file"));
         lines.map(str::to_owned).collect()
     }
 

@@ -1,9 +1,11 @@
 //! Which crate may know which: what a crate must not know, it does not list.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 10] = [
+const CRATES: [(&str, &str, &[&str]); 11] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -16,6 +18,17 @@ const CRATES: [(&str, &str, &[&str]); 10] = [
         "crates/store",
         "amem-store",
         &["amem-format", "amem-query", "amem-interop", "amem-doctor"],
+    ),
+    (
+        "crates/engine",
+        "amem-engine",
+        &[
+            "amem-format",
+            "amem-query",
+            "amem-interop",
+            "amem-doctor",
+            "amem-store",
+        ],
     ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
@@ -33,6 +46,7 @@ const CRATES: [(&str, &str, &[&str]); 10] = [
             "amem-interop",
             "amem-doctor",
             "amem-store",
+            "amem-engine",
             "amem-proto",
             "amem-traces",
         ],
@@ -142,6 +156,56 @@ fn bytes_and_durability_know_no_network() {
     none(out);
 }
 
+/// What speaks a protocol: not for the engine, which waits and has threads, and knows no messages.
+const PROTOCOLS: [&str; 13] = [
+    "amem-proto",
+    "h2",
+    "http",
+    "http-body",
+    "hyper",
+    "hyper-util",
+    "prost",
+    "prost-types",
+    "tokio-rustls",
+    "tonic",
+    "tonic-health",
+    "tonic-prost",
+    "tower",
+];
+
+/// The packages that a crate is built of, for its own code and not for its tests: those that it lists, and those that
+/// they list, according to Cargo.lock.
+fn tree_of(package: &str) -> BTreeSet<String> {
+    let lock = file("Cargo.lock").text;
+    let mut listed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for part in lock.split("[[package]]") {
+        let name = part.lines().find_map(|line| line.strip_prefix("name = "));
+        let Some(name) = name else { continue };
+        let known = listed.entry(name.trim_matches('"')).or_default();
+        let names = part.lines().filter(|line| line.starts_with(" \""));
+        known.extend(names.filter_map(|line| line.split(['"', ' ']).find(|word| !word.is_empty())));
+    }
+    let (mut found, mut next) = (BTreeSet::new(), vec![package]);
+    while let Some(name) = next.pop() {
+        if found.insert(name.to_owned()) {
+            next.extend(listed.get(name).into_iter().flatten());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_engine_knows_no_protocol_at_any_depth() {
+    let tree = tree_of("amem-engine");
+    assert!(tree.contains("tokio") && tree.contains("amem-store"));
+    let found = PROTOCOLS.iter().filter(|package| tree.contains(**package));
+    none(
+        found
+            .map(|package| format!("amem-engine must not depend on {package}"))
+            .collect(),
+    );
+}
+
 #[test]
 fn nothing_that_owns_a_brain_connects_out() {
     let ways = [
@@ -162,6 +226,7 @@ fn nothing_that_owns_a_brain_connects_out() {
             "crates/interop/src/",
             "crates/doctor/src/",
             "crates/store/src/",
+            "crates/engine/src/",
             "daemon/src/",
         ];
         if !file.is_rust() || !owner.iter().any(|o| file.path.starts_with(o)) {

@@ -9,36 +9,31 @@ use amem_store::{Create, Folder, Mutation};
 use tokio_stream::StreamExt;
 
 use super::*;
-use crate::brains::Brains;
 use crate::config::{Config, Flags};
 use crate::control::Control;
-use crate::figures::Figures;
-use crate::health::Health;
-use crate::jobs::Jobs;
-use crate::writer::Written;
+use amem_engine::CommitAnswer;
+use amem_engine::Engine;
 
 type Messages = ReceiverStream<Result<v1::SubscribeResponse, Status>>;
 
 async fn brain(path: &Path) -> Arc<OpenBrain> {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    let health = Health::new();
-    let (jobs, figures) = (Jobs::default(), Figures::new());
-    let brains = Brains::new(folder, path.to_owned(), health, jobs, figures);
-    brains.create("b", Create::default()).await.unwrap()
+    let engine = Engine::new(folder, path.to_owned(), Arc::new(()));
+    engine.create("b", Create::default()).await.unwrap()
 }
 
 async fn ingest(
     brain: &OpenBrain,
     events: usize,
-) -> tokio::sync::oneshot::Receiver<Result<Written>> {
+) -> tokio::sync::oneshot::Receiver<amem_engine::Result<CommitAnswer>> {
     let fact = NewEvent::new(EventType::FACT, "it is so");
     let ingest = Mutation::Ingest(Ingest {
         events: vec![fact; events],
         ..Ingest::default()
     });
     let request = amem_store::mutation::Request::new(ingest).by("a test", "a test");
-    brain.write_when_free(request, 0).await.unwrap()
+    brain.commit_when_free(request, 0).await.unwrap()
 }
 
 fn first_commit(brain: &OpenBrain) -> Lsn {

@@ -1,0 +1,134 @@
+//! What the writer of an open brain shares with its readers: the newest view, and how the brain is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use amem_format::Lsn;
+use amem_format::brain::Brain;
+use amem_format::view::View;
+use amem_store::disk::FileId;
+use amem_store::{Held, Store};
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use crate::metrics::BrainMetrics;
+use crate::replaced_files::ReplacedFiles;
+use crate::touches::Touches;
+
+/// The shared state of one open brain.
+#[derive(Debug)]
+pub(crate) struct BrainState {
+    brain: ArcSwap<Brain>,
+    poison: Mutex<Option<String>>,
+    closed: AtomicBool,
+    /// The file of the generation that is written.
+    file: Mutex<Held>,
+    /// The newest commit that views have.
+    newest: watch::Sender<Lsn>,
+    /// The replaced files of all brains of the folder.
+    pub(crate) replaced: Arc<ReplacedFiles>,
+    pub(crate) metrics: Arc<BrainMetrics>,
+    pub(crate) touches: Touches,
+    /// Bytes of frames in the journal.
+    pub(crate) journal_bytes: AtomicU64,
+    /// True while a checkpoint is being built.
+    pub(crate) checkpointing: AtomicBool,
+}
+
+impl BrainState {
+    pub(crate) fn new(
+        store: &Store,
+        metrics: Arc<BrainMetrics>,
+        replaced: Arc<ReplacedFiles>,
+    ) -> Self {
+        Self {
+            brain: ArcSwap::new(store.brain().clone()),
+            file: Mutex::new(store.held()),
+            poison: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            newest: watch::Sender::new(store.view().lsn()),
+            replaced,
+            metrics,
+            touches: Touches::default(),
+            journal_bytes: AtomicU64::new(store.journal_bytes()),
+            checkpointing: AtomicBool::new(false),
+        }
+    }
+
+    /// A view of every commit that was answered.
+    pub(crate) fn view(&self) -> View {
+        self.brain.load_full().view()
+    }
+
+    /// Publishes what the store has: views that begin from now on see it.
+    pub(crate) fn publish(&self, store: &Store) {
+        if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
+            let before = self.brain.swap(store.brain().clone());
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let file = std::mem::replace(&mut *file, store.held());
+            // A brain that was recovered may go on in its file.
+            if file.id() != store.held().id() {
+                self.replaced.add(&before, file);
+            }
+        }
+        self.journal_bytes
+            .store(store.journal_bytes(), Ordering::Relaxed);
+        let lsn = store.view().lsn();
+        self.newest.send_if_modified(|newest| {
+            let is_new = *newest != lsn;
+            *newest = lsn;
+            is_new
+        });
+    }
+
+    /// Follows the newest LSN; notified once more when the brain is closed.
+    pub(crate) fn newest(&self) -> watch::Receiver<Lsn> {
+        self.newest.subscribe()
+    }
+
+    /// The open file, which outlives its name.
+    pub(crate) fn held(&self) -> Held {
+        self.file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Which file it is.
+    pub(crate) fn file(&self) -> FileId {
+        self.held().id()
+    }
+
+    /// Why nothing is written; none if the brain is healthy.
+    pub(crate) fn poisoned(&self) -> Option<String> {
+        self.poison
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn poison(&self, why: &str) {
+        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
+    }
+
+    /// Writes are accepted again.
+    pub(crate) fn clear_poison(&self) {
+        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Marks the brain as closed: its writer is gone or about to go, and the next caller opens the brain again.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        // Subscriptions learn that no commit follows.
+        self.newest.send_modify(|_| {});
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+/// Bytes of a generation before its journal.
+pub fn base_bytes(brain: &Brain) -> u64 {
+    brain.base().journal().unwrap_or(brain.mapped())
+}

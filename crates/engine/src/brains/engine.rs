@@ -1,0 +1,122 @@
+//! The engine: what the brains of one folder share.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use amem_store::Folder;
+use amem_store::adoption::Original;
+use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
+
+use super::known_brains::KnownBrains;
+use super::problems::Problems;
+use crate::health::BrainHealth;
+use crate::jobs::Jobs;
+use crate::limits::{ASKED_MAX, OPENINGS_MAX};
+use crate::metrics::EngineMetrics;
+use crate::open_brain::OpenBrain;
+use crate::replaced_files::ReplacedFiles;
+
+/// The slot of one brain: empty while it is closed, locked while it is opened or closed.
+pub(super) type BrainSlot = Arc<tokio::sync::Mutex<Option<Arc<OpenBrain>>>>;
+/// A locked slot.
+pub(super) type SlotGuard = OwnedMutexGuard<Option<Arc<OpenBrain>>>;
+/// Files that became brains, by brain, and when each is checked for the last time.
+pub(super) type Originals = HashMap<String, (Instant, Original)>;
+
+/// The brains of one folder; all clones are the same.
+#[derive(Debug, Clone)]
+pub struct Engine(pub(super) Arc<Inner>);
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) folder: Folder,
+    pub(super) path: PathBuf,
+    pub(super) health: Arc<dyn BrainHealth>,
+    pub(super) jobs: Jobs,
+    pub(super) metrics: EngineMetrics,
+    pub(super) replaced: Arc<ReplacedFiles>,
+    slots: Mutex<HashMap<String, BrainSlot>>,
+    problems: Mutex<Problems>,
+    /// File names that are not text, escaped.
+    pub(super) unreadable_names: Mutex<BTreeSet<String>>,
+    /// Bounds how many brains are opened at a time.
+    pub(super) openings: Semaphore,
+    pub(super) known: KnownBrains,
+    originals: Mutex<Originals>,
+    /// Held while an original is removed.
+    pub(super) finalising: tokio::sync::Mutex<()>,
+    /// Names that callers ask for and that are not brains yet.
+    pub(super) asked: (
+        mpsc::Sender<String>,
+        tokio::sync::Mutex<mpsc::Receiver<String>>,
+    ),
+    /// How many names were worked on; waiters for a name are notified by it.
+    pub(super) worked_on: watch::Sender<u64>,
+}
+
+impl Engine {
+    /// An engine for a folder, which stands at `path`.
+    pub fn new(folder: Folder, path: PathBuf, health: Arc<dyn BrainHealth>) -> Self {
+        let (asked, names) = mpsc::channel(ASKED_MAX);
+        Self(Arc::new(Inner {
+            folder,
+            path,
+            health,
+            jobs: Jobs::default(),
+            metrics: EngineMetrics::default(),
+            replaced: Arc::default(),
+            slots: Mutex::default(),
+            problems: Mutex::default(),
+            unreadable_names: Mutex::default(),
+            openings: Semaphore::new(OPENINGS_MAX),
+            known: KnownBrains::default(),
+            originals: Mutex::default(),
+            finalising: tokio::sync::Mutex::default(),
+            asked: (asked, tokio::sync::Mutex::new(names)),
+            worked_on: watch::Sender::new(0),
+        }))
+    }
+
+    /// The folder's path.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Folder {
+        &self.0.folder
+    }
+
+    /// Long work of its brains.
+    pub fn jobs(&self) -> &Jobs {
+        &self.0.jobs
+    }
+
+    /// Its metrics and those of its brains.
+    pub fn metrics(&self) -> &EngineMetrics {
+        &self.0.metrics
+    }
+
+    /// Files of brains that were replaced.
+    pub fn replaced(&self) -> &Arc<ReplacedFiles> {
+        &self.0.replaced
+    }
+
+    pub(super) fn slots(&self) -> MutexGuard<'_, HashMap<String, BrainSlot>> {
+        self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn originals(&self) -> MutexGuard<'_, Originals> {
+        self.0
+            .originals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn problems(&self) -> MutexGuard<'_, Problems> {
+        let problems = self.0.problems.lock();
+        problems.unwrap_or_else(PoisonError::into_inner)
+    }
+}

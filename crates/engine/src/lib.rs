@@ -1,0 +1,56 @@
+//! A folder of open brains: what fact memory, the daemon and tests share.
+//!
+//! [`Engine`] opens brains; an [`OpenBrain`] gives views, commits requests and takes subscriptions; [`Schedules`] runs
+//! what brains do by the clock, and [`watch`] adopts files that appear in the folder. Callers of the blocking pool take
+//! turns by any key that tells them apart.
+//!
+//! Promises: an answered commit is durable, and every later view has it (P3, P4); a defect in one brain's writer stops
+//! no other brain. Not here: who may ask, protocols and the network.
+
+#![forbid(unsafe_code)]
+
+pub mod limits;
+
+mod brains;
+mod open_brain;
+mod schedules;
+mod watch;
+
+mod brain_state;
+mod checkpoints;
+mod commands;
+mod writer;
+
+mod blocking_pool;
+mod fair_queue;
+mod tasks;
+
+mod descriptors;
+mod file_holders;
+mod health;
+mod jobs;
+mod metrics;
+mod replaced_files;
+mod touches;
+
+mod error;
+mod text;
+
+pub use blocking_pool::{BlockingPool, BlockingThreads, CallerPool};
+pub use brain_state::base_bytes;
+pub use brains::{BrainIdentity, Engine, NamedProblem, Problem};
+pub use commands::CommitAnswer;
+pub use descriptors::raise_descriptor_limit;
+pub use error::{Error, Result};
+pub use file_holders::FileHolder;
+pub use health::{BrainHealth, Reported};
+pub use jobs::{JobCount, JobEntry, JobKind, Jobs, RunningJob};
+pub use metrics::{
+    BrainMetrics, EngineMetrics, Histogram, HistogramSnapshot, Metric, Subscription, TIME_BOUNDS,
+};
+pub use open_brain::{JobReport, OpenBrain};
+pub use replaced_files::{Release, ReplacedFiles};
+pub use schedules::{ScheduledJob, Schedules};
+pub use tasks::{Panicked, blocking, caught, run_to_end};
+pub use text::plural;
+pub use watch::watch;

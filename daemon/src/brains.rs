@@ -1,0 +1,156 @@
+//! The engine's brains as their callers see them.
+//!
+//! Promises: a caller gets no brain, nor a word of one, for which it has no role; asked for by name such a brain is
+//! answered as if it did not exist, and nothing is opened, checked or waited for. Every call gets its brains here.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use amem_engine::{Engine, Jobs, NamedProblem, OpenBrain, ReplacedFiles};
+use amem_store::{Create, Folder, Imported, Incoming};
+use tonic::Code;
+use uuid::Uuid;
+
+use crate::access::{Caller, Role};
+use crate::figures::Figures;
+use crate::refusal::{Refusal, Result};
+
+/// The brains of the folder; all clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Brains {
+    engine: Engine,
+    figures: Figures,
+}
+
+impl Brains {
+    pub(crate) fn new(engine: Engine, figures: Figures) -> Self {
+        Self { engine, figures }
+    }
+
+    /// The engine, for what the daemon does by itself: it asks for no rights.
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The daemon's own metrics.
+    pub(crate) fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.engine.path()
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        self.engine.folder()
+    }
+
+    pub(crate) fn jobs(&self) -> &Jobs {
+        self.engine.jobs()
+    }
+
+    pub(crate) fn replaced(&self) -> &Arc<ReplacedFiles> {
+        self.engine.replaced()
+    }
+
+    /// An open brain, for a caller that has the role for it which its call needs.
+    pub(crate) async fn get(&self, caller: &Caller, name: &str) -> Result<Arc<OpenBrain>> {
+        self.get_as(caller, name, caller.needs).await
+    }
+
+    /// The same for another role.
+    pub(crate) async fn get_as(
+        &self,
+        caller: &Caller,
+        name: &str,
+        role: Role,
+    ) -> Result<Arc<OpenBrain>> {
+        caller.check(name, role)?;
+        Ok(self.engine.open(name).await?)
+    }
+
+    /// Makes an empty brain and opens it.
+    pub(crate) async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
+        Ok(self.engine.create(name, options).await?)
+    }
+
+    /// Begins to receive a file of `bytes` for a brain.
+    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<Incoming> {
+        Ok(self.engine.receive(name, bytes).await?)
+    }
+
+    /// Removes a brain, if it is this instance.
+    pub(crate) async fn remove(
+        &self,
+        caller: &Caller,
+        name: &str,
+        instance: Uuid,
+    ) -> Result<Arc<OpenBrain>> {
+        let brain = self.get(caller, name).await?;
+        Ok(self.engine.remove(brain, instance).await?)
+    }
+
+    /// Makes a quarantined file the brain of a name; returns the name of the file that has what that brain was.
+    pub(crate) async fn replace_with_quarantined(
+        &self,
+        caller: &Caller,
+        name: &str,
+        file: &str,
+    ) -> Result<(Imported, Option<String>)> {
+        let brain = match self.get(caller, name).await {
+            Ok(brain) => Some(brain),
+            Err(refusal) if refusal.code == Code::NotFound => None,
+            Err(refusal) => return Err(refusal),
+        };
+        let replaced = self.engine.replace_with_quarantined(name, file, brain);
+        Ok(replaced.await?)
+    }
+
+    /// The names of the brains that a caller sees, open or not, in order, and how many files that it sees may yet become
+    /// brains.
+    pub(crate) async fn listed_for(&self, caller: &Caller) -> Result<(Vec<String>, u64)> {
+        Ok(self.engine.list(|name| caller.sees(name)).await?)
+    }
+
+    /// The open brains that a caller sees, by name.
+    pub(crate) fn open_for(&self, caller: &Caller) -> Vec<Arc<OpenBrain>> {
+        let mut open = self.engine.open_brains();
+        open.retain(|brain| caller.sees(&brain.name));
+        open
+    }
+
+    /// Of the names that a caller sees, how many brains can't be opened, and how many files were rejected.
+    pub(crate) fn problem_counts_for(&self, caller: &Caller) -> (u64, u64) {
+        self.engine.problem_counts(|name| caller.sees(name))
+    }
+
+    /// The first `most` of them, brains before files.
+    pub(crate) fn first_problems_for(&self, caller: &Caller, most: usize) -> Vec<NamedProblem> {
+        self.engine.first_problems(most, |name| caller.sees(name))
+    }
+
+    /// At most `most` of them whose names follow `after`, and whether there are more.
+    pub(crate) fn problem_page_for(
+        &self,
+        caller: &Caller,
+        after: &str,
+        most: usize,
+    ) -> (Vec<NamedProblem>, bool) {
+        let sees = |name: &str| caller.sees(name);
+        self.engine.problem_page(after, most, sees)
+    }
+}
+
+/// Runs work to its end, even if the caller stops waiting for it.
+pub(crate) async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    amem_engine::run_to_end(work).await?
+}
+
+/// Runs blocking work beside the calls.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    amem_engine::blocking(work).await.map_err(Refusal::from)
+}

@@ -1,0 +1,30 @@
+//! The engine's blocking pool for work of calls, which may be refused.
+
+use amem_engine::{BlockingPool, CallerPool};
+
+use crate::refusal::Result;
+
+/// A blocking pool for calls.
+#[derive(Debug, Clone)]
+pub(crate) struct CallPool(pub(crate) BlockingPool);
+
+/// The same on behalf of one caller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallPoolOf<'a>(CallerPool<'a>);
+
+impl CallPool {
+    /// On behalf of a caller, by its principal.
+    pub(crate) fn of<'a>(&'a self, caller: &'a str) -> CallPoolOf<'a> {
+        CallPoolOf(self.0.of(caller))
+    }
+}
+
+impl CallPoolOf<'_> {
+    /// Runs work when it is the caller's turn.
+    pub(crate) async fn run<T: Send + 'static>(
+        self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.0.run(work).await?
+    }
+}
