@@ -79,10 +79,10 @@ def import_conversation(programs, socket, folder, name, conversation):
         [programs / "amemctl", "import", "--json", "--format", "conversation", turns, "--brain", name, "--socket", socket],
         check=True, stdout=subprocess.PIPE)
     seconds = time.monotonic() - began
-    told = json.loads(answer.stdout)["data"]
-    if told["events"] != len(conversation["turns"]):
-        sys.exit(f"{name}: {len(conversation['turns'])} turns, but {told}")
-    print(f"  {name}: {told['events']} events, {told['sessions']} sessions, {told['edges']} edges, {seconds:.2f} s")
+    imported = json.loads(answer.stdout)["data"]
+    if imported["events"] != len(conversation["turns"]):
+        sys.exit(f"{name}: {len(conversation['turns'])} turns, but {imported}")
+    print(f"  {name}: {imported['events']} events, {imported['sessions']} sessions, {imported['edges']} edges, {seconds:.2f} s")
 
 
 def ask(programs, socket, folder, name, conversation, mode, run):
@@ -104,17 +104,17 @@ def judge(scorer, data, runs, goals):
     missed = 0
     print(f"\n{'R@10 in per cent':<24}{'questions':>10}{'found':>8}{'goal':>8}")
     for mode, line in zip(MODES, scored.stdout.splitlines()):
-        told = json.loads(line)
-        rows = {**told["categories"], "overall": told["overall"]}
+        score = json.loads(line)
+        rows = {**score["categories"], "overall": score["overall"]}
         for name, row in rows.items():
             found, goal = 100 * row["R@10"], goals.get(mode, {}).get(name)
             verdict = "" if goal is None else "met" if found >= goal else "MISSED"
             missed += verdict == "MISSED"
             goal = "-" if goal is None else f"{goal:.1f}"
             print(f"{mode:<10}{ROWS.get(name, name):<14}{row['n']:>10}{found:>8.1f}{goal:>8}  {verdict}".rstrip())
-        if told["unanswered"] or told["unknown_ids"]:
-            sys.exit(f"{mode}: {told['unanswered']} questions unanswered, {told['unknown_ids']} unknown ids")
-        print(f"{mode:<10}{told['ms']['mean']:.2f} ms a question, 95 of 100 within {told['ms']['p95']:.2f}")
+        if score["unanswered"] or score["unknown_ids"]:
+            sys.exit(f"{mode}: {score['unanswered']} questions unanswered, {score['unknown_ids']} unknown ids")
+        print(f"{mode:<10}{score['ms']['mean']:.2f} ms a question, 95 of 100 within {score['ms']['p95']:.2f}")
     return missed
 
 
