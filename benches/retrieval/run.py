@@ -1,15 +1,14 @@
-"""Asks every question of the retrieval data, scores what is found, and says whether the goals are met.
+"""Sends every question of the retrieval data, scores the hits, and checks the goals.
 
     run.py [--shared FOLDER] [--data FILE] [--bin FOLDER] [--keep FOLDER] [eval options, --ci for instance]
 
-This one command does all: it builds `amemd`, `amemctl` and `amem-benches` unless --bin says where they are, makes each
-conversation a brain of a daemon that is started for this, through `amemctl import`, and puts the questions by
-`amem-benches ask`: to the daemon's search, and to words alone and vectors alone. The scorer, `retrieval_eval.py`, and
-the data are not part of the project: they are in the folder `data` of FOLDER, which AMEM_SHARED names unless --shared
-does. With eval options, the scorer prints its own tables behind.
+It builds `amemd`, `amemctl` and `amem-benches` unless --bin names their folder, imports each conversation into a brain of a
+private daemon with `amemctl import`, and sends the questions with `amem-benches ask`: to the daemon's search, to words alone
+and to vectors alone. The scorer, `retrieval_eval.py`, and the data are not part of the project: they are in the folder `data`
+of FOLDER; without --shared, AMEM_SHARED names it. With eval options, the scorer also prints its own tables.
 
 Exit codes: 0 if every goal is met, or there is no data ("SKIPPED: …"); 1 if one is missed, or something fails. Goals are
-those of the default data; of other data only the numbers are told.
+those of the default data; for other data only the numbers are printed.
 """
 import argparse
 import json
@@ -26,7 +25,7 @@ import to_jsonl
 MODES = ("search", "text", "similar")
 PATIENCE_SECS = 10
 DATA = "locomo-dev.json"
-# R@10 in per cent, at least; the conversations' README says where they are from.
+# Minimum R@10 in per cent; the conversations' README names their source.
 GOALS = {
     "search": {"overall": 68.0, "1": 39.2, "2": 74.4, "3": 32.1, "4": 77.0},
     "text": {"overall": 60.6},
@@ -46,13 +45,13 @@ def arguments():
 
 
 def build():
-    """Builds the programs; gives their folder."""
+    """Builds the programs; returns their folder."""
     ours = pathlib.Path(__file__).resolve().parents[2]
     packages = [word for package in ("amemd", "amemctl", "amem-benches") for word in ("-p", package)]
     built = subprocess.run(["cargo", "build", "--release", "--quiet", *packages], cwd=ours, check=False)
     if built.returncode != 0:
         sys.exit("the programs can't be built: see above")
-    # Cargo takes a relative folder from where it runs.
+    # Cargo resolves a relative folder from its working directory.
     return ours / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
 
 
@@ -72,7 +71,7 @@ def start(programs, folder):
 
 
 def import_conversation(programs, socket, folder, name, conversation):
-    """Makes a brain of a conversation; gives the seconds that took."""
+    """Imports a conversation into a brain; returns the seconds."""
     turns = folder / "turns.jsonl"
     turns.write_text("\n".join(to_jsonl.turns(conversation, name)), encoding="utf-8")
     began = time.monotonic()
@@ -80,10 +79,10 @@ def import_conversation(programs, socket, folder, name, conversation):
         [programs / "amemctl", "import", "--json", "--format", "conversation", turns, "--brain", name, "--socket", socket],
         check=True, stdout=subprocess.PIPE)
     seconds = time.monotonic() - began
-    told = json.loads(answer.stdout)["data"]
-    if told["events"] != len(conversation["turns"]):
-        sys.exit(f"{name}: {len(conversation['turns'])} turns, but {told}")
-    print(f"  {name}: {told['events']} events, {told['sessions']} sessions, {told['edges']} edges, {seconds:.2f} s")
+    imported = json.loads(answer.stdout)["data"]
+    if imported["events"] != len(conversation["turns"]):
+        sys.exit(f"{name}: {len(conversation['turns'])} turns, but {imported}")
+    print(f"  {name}: {imported['events']} events, {imported['sessions']} sessions, {imported['edges']} edges, {seconds:.2f} s")
 
 
 def ask(programs, socket, folder, name, conversation, mode, run):
@@ -100,22 +99,22 @@ def ask(programs, socket, folder, name, conversation, mode, run):
 
 
 def judge(scorer, data, runs, goals):
-    """Prints R@10 of every run by category, each line with its verdict; gives how many goals were missed."""
+    """Prints R@10 of every run by category, each line with its verdict; returns the number of missed goals."""
     scored = subprocess.run([sys.executable, scorer, data, *runs, "--json"], check=True, stdout=subprocess.PIPE)
     missed = 0
     print(f"\n{'R@10 in per cent':<24}{'questions':>10}{'found':>8}{'goal':>8}")
     for mode, line in zip(MODES, scored.stdout.splitlines()):
-        told = json.loads(line)
-        rows = {**told["categories"], "overall": told["overall"]}
+        score = json.loads(line)
+        rows = {**score["categories"], "overall": score["overall"]}
         for name, row in rows.items():
             found, goal = 100 * row["R@10"], goals.get(mode, {}).get(name)
             verdict = "" if goal is None else "met" if found >= goal else "MISSED"
             missed += verdict == "MISSED"
             goal = "-" if goal is None else f"{goal:.1f}"
             print(f"{mode:<10}{ROWS.get(name, name):<14}{row['n']:>10}{found:>8.1f}{goal:>8}  {verdict}".rstrip())
-        if told["unanswered"] or told["unknown_ids"]:
-            sys.exit(f"{mode}: {told['unanswered']} questions unanswered, {told['unknown_ids']} unknown ids")
-        print(f"{mode:<10}{told['ms']['mean']:.2f} ms a question, 95 of 100 within {told['ms']['p95']:.2f}")
+        if score["unanswered"] or score["unknown_ids"]:
+            sys.exit(f"{mode}: {score['unanswered']} questions unanswered, {score['unknown_ids']} unknown ids")
+        print(f"{mode:<10}{score['ms']['mean']:.2f} ms a question, 95 of 100 within {score['ms']['p95']:.2f}")
     return missed
 
 

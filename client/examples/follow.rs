@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut seen = 0;
     while began.elapsed().as_secs_f64() < seconds {
-        // One atomic load if nothing is new; every commit that anybody was answered is in it.
+        // One atomic load if nothing is new; every acknowledged commit is in it.
         let view = reader.view()?;
         for id in (seen..view.nodes()).map(NodeId) {
             let event = view.node(id)?;

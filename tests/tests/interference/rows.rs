@@ -58,21 +58,21 @@ impl Row {
         let Self { tool, script, .. } = self;
         let done = if self.succeeds { "done" } else { "refused" };
         let becomes = match self.becomes {
-            Becomes::Same => "goes on, same file | follows | the same brain",
+            Becomes::Same => "continues, same file | follows | the same brain",
             Becomes::Exposed => {
-                "goes on, same file; the log tells of its mode, which the next checkpoint puts right | follows | the same brain"
+                "continues, same file; the log reports its mode, which the next checkpoint restores | follows | the same brain"
             }
             Becomes::Kept => {
-                "goes on in a new file; the other is kept as a conflict | follows | a whole brain: its own old file"
+                "continues in a new file; the other is quarantined as a conflict | follows | a whole brain: its own old file"
             }
             Becomes::KeptOrSaved => {
-                "as `mv`; but if a commit falls between its removal of the file and the new one, as `rm`, and the other file becomes a brain | follows, or shows what it has, or says that it was replaced if a checkpoint came before | a whole brain: its own old file"
+                "as `mv`; but if a commit falls between its removal of the file and the new one, as `rm`, and the other file becomes a brain | follows, or shows the old content, or reports the replacement if a checkpoint came before | a whole brain: its own old file"
             }
             Becomes::Saved => {
-                "saved in `.amemd/recovered`, its name is free | shows what it has, or says that it was replaced if a checkpoint came before | a whole brain: its own old file"
+                "saved in `.amemd/recovered`, its name is free | shows the old content, or reports the replacement if a checkpoint came before | a whole brain: its own old file"
             }
             Becomes::Stray => {
-                "goes on, same file; the second name is told of, and is a brain of its own after the next checkpoint | follows | the same brain"
+                "continues, same file; the second name is reported, and is a separate brain after the next checkpoint | follows | the same brain"
             }
         };
         format!("| {tool} | `{script}` | {done} | {becomes} |")

@@ -7,7 +7,7 @@ import { DamagedFile } from '../errors';
 import { FLAG, type Base, type Tie, type Value } from './base';
 import { EDGES_MAX, NODES_MAX, type File } from './file';
 import type { Transaction } from './journal';
-import { isOnlyOrigin, operations, type NewEvent, type Op, type Place } from './ops';
+import { isOnlyOrigin, operations, type NewEvent, type Op, type ByteRange } from './ops';
 
 const DAY = 86_400_000_000;
 
@@ -22,8 +22,8 @@ export interface State {
   strength: number;
   runs: number;
   /** Undefined: as in the base. */
-  attributes: Place | null | undefined;
-  vector: Place | null | undefined;
+  attributes: ByteRange | null | undefined;
+  vector: ByteRange | null | undefined;
 }
 
 /** The times of a session that the journal has. */
@@ -76,14 +76,14 @@ export class Graph {
       this.position = position;
       const payload = file.read('operation', position, size);
       // True for attributes that an erased event may have.
-      const mayStay = (json: Place | null): boolean =>
+      const mayStay = (json: ByteRange | null): boolean =>
         json !== null && isOnlyOrigin(payload.subarray(json.at - position, json.at - position + json.size));
       for (const op of operations(payload, position)) this.applyOp(op, transaction.time, mayStay);
     }
     [this.lsn, this.time] = [transaction.lsn, transaction.time];
   }
 
-  private applyOp(op: Op, time: bigint, mayStay: (json: Place | null) => boolean): void {
+  private applyOp(op: Op, time: bigint, mayStay: (json: ByteRange | null) => boolean): void {
     switch (op.op) {
       case 'event': {
         const isErased = ((op.carried?.flags ?? 0) & FLAG.erased) !== 0;
@@ -157,7 +157,7 @@ export class Graph {
     this.kept(event.id).runs = this.decays.length;
   }
 
-  private checkVector(vector: Place | null): void {
+  private checkVector(vector: ByteRange | null): void {
     if (vector && vector.size !== 4 * this.base.dimension) {
       throw this.bad(`a vector of ${vector.size} bytes where one has ${4 * this.base.dimension}`);
     }

@@ -10,7 +10,7 @@ import { Cursor } from './file';
 export const ORIGIN = 'amem.origin';
 
 /** A range of bytes in the file. */
-export interface Place {
+export interface ByteRange {
   at: number;
   size: number;
 }
@@ -24,10 +24,10 @@ export interface NewEvent {
   created: bigint;
   confidence: number;
   decayRate: number;
-  text: Place;
+  text: ByteRange;
   eventTime: bigint | null;
-  attributes: Place | null;
-  vector: Place | null;
+  attributes: ByteRange | null;
+  vector: ByteRange | null;
   carried: { flags: number; accessCount: number; accessed: bigint; decayScore: number } | null;
 }
 
@@ -36,8 +36,8 @@ export type Op =
   | { op: 'link'; source: number; target: number; type: number; weight: number; created: bigint }
   | { op: 'unlink'; source: number; target: number; type: number }
   | { op: 'belief'; id: number; confidence: number; flags: number; decayRate: number }
-  | { op: 'attributes'; id: number; json: Place | null }
-  | { op: 'vector'; id: number; vector: Place | null }
+  | { op: 'attributes'; id: number; json: ByteRange | null }
+  | { op: 'vector'; id: number; vector: ByteRange | null }
   | { op: 'touch'; when: bigint; uses: { id: number; times: number }[] }
   | { op: 'decay'; when: bigint; rates: number[] }
   | { op: 'open-session'; session: number; when: bigint; key: string; agent: string }
@@ -48,13 +48,13 @@ export type Op =
   | { op: 'request' }
   | { op: 'erase'; id: number };
 
-function text(c: Cursor, sizeMax: number): Place {
+function text(c: Cursor, sizeMax: number): ByteRange {
   const before = c.position + 4;
   c.text(sizeMax);
   return { at: before, size: c.position - before };
 }
 
-function vector(c: Cursor): Place {
+function vector(c: Cursor): ByteRange {
   const size = c.u32();
   if (size % 4 !== 0 || size > 4 * limits.DIMENSION_MAX) throw c.bad(`a vector of ${size} bytes`);
   c.align(4);
@@ -63,7 +63,7 @@ function vector(c: Cursor): Place {
   return { at, size };
 }
 
-const some = (place: Place): Place | null => (place.size > 0 ? place : null);
+const some = (place: ByteRange): ByteRange | null => (place.size > 0 ? place : null);
 
 function event(c: Cursor): Op {
   const [id, type, has, session, created] = [c.id(), c.u8(), c.u8(), c.u32(), c.i64()];

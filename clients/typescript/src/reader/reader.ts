@@ -20,7 +20,7 @@ import { Base, FLAG } from './base';
 import { File, utf8 } from './file';
 import { Graph } from './graph';
 import * as journal from './journal';
-import { ORIGIN, type Place } from './ops';
+import { ORIGIN, type ByteRange } from './ops';
 import { resolve } from './resolve';
 
 /** Milliseconds between two checks of the path without a hint in the live page. */
@@ -315,7 +315,7 @@ export class Reader {
     return id < graph.base.nodes ? graph.base.text(graph.base.record(id)) : this.textAt(graph.event(id).text);
   }
 
-  private textAt({ at, size }: Place): string {
+  private textAt({ at, size }: ByteRange): string {
     return utf8(this.now.file.read('journal', at, size), 'journal', at);
   }
 

@@ -15,7 +15,7 @@ from . import _ops
 from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR, Base
 from ._bytes import EDGES_MAX, NODES_MAX, Buffer
 from ._journal import Frame, Transaction
-from ._ops import NewEvent, Place
+from ._ops import NewEvent, ByteRange
 
 DAY = 86_400_000_000
 #: (other end, type).
@@ -52,8 +52,8 @@ class State:
         #: Strength after the first `runs` decay runs of the journal.
         self.strength = strength
         self.runs = 0
-        self.attributes: Optional[Place] = None
-        self.vector: Optional[Place] = None
+        self.attributes: Optional[ByteRange] = None
+        self.vector: Optional[ByteRange] = None
         self.attributes_changed = False
         self.vector_changed = False
 
@@ -110,7 +110,7 @@ class Graph:
         self._position = frame.position
         payload = bytes(buffer[frame.position : frame.position + frame.size])
 
-        def may_stay(json: Optional[Place]) -> bool:
+        def may_stay(json: Optional[ByteRange]) -> bool:
             """True for attributes that an erased event may have."""
             at = json.at - frame.position if json else 0
             return json is not None and _ops.is_only_origin(payload[at : at + json.size])
@@ -175,7 +175,7 @@ class Graph:
         times.last_event = new.created
         self.state(new.id, keep=True).runs = len(self._decays)
 
-    def _check_vector(self, vector: Optional[Place]) -> None:
+    def _check_vector(self, vector: Optional[ByteRange]) -> None:
         if vector is not None and vector.size != 4 * self.base.dimension:
             raise self._bad(f"a vector of {vector.size} bytes where one has {4 * self.base.dimension}")
 

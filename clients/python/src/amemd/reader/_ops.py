@@ -16,7 +16,7 @@ from ._bytes import Cursor
 ORIGIN = "amem.origin"
 
 
-class Place(NamedTuple):
+class ByteRange(NamedTuple):
     """A range of bytes in the file."""
 
     at: int
@@ -37,10 +37,10 @@ class NewEvent(NamedTuple):
     created: int
     confidence: float
     decay_rate: float
-    text: Place
+    text: ByteRange
     event_time: Optional[int]
-    attributes: Optional[Place]
-    vector: Optional[Place]
+    attributes: Optional[ByteRange]
+    vector: Optional[ByteRange]
     carried: Optional[Carried]
 
 
@@ -67,12 +67,12 @@ class Belief(NamedTuple):
 
 class SetAttributes(NamedTuple):
     id: int
-    json: Optional[Place]
+    json: Optional[ByteRange]
 
 
 class SetVector(NamedTuple):
     id: int
-    vector: Optional[Place]
+    vector: Optional[ByteRange]
 
 
 class Touch(NamedTuple):
@@ -129,22 +129,22 @@ Op = Union[
 ]
 
 
-def _text(c: Cursor, size_max: int) -> Place:
+def _text(c: Cursor, size_max: int) -> ByteRange:
     at = c.position + 4
-    return Place(at, len(c.text(size_max).encode()))
+    return ByteRange(at, len(c.text(size_max).encode()))
 
 
-def _vector(c: Cursor) -> Place:
+def _vector(c: Cursor) -> ByteRange:
     size = c.u32()
     if size % 4 or size > 4 * limits.DIMENSION_MAX:
         raise c.bad(f"a vector of {size} bytes")
     c.align(4)
     at = c.position
     c.take(size)
-    return Place(at, size)
+    return ByteRange(at, size)
 
 
-def _some(place: Place) -> Optional[Place]:
+def _some(place: ByteRange) -> Optional[ByteRange]:
     return place if place.size else None
 
 

@@ -21,7 +21,7 @@ from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR
 from ._bytes import Buffer, utf8
 from ._graph import Graph
 from ._journal import Position
-from ._ops import ORIGIN, Place
+from ._ops import ORIGIN, ByteRange
 from ._resolve import resolve
 
 #: Seconds between two checks of the path without a hint in the live page.
@@ -336,7 +336,7 @@ class Reader:
             return graph.base.text(graph.base.record(id))
         return self._text_at(graph.events[id - graph.base.nodes].text)
 
-    def _text_at(self, place: Place) -> str:
+    def _text_at(self, place: ByteRange) -> str:
         return utf8(bytes(self._now.buffer[place.at : place.at + place.size]), "journal", place.at)
 
     def attributes(self, id: int) -> Dict[str, Any]:
