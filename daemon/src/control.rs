@@ -10,14 +10,13 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use tonic::Code;
 
-use crate::access::{Access, Role};
+use crate::auth::{Access, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
-use crate::folder::check_readers;
+use crate::log;
+use crate::os::folder::check_readers;
+use crate::os::notify;
 use crate::refusal::{self, Refusal};
-use crate::secrets::Secrets;
-use crate::tokens::Tokens;
-use crate::{log, notify};
 
 /// What may change while the daemon runs.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{Raw, Source};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use crate::trust::{self, Others};
+use crate::os::trust::{self, Others};
 
 type Values = BTreeMap<&'static str, (Raw, Source)>;
 

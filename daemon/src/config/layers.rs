@@ -17,7 +17,7 @@ use super::keys::{key, keys};
 use super::names::Names;
 use super::source::{Raw, Source};
 use super::{Setting, file};
-use crate::access::{Grants, Role};
+use crate::auth::{Grants, Role};
 use crate::error::{Error, Result};
 
 /// Looks up a variable.

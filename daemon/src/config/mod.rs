@@ -11,11 +11,13 @@ mod file;
 mod keys;
 mod layers;
 mod names;
+mod role;
 mod source;
 
 pub use bounds::Limits;
 pub use flags::Flags;
 pub(crate) use keys::{READERS, TRACES};
+pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};
 pub use source::Source;
 

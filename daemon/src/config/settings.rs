@@ -18,7 +18,7 @@ use super::keys::{BRAINS, READERS, TRACES};
 use super::layers::{Layers, config_folder};
 use super::names::Names;
 use super::source::Source;
-use crate::access::{Grants, Role};
+use crate::auth::{Grants, Role};
 use crate::error::{Error, Result};
 
 /// Looks up a variable of the environment.

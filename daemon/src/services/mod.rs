@@ -24,11 +24,11 @@ use crate::brains::Brains;
 use crate::config::READERS;
 use crate::control::{Control, Reloaded};
 use crate::heavy::{Heavy, Threads};
-use crate::latency::Latencies;
+use crate::ingress::latency::Latencies;
+use crate::ingress::quota::Shares;
 use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
 use crate::refusal::{Refusal, Result};
 use crate::schedules::Schedules;
-use crate::shares::Shares;
 
 /// What all calls have in common.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use crate::brains::Named;
 use crate::checkpoints::base_bytes;
 use crate::convert::{moment, timestamp};
 use crate::figures::Process;
+use crate::ingress::latency::Rpc;
 use crate::jobs::{Count, Entry};
-use crate::latency::Rpc;
 use crate::open_brain::{JobTold, OpenBrain};
 use crate::schedules::Entry as Scheduled;
 

@@ -1,0 +1,187 @@
+//! What makes TCP safe: the tokens, and the keys of TLS.
+//!
+//! Promises: a secret that others can read, and whatever others could write, is refused; no secret is ever shown.
+//! Not here: what a token is (`tokens`).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+use super::digest::Digest;
+use super::tokens::Tokens;
+use crate::config::{Config, Tls};
+use crate::error::{Error, Result};
+use crate::limits::PEM_BYTES_MAX;
+use crate::os::trust::{self, Others};
+
+/// The authority of callers' certificates: the bytes of its file.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Authority(Arc<Vec<u8>>);
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Authority of {} bytes", self.0.len())
+    }
+}
+
+/// TLS as it is in force.
+#[derive(Clone)]
+pub(crate) struct Keys {
+    /// For handshakes.
+    pub(crate) server: Arc<ServerConfig>,
+    /// Whose certificates callers must show, if they must.
+    pub(crate) authority: Option<Authority>,
+    /// The bytes it is made of, to see when they change.
+    pem: Vec<Vec<u8>>,
+}
+
+/// What callers by TCP must show, and what is shown to them.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets {
+    /// Those of which callers must show one, if they must.
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) keys: Option<Keys>,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (tokens, tls) = (self.tokens.is_some(), self.keys.is_some());
+        write!(out, "Secrets {{ tokens: {tokens}, tls: {tls} }}")
+    }
+}
+
+impl Secrets {
+    /// Reads what the configuration names.
+    pub(crate) fn load(config: &Config) -> Result<Self> {
+        let Some(tcp) = &config.tcp else {
+            return Ok(Self::default());
+        };
+        let keys = tcp.tls.as_ref().map(|tls| keys(config, tls)).transpose()?;
+        let tokens = tcp.tokens_file.as_deref().map(Tokens::load).transpose()?;
+        Ok(Self { tokens, keys })
+    }
+
+    /// What is to be told if nobody can come in by TCP: there is no token yet.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
+        nobody.then_some(
+            "TCP is on, and nobody can come in by it: there is no token yet; `amemctl token create NAME` makes one",
+        )
+    }
+
+    /// The settings behind which others stand than before.
+    pub(crate) fn changes(&self, before: &Self) -> Vec<&'static str> {
+        let mut out = Vec::new();
+        if self.tokens != before.tokens {
+            out.push("tcp.tokens_file");
+        }
+        let pem = |secrets: &Self| secrets.keys.as_ref().map(|keys| keys.pem.clone());
+        if pem(self) != pem(before) {
+            out.push("tcp.tls_certificate");
+        }
+        out
+    }
+}
+
+fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
+    let provider = Arc::new(ring::default_provider());
+    let mut pem = Vec::new();
+    let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
+    let bytes = read_pem(
+        config,
+        "tcp.tls_key",
+        &tls.key,
+        Others::GroupReads,
+        &mut pem,
+    )?;
+    let shown = tls.key.display();
+    let wrong = |why: String| config.wrong("tcp.tls_key", why);
+    let key = PrivateKeyDer::from_pem_slice(&bytes)
+        .map_err(|e| wrong(format!("{shown} has no key in PEM: {e}")))?;
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|e| wrong(e.to_string()))?;
+    let builder = match &tls.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(path) => {
+            let wrong = |why: String| config.wrong("tcp.tls_client_ca", why);
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates(config, "tcp.tls_client_ca", path, &mut pem)? {
+                roots
+                    .add(certificate)
+                    .map_err(|e| wrong(format!("{}: {e}", path.display())))?;
+            }
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+            let verifier = verifier.build().map_err(|e| wrong(e.to_string()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    // The last file that was read.
+    let authority = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
+    let mut server = builder
+        .with_single_cert(chain, key)
+        .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
+    server.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(Keys {
+        server: Arc::new(server),
+        authority: authority.map(|bytes| Authority(Arc::new(bytes))),
+        pem,
+    })
+}
+
+fn certificates(
+    config: &Config,
+    key: &'static str,
+    path: &Path,
+    pem: &mut Vec<Vec<u8>>,
+) -> Result<Vec<CertificateDer<'static>>> {
+    let bytes = read_pem(config, key, path, Others::Read, pem)?;
+    let wrong = |why: String| config.wrong(key, format!("{} {why}", path.display()));
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
+    match found.is_empty() {
+        true => Err(wrong("has no certificate in PEM".into())),
+        false => Ok(found),
+    }
+}
+
+fn read_pem(
+    config: &Config,
+    key: &'static str,
+    path: &Path,
+    others: Others,
+    pem: &mut Vec<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let failed = |e| Error::io("read", path, e);
+    let file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    trust::check(&meta, others)
+        .map_err(|why| config.wrong(key, format!("{}: {why}", path.display())))?;
+    let mut bytes = Vec::new();
+    file.take(PEM_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    // Half a list of authorities would be another list.
+    if bytes.len() as u64 > PEM_BYTES_MAX {
+        let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
+        return Err(config.wrong(key, why));
+    }
+    pem.push(bytes.clone());
+    Ok(bytes)
+}
+
+/// The name of a caller that showed a certificate: the first half of its SHA-256.
+pub(crate) fn certificate_name(certificate: &[u8]) -> Option<String> {
+    Some(format!("certificate:{}", Digest::of(certificate)?.half()))
+}
+
+#[cfg(test)]
+mod tests;

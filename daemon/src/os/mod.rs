@@ -1,0 +1,18 @@
+//! What the daemon needs of the operating system: users, files that it can trust, sockets, the service manager.
+
+pub(crate) mod users;
+
+pub(crate) mod trust;
+
+pub(crate) mod file_system;
+pub(crate) mod folder;
+
+mod inherited;
+pub(crate) mod socket;
+
+pub(crate) mod dumps;
+pub(crate) mod file_sizes;
+pub(crate) mod notify;
+
+pub use inherited::Lent;
+pub use socket::Socket;
