@@ -14,7 +14,6 @@ use crate::auth::{Access, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
 use crate::log;
-use crate::os::folder::check_readers;
 use crate::os::notify;
 use crate::refusal::{self, Refusal};
 
@@ -192,7 +191,7 @@ impl Control {
     fn try_reload(&self) -> Result<Reloaded> {
         let mut running = self.running();
         let config = running.config.again()?;
-        check_readers(&config)?;
+        config.check_readers()?;
         let secrets = load(&config)?;
         let before = self.live();
         let mut next = live(&config, secrets);

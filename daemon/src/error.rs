@@ -71,7 +71,7 @@ pub enum Error {
     Metrics(#[source] io::Error),
     /// The service manager lent something of no use.
     #[error("the service manager lent {what}: {why}")]
-    Lent {
+    InheritedSocket {
         /// What it lent.
         what: String,
         /// What is wrong with it, and what to do.

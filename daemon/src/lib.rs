@@ -50,6 +50,5 @@ pub use convert::{Asks, Says};
 pub use error::{Error, Result};
 pub use grpc::{decoded_bytes, http2};
 pub use ingress::Listeners;
-pub use os::folder::open_folder;
-pub use os::{Lent, Socket};
-pub use process::run;
+pub use os::{InheritedSockets, Socket};
+pub use process::{open_folder, run};

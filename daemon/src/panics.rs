@@ -4,11 +4,11 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-/// Something panicked: the hook for panics has told it.
+/// The work panicked; the panic hook has logged it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
-/// Goes on with something until it ends or panics. Whoever shares its state has to see to it afterwards.
+/// Runs work until it ends or panics. The caller must check state that the work shares before using it again.
 pub(crate) fn caught<T>(
     work: impl Future<Output = T>,
 ) -> impl Future<Output = Result<T, Panicked>> {

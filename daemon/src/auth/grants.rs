@@ -6,16 +6,8 @@ use std::fs;
 use amem_store::Readers;
 
 use super::{Rights, Role};
+use crate::config::Grants;
 use crate::os::users::{is_own, members};
-
-/// What others than our own user may do through the Unix socket.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Grants {
-    /// By user id.
-    pub users: BTreeMap<u32, Role>,
-    /// By group id.
-    pub groups: BTreeMap<u32, Role>,
-}
 
 /// The grants for a brain, or for all, with the members of each group.
 #[derive(Debug, Clone)]

@@ -14,12 +14,11 @@ mod tokens;
 
 mod digest;
 
-pub use crate::config::Role;
+pub use crate::config::{Grants, Role};
 pub(crate) use caller::Caller;
 pub(crate) use digest::Digest;
 pub(crate) use grants::Access;
-pub use grants::Grants;
 pub(crate) use rights::Rights;
-pub(crate) use secrets::{Authority, Secrets, certificate_name};
+pub(crate) use secrets::{ClientCa, Secrets, certificate_name};
 pub(crate) use tokens::Token;
 pub use tokens::Tokens;

@@ -23,11 +23,11 @@ use crate::os::trust::{self, Others};
 
 /// The authority of callers' certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Authority(Arc<Vec<u8>>);
+pub(crate) struct ClientCa(Arc<Vec<u8>>);
 
-impl std::fmt::Debug for Authority {
+impl std::fmt::Debug for ClientCa {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Authority of {} bytes", self.0.len())
+        write!(out, "ClientCa of {} bytes", self.0.len())
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Keys {
     /// For handshakes.
     pub(crate) server: Arc<ServerConfig>,
     /// Whose certificates callers must show, if they must.
-    pub(crate) authority: Option<Authority>,
+    pub(crate) client_ca: Option<ClientCa>,
     /// The bytes it is made of, to see when they change.
     pem: Vec<Vec<u8>>,
 }
@@ -125,14 +125,14 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
         }
     };
     // The last file that was read.
-    let authority = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
+    let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
         .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Keys {
         server: Arc::new(server),
-        authority: authority.map(|bytes| Authority(Arc::new(bytes))),
+        client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
         pem,
     })
 }

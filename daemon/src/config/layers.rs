@@ -13,11 +13,12 @@ use std::str::FromStr;
 use amem_store::Readers;
 
 use super::flags::Flags;
+use super::grants::Grants;
 use super::keys::{key, keys};
 use super::names::Names;
+use super::role::Role;
 use super::source::{Raw, Source};
 use super::{Setting, file};
-use crate::auth::{Grants, Role};
 use crate::error::{Error, Result};
 
 /// Looks up a variable.

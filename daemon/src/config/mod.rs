@@ -8,14 +8,17 @@ mod settings;
 
 mod bounds;
 mod file;
+mod grants;
 mod keys;
 mod layers;
+pub(crate) mod log_filter;
 mod names;
 mod role;
 mod source;
 
 pub use bounds::Limits;
 pub use flags::Flags;
+pub use grants::Grants;
 pub(crate) use keys::{READERS, TRACES};
 pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};

@@ -14,12 +14,15 @@ use amem_store::Readers;
 
 use super::bounds::Limits;
 use super::flags::Flags;
+use super::grants::Grants;
 use super::keys::{BRAINS, READERS, TRACES};
 use super::layers::{Layers, config_folder};
+use super::log_filter;
 use super::names::Names;
+use super::role::Role;
 use super::source::Source;
-use crate::auth::{Grants, Role};
 use crate::error::{Error, Result};
+use crate::os::users::is_in_group;
 
 /// Looks up a variable of the environment.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
@@ -168,7 +171,7 @@ impl Config {
         let traces = traces(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
-        crate::log::check(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
+        log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
         let log_format = layers.value("log.format", Some(LogFormat::Text))?;
         let limits = Limits::read(&mut layers)?;
         Ok(Self {
@@ -196,6 +199,21 @@ impl Config {
     /// Gathers them again, from where they came.
     pub fn again(&self) -> Result<Self> {
         Self::load(self.flags.clone(), self.environment.clone())
+    }
+
+    /// Refuses groups of readers that the daemon is not in: only a member can give files to a group.
+    pub(crate) fn check_readers(&self) -> Result<()> {
+        let mut groups = self.readers.brains.values().chain(&self.readers.others);
+        match groups.find(|group| !is_in_group(**group)) {
+            None => Ok(()),
+            Some(group) => Err(self.wrong(
+                READERS,
+                format_args!(
+                    "amemd is not in group {group} and can't give files to it: add it to the group \
+                     (SupplementaryGroups= in its unit), and start it again"
+                ),
+            )),
+        }
     }
 
     /// An error about one of the settings.

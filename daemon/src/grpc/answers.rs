@@ -1,9 +1,9 @@
-//! Answers on their way to who asked: what a call holds it holds until its answer has been sent, and an answer that
-//! nobody reads is given up.
+//! Answers until they are read: a call holds its slot until its answer has been sent, and an answer that is not read is
+//! given up.
 //!
-//! Promises: a call's place and the bytes of its request come back when its answer ends, is given up, or is dropped;
-//! of answers that are not read, little waits in the connection (`unsent`), and not too much in all. An answer is
-//! looked at (`watch`) from outside, since the server asks for more of it only when there is room to send.
+//! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread answer
+//! waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` looks at answers from
+//! outside, since the server polls a body only when there is room to send.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -20,106 +20,101 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic::{Code, Status};
 use tracing::Span;
 
-use super::unsent::Unsent;
+use super::unsent::UnsentBytes;
 use crate::ingress::deadline::Deadline;
-use crate::ingress::load::{Call, Held};
+use crate::ingress::load::CallSlot;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
 use crate::refusal::{Refusal, trailers};
 
-/// How often answers are looked at.
+/// How often `watch` looks at the answers.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What a call holds.
-pub(super) type Places = (Call, Arc<Held>);
-
-/// The answers that are on their way.
+/// The answers that are not sent yet.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct PendingAnswers {
     next: AtomicU64,
-    ways: Mutex<HashMap<u64, Arc<Mutex<Way>>>>,
+    pending: Mutex<HashMap<u64, Arc<Mutex<PendingAnswer>>>>,
 }
 
-/// What is still to be sent of one.
+/// The unsent rest of an answer.
 #[derive(Debug)]
-struct Way {
+struct PendingAnswer {
     inner: Body,
-    /// The rest of a part that was too large to be given at once.
+    /// The rest of the last frame of `inner`: it goes in parts.
     rest: Bytes,
-    /// Since when the last part has been waiting to be sent; `None` while the server asks for more.
+    /// When the server was given a part that it has not sent yet; `None` once it asks for more.
     given: Option<Instant>,
     deadline: Option<Deadline>,
     /// Held until the answer ends.
-    places: Option<Places>,
-    /// The call, in the log.
-    call: Span,
-    end: End,
+    slot: Option<CallSlot>,
+    /// Of the call.
+    span: Span,
+    end: AnswerState,
 }
 
-/// How far an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// There is more.
+enum AnswerState {
+    /// More is to come.
     Open,
-    /// Nobody read it for so long: this is still to be told.
+    /// Given up after this time; the client does not know yet.
     Unread(Duration),
-    /// It was sent, or it was told why not.
-    Told,
+    /// The client has the end.
+    Ended,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Way {
-    /// Gives back what it holds; the caller drops it where it holds no lock.
-    fn close(&mut self, end: End) -> (Body, Option<Places>) {
+impl PendingAnswer {
+    /// Ends the answer; returns what it held, to be dropped without the lock.
+    fn close(&mut self, end: AnswerState) -> (Body, Option<CallSlot>) {
         self.end = end;
         self.rest = Bytes::new();
-        (std::mem::take(&mut self.inner), self.places.take())
+        (std::mem::take(&mut self.inner), self.slot.take())
     }
 
-    /// The next part of the rest.
-    fn part(&mut self, unsent: &Arc<Unsent>) -> Frame<Bytes> {
+    fn part(&mut self, unsent: &Arc<UnsentBytes>) -> Frame<Bytes> {
         self.given = Some(Instant::now());
         let bytes = self.rest.len().min(ANSWER_PART_BYTES);
         Frame::data(unsent.give(self.rest.split_to(bytes)))
     }
 }
 
-impl Answers {
-    /// An answer that is watched on its way.
+impl PendingAnswers {
+    /// The body to send: it holds `slot` until it ends.
     pub(super) fn send(
         self: &Arc<Self>,
         inner: Body,
-        places: Places,
+        slot: CallSlot,
         deadline: Option<Deadline>,
-        unsent: Arc<Unsent>,
+        unsent: Arc<UnsentBytes>,
     ) -> Body {
-        // A head alone is sent at once.
+        // An answer of headers only is sent at once.
         if inner.is_end_stream() {
             return inner;
         }
-        let way = Arc::new(Mutex::new(Way {
+        let answer = Arc::new(Mutex::new(PendingAnswer {
             inner,
             rest: Bytes::new(),
             given: None,
             deadline,
-            places: Some(places),
-            call: Span::current(),
-            end: End::Open,
+            slot: Some(slot),
+            span: Span::current(),
+            end: AnswerState::Open,
         }));
         let key = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.ways).insert(key, way.clone());
-        Body::new(Sending {
+        lock(&self.pending).insert(key, answer.clone());
+        Body::new(AnswerBody {
             answers: self.clone(),
             key,
-            way,
+            answer,
             late: None,
             unsent,
         })
     }
 
-    /// Gives up answers that nobody reads, for as long as it is polled.
+    /// Gives up answers that are not read, for as long as it is polled.
     pub(super) async fn watch(&self) {
         let mut look = interval(LOOK_EVERY);
         loop {
@@ -128,51 +123,52 @@ impl Answers {
     }
 
     fn look(&self, now: Instant) {
-        let ways: Vec<_> = lock(&self.ways).values().cloned().collect();
+        let pending: Vec<_> = lock(&self.pending).values().cloned().collect();
         let mut bytes = 0;
         let mut unread = Vec::new();
-        for way in ways {
-            let here = lock(&way);
+        for answer in pending {
+            let here = lock(&answer);
             bytes += here.rest.len();
-            if let (Some(given), End::Open) = (here.given, here.end) {
+            if let (Some(given), AnswerState::Open) = (here.given, here.end) {
                 drop(here);
-                unread.push((given, way));
+                unread.push((given, answer));
             }
         }
         unread.sort_by_key(|(given, _)| *given);
-        for (_, way) in unread {
-            let patience = match bytes > UNREAD_BYTES {
-                true => UNREAD_AFTER_WHEN_MANY,
-                false => UNREAD_AFTER,
+        for (_, answer) in unread {
+            let patience = if bytes > UNREAD_BYTES {
+                UNREAD_AFTER_WHEN_MANY
+            } else {
+                UNREAD_AFTER
             };
-            let mut way = lock(&way);
-            // It may have been read meanwhile.
-            let is_unread = way.given.is_some_and(|given| now >= given + patience);
-            if is_unread && way.end == End::Open {
-                bytes = bytes.saturating_sub(way.rest.len());
-                let held = way.close(End::Unread(patience));
-                let call = way.call.clone();
-                drop(way);
+            let mut answer = lock(&answer);
+            // The client may have read it meanwhile.
+            let is_unread = answer.given.is_some_and(|given| now >= given + patience);
+            if is_unread && answer.end == AnswerState::Open {
+                bytes = bytes.saturating_sub(answer.rest.len());
+                let held = answer.close(AnswerState::Unread(patience));
+                let span = answer.span.clone();
+                drop(answer);
                 drop(held);
-                call.in_scope(|| tracing::debug!("gave up an answer that nobody reads"));
+                span.in_scope(|| tracing::debug!("gave up an answer that is not read"));
             }
         }
     }
 }
 
-/// The body of an answer.
-struct Sending {
-    answers: Arc<Answers>,
+/// The body of a pending answer.
+struct AnswerBody {
+    answers: Arc<PendingAnswers>,
     key: u64,
-    way: Arc<Mutex<Way>>,
-    /// Wakes the server at the deadline of an answer that waits for more.
+    answer: Arc<Mutex<PendingAnswer>>,
+    /// Wakes the server at the deadline.
     late: Option<Pin<Box<Sleep>>>,
-    unsent: Arc<Unsent>,
+    unsent: Arc<UnsentBytes>,
 }
 
-impl Drop for Sending {
+impl Drop for AnswerBody {
     fn drop(&mut self) {
-        lock(&self.answers.ways).remove(&self.key);
+        lock(&self.answers.pending).remove(&self.key);
     }
 }
 
@@ -182,7 +178,7 @@ fn unread(after: Duration) -> Refusal {
     Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
 }
 
-impl HttpBody for Sending {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -192,31 +188,31 @@ impl HttpBody for Sending {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         let has_room = this.unsent.poll_room(cx).is_ready();
-        let mut way = lock(&this.way);
-        match way.end {
-            End::Open => {}
-            End::Told => return Poll::Ready(None),
-            End::Unread(after) => {
-                way.end = End::Told;
+        let mut answer = lock(&this.answer);
+        match answer.end {
+            AnswerState::Open => {}
+            AnswerState::Ended => return Poll::Ready(None),
+            AnswerState::Unread(after) => {
+                answer.end = AnswerState::Ended;
                 return Poll::Ready(Some(Err(unread(after).into())));
             }
         }
-        if let Some(deadline) = way.deadline.filter(|deadline| deadline.is_over()) {
-            drop(way.close(End::Told));
+        if let Some(deadline) = answer.deadline.filter(|deadline| deadline.is_over()) {
+            drop(answer.close(AnswerState::Ended));
             return Poll::Ready(Some(trailers(deadline.exceeded().into())));
         }
         if !has_room {
-            // It waits to be read, be it by other answers of its connection.
-            way.given.get_or_insert_with(Instant::now);
+            // The connection has too much unsent, of this answer or of others.
+            answer.given.get_or_insert_with(Instant::now);
             return Poll::Pending;
         }
-        way.given = None;
-        if !way.rest.is_empty() {
-            return Poll::Ready(Some(Ok(way.part(&this.unsent))));
+        answer.given = None;
+        if !answer.rest.is_empty() {
+            return Poll::Ready(Some(Ok(answer.part(&this.unsent))));
         }
-        match Pin::new(&mut way.inner).poll_frame(cx) {
+        match Pin::new(&mut answer.inner).poll_frame(cx) {
             Poll::Pending => {
-                let Some(deadline) = way.deadline else {
+                let Some(deadline) = answer.deadline else {
                     return Poll::Pending;
                 };
                 let late = this
@@ -225,28 +221,28 @@ impl HttpBody for Sending {
                 if late.as_mut().poll(cx).is_pending() {
                     return Poll::Pending;
                 }
-                drop(way.close(End::Told));
+                drop(answer.close(AnswerState::Ended));
                 Poll::Ready(Some(trailers(deadline.exceeded().into())))
             }
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
-                    way.rest = data;
-                    Poll::Ready(Some(Ok(way.part(&this.unsent))))
+                    answer.rest = data;
+                    Poll::Ready(Some(Ok(answer.part(&this.unsent))))
                 }
                 Err(trailers) => {
-                    drop(way.close(End::Told));
+                    drop(answer.close(AnswerState::Ended));
                     Poll::Ready(Some(Ok(trailers)))
                 }
             },
             Poll::Ready(last) => {
-                drop(way.close(End::Told));
+                drop(answer.close(AnswerState::Ended));
                 Poll::Ready(last)
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        lock(&self.way).end == End::Told
+        lock(&self.answer).end == AnswerState::Ended
     }
 }
 

@@ -1,4 +1,4 @@
-//! Each call has a name, in the log and in its answer: what the caller calls it (`x-request-id`), or a fresh one.
+//! The name of a call, in the log and in its answer: the `x-request-id` of the caller, or a fresh one.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,28 +14,27 @@ use uuid::Uuid;
 
 use crate::limits::REQUEST_NAME_BYTES_MAX;
 
-/// The header of the name.
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NameCalls;
+pub(crate) struct CallNameLayer;
 
-impl<S> Layer<S> for NameCalls {
-    type Service = Named<S>;
+impl<S> Layer<S> for CallNameLayer {
+    type Service = CallNameService<S>;
 
-    fn layer(&self, inner: S) -> Named<S> {
-        Named { inner }
+    fn layer(&self, inner: S) -> CallNameService<S> {
+        CallNameService { inner }
     }
 }
 
 /// A service whose calls have names.
 #[derive(Debug, Clone)]
-pub(crate) struct Named<S> {
+pub(crate) struct CallNameService<S> {
     inner: S,
 }
 
-impl<S> Service<Request<Body>> for Named<S>
+impl<S> Service<Request<Body>> for CallNameService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
     S::Future: Send + 'static,
@@ -53,11 +52,11 @@ where
         let name = name(request.headers());
         let method = request.uri().path();
         let request_id = name.to_str().unwrap_or_default();
-        // Whoever knows the caller writes it down here.
-        // Of the highest level, so that a filter that lets only warnings through still lets their calls' names through.
+        // Admission records the principal. The span has the highest level, so that under every filter a line that is
+        // logged has the name of its call.
         let span = tracing::error_span!("call", method, request_id, principal = field::Empty);
         let began = Instant::now();
-        // What a service does before its future begins belongs to the call, too.
+        // Work of the service before its future begins belongs to the call, too.
         let answer = span.in_scope(|| self.inner.call(request));
         let answered = async move {
             let mut answer = answer.await?;
@@ -71,15 +70,15 @@ where
     }
 }
 
-/// The caller's name for a call if it is sane, else a fresh one.
+/// The caller's name if it is short and printable, else a fresh one.
 fn name(headers: &HeaderMap) -> HeaderValue {
-    let is_sane = |value: &&HeaderValue| {
+    let is_valid = |value: &&HeaderValue| {
         let bytes = value.as_bytes();
         let good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
         (1..=REQUEST_NAME_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(good)
     };
     let mut given = headers.get_all(NAME).iter();
-    match (given.next().filter(is_sane), given.next()) {
+    match (given.next().filter(is_valid), given.next()) {
         (Some(name), None) => name.clone(),
         _ => {
             let fresh = Uuid::now_v7().simple().to_string();
@@ -94,7 +93,7 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::{Arc, Mutex};
 
-    /// What is written into a log.
+    /// The lines of a log.
     #[derive(Debug, Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -129,7 +128,7 @@ mod tests {
         });
         let request = Request::builder().uri("/a/b").header(NAME, "turn-7");
         let request = request.body(Body::empty()).unwrap();
-        NameCalls.layer(service).call(request).await.unwrap();
+        CallNameLayer.layer(service).call(request).await.unwrap();
         let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         let told: Vec<serde_json::Value> = told
             .lines()
@@ -147,7 +146,7 @@ mod tests {
         let service = tower::service_fn(|_: Request<Body>| async {
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
-        let mut service = NameCalls.layer(service);
+        let mut service = CallNameLayer.layer(service);
         let long = "x".repeat(65);
         for (names, kept) in [
             (vec!["turn-7/step_2"], true),

@@ -1,10 +1,12 @@
-//! The layer through which every call comes in.
+//! The layer of gRPC that admits every call (`ingress::admission`) and watches its bodies.
+//!
+//! Promises: a call holds its slot until its answer has been sent; a refused call is answered before its body is read.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tonic::body::Body;
 use tonic::codegen::http::request::Parts;
@@ -12,151 +14,109 @@ use tonic::codegen::http::{Request, Response};
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
-use super::answers::{Answers, Places};
-use super::messages::Messages;
-use super::unsent::Unsent;
-use crate::access::{Needs, Over, Pace, needs};
-use crate::auth::Caller;
-use crate::control::{Control, Live};
-use crate::ingress::authorization::Standing;
-use crate::ingress::credentials::{Shown, unknown};
-use crate::ingress::deadline::Deadline;
-use crate::ingress::load::{Load, Metered};
-use crate::ingress::rates::Rates;
-use crate::ingress::{Guest, Party};
+use super::answers::PendingAnswers;
+use super::connection::ConnectionInfo;
+use super::guarded_body::{guard_answer, guard_request};
+use super::messages::{HEAD_BYTES, Messages};
+use super::request_body::RequestBody;
+use super::timeout;
+use super::unsent::UnsentBytes;
+use crate::access::{Pace, needs};
+use crate::control::Control;
+use crate::ingress::admission::{Admission, Admitted, Protocol, Requirement};
+use crate::ingress::credentials::unidentified;
 use crate::refusal::{Refusal, Result};
+
+/// gRPC, as admission sees it.
+enum Grpc {}
+
+impl Protocol for Grpc {
+    fn requirement(head: &Parts) -> Result<Requirement> {
+        let path = head.uri.path();
+        let needs = needs(path).ok_or_else(|| {
+            let message = format!("there is no call {path:?} here; reflection lists all");
+            Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
+        })?;
+        let mut requirement = Requirement::of(needs);
+        requirement.request_bytes_max += HEAD_BYTES as u64;
+        Ok(requirement)
+    }
+
+    fn timeout(head: &Parts) -> Result<Option<Duration>> {
+        timeout::asked(&head.headers)
+    }
+}
 
 /// Wraps every service.
 #[derive(Debug, Clone)]
-pub(crate) struct Enter {
-    control: Control,
-    load: Arc<Load>,
-    rates: Arc<Rates<String>>,
-    /// Of parties, for calls of which nobody knows who makes them.
-    strangers: Arc<Rates<Party>>,
-    answers: Arc<Answers>,
+pub(crate) struct AdmissionLayer {
+    admission: Admission,
+    answers: Arc<PendingAnswers>,
 }
 
-impl Enter {
+impl AdmissionLayer {
     pub(crate) fn new(control: Control) -> Self {
         Self {
-            control,
-            load: Arc::default(),
-            rates: Arc::default(),
-            strangers: Arc::default(),
+            admission: Admission::new(control),
             answers: Arc::default(),
         }
     }
 
-    /// Gives up answers that nobody reads, for as long as it is polled.
+    /// Gives up answers that are not read, for as long as it is polled.
     pub(crate) fn watch(&self) -> impl Future<Output = ()> + Send + 'static {
         let answers = self.answers.clone();
         async move { answers.watch().await }
     }
 
-    /// Lets a call in: it gets its caller and its place.
-    fn admit(&self, request: Request<Body>) -> Result<(Request<Body>, Entered)> {
-        let live = self.control.live();
-        let (mut parts, body) = request.into_parts();
-        let path = parts.uri.path();
-        let guest = parts.extensions.get::<Guest>().ok_or_else(unknown)?;
-        let (shown, mut caller) = self.judge(guest, &parts, &live)?;
-        tracing::Span::current().record("principal", caller.principal.as_str());
-        let most = live.limits.calls_per_second;
-        let rate = self.rates.take(&*caller.principal, most, Instant::now());
-        rate.map_err(|wait| too_often(&caller.principal, most, wait))?;
-        guest.fate.let_in(&live, || Box::new(shown.clone()));
-        let needs = needs(path).ok_or_else(|| {
-            let message = format!("there is no call {path:?} here; reflection lists all");
-            Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
-        })?;
-        check_role(&caller, needs)?;
-        let deadline = Deadline::of(&parts.headers, needs, &live.limits)?;
-        if let Some(deadline) = deadline.filter(Deadline::is_over) {
-            return Err(deadline.exceeded());
-        }
-        let (call, held) = self
-            .load
-            .enter(&parts.headers, &caller, needs, &live.limits)?;
-        let (unsent, fate) = (guest.unsent.clone(), guest.fate.clone());
-        let is_stream = needs.pace == Pace::Stream;
-        let control = self.control.clone();
-        let standing = Standing::new(control, live, shown, caller.clone(), needs, fate);
-        let messages = Messages::of(parts.uri.path(), needs.message_bytes_max);
-        let body = Metered::wrap(body, held.clone(), is_stream, messages);
-        let body = standing.request(body);
-        caller.needs = needs.role;
-        parts.extensions.insert(caller);
-        let entered = Entered {
-            deadline,
-            standing,
+    fn admit(&self, request: Request<Body>) -> Result<(Request<Body>, AdmittedCall)> {
+        let (mut head, body) = request.into_parts();
+        let info = head.extensions.get::<ConnectionInfo>();
+        let info = info.ok_or_else(unidentified)?;
+        let admitted = self
+            .admission
+            .admit::<Grpc>(&head, &info.peer, &info.session)?;
+        let unsent = info.unsent.clone();
+        let requirement = &admitted.requirement;
+        let is_stream = requirement.pace == Pace::Stream;
+        let message_bytes_max = requirement.request_bytes_max as usize - HEAD_BYTES;
+        let messages = Messages::of(head.uri.path(), message_bytes_max);
+        let held = admitted.slot.bytes().clone();
+        let body = RequestBody::wrap(body, held, is_stream, messages);
+        let body = guard_request(body, &admitted.authorization);
+        head.extensions.insert(admitted.caller.clone());
+        let call = AdmittedCall {
+            admitted,
             is_stream,
-            places: (call, held),
             unsent,
         };
-        Ok((Request::from_parts(parts, body), entered))
-    }
-
-    /// Who makes a call. One of which nobody knows that counts for its party.
-    fn judge(&self, guest: &Guest, parts: &Parts, live: &Live) -> Result<(Shown, Caller)> {
-        let shown = Shown::by(&guest.peer, &parts.uri, &parts.headers);
-        let judged = shown.and_then(|shown| {
-            let caller = shown.caller(live)?;
-            Ok((shown, caller))
-        });
-        if judged.is_err() {
-            let (party, most) = (guest.peer.party(), live.limits.calls_per_second);
-            let rate = self.strangers.take(&party, most, Instant::now());
-            rate.map_err(|wait| too_often(&party.to_string(), most, wait))?;
-        }
-        judged
+        Ok((Request::from_parts(head, body), call))
     }
 }
 
-fn too_often(principal: &str, most: u64, wait: Duration) -> Refusal {
-    let message = format!(
-        "{principal} makes more than {most} calls a second, the limit (limits.calls_per_second): wait {} ms and call again",
-        wait.as_millis() + 1
-    );
-    Refusal::new(Code::ResourceExhausted, "LOAD", message)
-}
-
-/// What a call may do with the brains that it names is looked at when they are looked up.
-fn check_role(caller: &Caller, needs: Needs) -> Result<()> {
-    match needs.over {
-        Over::Named => caller.check_any(needs.role),
-        Over::All => caller.check_all(needs.role),
-    }
-}
-
-/// What a call has that was let in.
-struct Entered {
-    deadline: Option<Deadline>,
-    standing: Standing,
+struct AdmittedCall {
+    admitted: Admitted,
     is_stream: bool,
-    /// Held until its answer has been sent.
-    places: Places,
-    /// What its connection has not sent yet.
-    unsent: Arc<Unsent>,
+    /// Of its connection.
+    unsent: Arc<UnsentBytes>,
 }
 
-impl<S> Layer<S> for Enter {
-    type Service = Entry<S>;
+impl<S> Layer<S> for AdmissionLayer {
+    type Service = AdmissionService<S>;
 
-    fn layer(&self, inner: S) -> Entry<S> {
-        let enter = self.clone();
-        Entry { enter, inner }
+    fn layer(&self, inner: S) -> AdmissionService<S> {
+        let layer = self.clone();
+        AdmissionService { layer, inner }
     }
 }
 
-/// A service behind the door.
+/// A service whose calls are admitted.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry<S> {
-    enter: Enter,
+pub(crate) struct AdmissionService<S> {
+    layer: AdmissionLayer,
     inner: S,
 }
 
-impl<S> Service<Request<Body>> for Entry<S>
+impl<S> Service<Request<Body>> for AdmissionService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
     S::Future: Send + 'static,
@@ -171,42 +131,39 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (request, entered) = match self.enter.admit(request) {
+        let (request, call) = match self.layer.admit(request) {
             Ok(admitted) => admitted,
             Err(refusal) => {
-                tracing::debug!(reason = &*refusal.reason, "refused");
+                tracing::debug!(reason = &*refusal.reason, "refused a call");
                 let answer = Status::from(refusal).into_http();
                 return Box::pin(std::future::ready(Ok(answer)));
             }
         };
-        let answers = self.enter.answers.clone();
+        let answers = self.layer.answers.clone();
         let answer = self.inner.call(request);
         Box::pin(async move {
-            let Entered {
-                deadline,
-                mut standing,
+            let AdmittedCall {
+                mut admitted,
                 is_stream,
-                places,
                 unsent,
-            } = entered;
-            let answered = standing.answered(answer);
-            let answered = match deadline {
-                None => answered.await,
-                Some(deadline) => match tokio::time::timeout_at(deadline.at, answered).await {
-                    Ok(answered) => answered,
-                    Err(_) => Err(deadline.exceeded()),
-                },
-            };
-            let answer = match answered {
+            } = call;
+            let answer = match admitted.run(answer).await {
                 Ok(answer) => answer?,
                 Err(refusal) => Status::from(refusal).into_http(),
             };
+            let Admitted {
+                authorization,
+                deadline,
+                slot,
+                ..
+            } = admitted;
             Ok(answer.map(|body| {
-                let body = match is_stream {
-                    true => standing.answer(body),
-                    false => body,
+                let body = if is_stream {
+                    guard_answer(body, authorization)
+                } else {
+                    body
                 };
-                answers.send(body, places, deadline, unsent)
+                answers.send(body, slot, deadline, unsent)
             }))
         })
     }

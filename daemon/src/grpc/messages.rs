@@ -1,4 +1,4 @@
-//! The messages of a request's body, as they come: how much of one is here, and what it takes once it is decoded.
+//! The messages of a request's body as they arrive: how much of one has arrived, and its size in memory once decoded.
 
 use tonic::Code;
 
@@ -6,80 +6,79 @@ use super::shapes::{Input, Malformed, Walk};
 use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// Bytes in front of a message.
-pub(crate) const HEAD_BYTES: usize = 5;
+/// Bytes of the head of a message: a flag and the length (PROTOCOL-HTTP2 of gRPC).
+pub(super) const HEAD_BYTES: usize = 5;
 
-/// Where in the messages of a body we are: each is a byte, its length in four, and itself (PROTOCOL-HTTP2 of gRPC).
+/// The position in the messages of a body.
 #[derive(Debug)]
-pub(crate) struct Messages {
-    /// What they are, if they are ours.
+pub(super) struct Messages {
+    /// The type of the messages, if `amem.v1` has it.
     input: Option<Input>,
-    /// Bytes that one may have.
-    most: usize,
+    /// Bytes of a message, at most.
+    bytes_max: usize,
     head: [u8; HEAD_BYTES],
-    /// Bytes of the head that are here.
-    have: usize,
-    /// Bytes of the message that are here, and still to come.
-    here: u64,
+    /// Bytes of the head that have arrived.
+    head_bytes: usize,
+    /// Bytes of the message that have arrived, and that are to come.
+    arrived: u64,
     left: u64,
-    /// The way through it, if it is one of ours.
     walk: Option<Walk>,
 }
 
 impl Messages {
-    /// Those of a call, of at most so many bytes each.
-    pub(crate) fn of(path: &str, most: usize) -> Self {
+    /// The messages of a call.
+    pub(super) fn of(path: &str, bytes_max: usize) -> Self {
         Self {
             input: Input::of(path),
-            most,
+            bytes_max,
             head: [0; HEAD_BYTES],
-            have: 0,
-            here: 0,
+            head_bytes: 0,
+            arrived: 0,
             left: 0,
             walk: None,
         }
     }
 
-    /// Goes on by these bytes; gives those that are here of the message that is not whole. A message that says it has
-    /// more than the most is refused, and one of which as much is here as would take too much memory.
-    pub(crate) fn take(&mut self, mut data: &[u8]) -> Result<u64> {
+    /// Advances by `data`; returns how many bytes have arrived of the message that is not whole yet. An error if a message
+    /// announces too many bytes, or if what has arrived of it would take too much memory.
+    pub(super) fn take(&mut self, mut data: &[u8]) -> Result<u64> {
         while !data.is_empty() {
-            if self.have < self.head.len() {
-                let part = data.len().min(self.head.len() - self.have);
-                self.head[self.have..self.have + part].copy_from_slice(&data[..part]);
-                self.have += part;
+            if self.head_bytes < self.head.len() {
+                let part = data.len().min(self.head.len() - self.head_bytes);
+                self.head[self.head_bytes..self.head_bytes + part].copy_from_slice(&data[..part]);
+                self.head_bytes += part;
                 data = &data[part..];
-                if self.have == self.head.len() {
+                if self.head_bytes == self.head.len() {
                     self.begin()?;
                 }
             } else {
                 let left = usize::try_from(self.left).unwrap_or(usize::MAX);
                 let (part, rest) = data.split_at(data.len().min(left));
-                self.here += part.len() as u64;
+                self.arrived += part.len() as u64;
                 self.left -= part.len() as u64;
                 data = rest;
                 self.walk(part)?;
             }
-            if self.have == self.head.len() && self.left == 0 {
-                (self.have, self.here) = (0, 0);
+            if self.head_bytes == self.head.len() && self.left == 0 {
+                (self.head_bytes, self.arrived) = (0, 0);
             }
         }
-        Ok(self.here)
+        Ok(self.arrived)
     }
 
-    /// Bytes of memory that the newest message takes once it is decoded.
-    pub(crate) fn decoded(&self) -> u64 {
+    /// Bytes of memory of the newest message once it is decoded, as far as it has arrived.
+    pub(super) fn decoded(&self) -> u64 {
         self.walk.as_ref().map_or(0, Walk::decoded)
     }
 
     fn begin(&mut self) -> Result<()> {
-        let [packed, length @ ..] = self.head;
-        (self.here, self.left) = (0, u64::from(u32::from_be_bytes(length)));
-        if self.left > self.most as u64 {
-            return Err(too_large(self.left, self.most));
+        let [compressed, length @ ..] = self.head;
+        (self.arrived, self.left) = (0, u64::from(u32::from_be_bytes(length)));
+        if self.left > self.bytes_max as u64 {
+            return Err(too_large(self.left, self.bytes_max));
         }
-        // A packed one is refused by who unpacks it, as none was agreed on.
-        let input = self.input.filter(|_| packed == 0);
+        // The server refuses a compressed message: no compression was negotiated.
+        let input = self.input.filter(|_| compressed == 0);
         self.walk = input.map(|input| Walk::new(input, self.left));
         Ok(())
     }
@@ -92,25 +91,25 @@ impl Messages {
             let message = "what was sent is no message of this call, as amem.v1 describes it";
             Refusal::new(Code::InvalidArgument, "INVALID", message)
         })?;
-        let most = self.most as u64 * DECODED_TIMES_MAX;
-        match walk.decoded() > most {
-            true => Err(too_much(most)),
-            false => Ok(()),
+        let decoded_max = self.bytes_max as u64 * DECODED_TIMES_MAX;
+        if walk.decoded() > decoded_max {
+            return Err(too_much(decoded_max));
         }
+        Ok(())
     }
 }
 
-fn too_large(bytes: u64, most: usize) -> Refusal {
+fn too_large(bytes: u64, bytes_max: usize) -> Refusal {
     let message = format!(
-        "a message has {bytes} bytes, more than the limit of {most}: send less at a time; events go by IngestStream, \
+        "a message has {bytes} bytes, more than the limit of {bytes_max}: send less at a time; events go by IngestStream, \
          in batches of at most {BATCH_BYTES_MAX}"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
 
-fn too_much(most: u64) -> Refusal {
+fn too_much(decoded_max: u64) -> Refusal {
     let message = format!(
-        "a message would take more than {most} bytes of memory, the limit: it has too many parts; send fewer at a time"
+        "a message would take more than {decoded_max} bytes of memory, the limit: it has too many parts; send fewer at a time"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
@@ -177,7 +176,7 @@ mod tests {
             (refusal.code, &*refusal.reason),
             (Code::ResourceExhausted, "MESSAGE_SIZE")
         );
-        // What comes after a message is counted anew.
+        // The next message is counted from zero.
         let mut messages = Messages::of(PIPELINE, most);
         let request = amem_proto::v1::PipelineRequest {
             sources: vec![amem_proto::v1::PipelineSource::default(); 1000],

@@ -1,26 +1,34 @@
-//! What every call passes before it is served: it gets a name, its caller is known and may do it, there is room for
-//! it, and it has a deadline.
+//! gRPC: the framing of calls around what `ingress` decides.
 //!
-//! Promises: nothing is served that is not in the table of `access`; a call that is refused costs no more than its
-//! headers; what a call holds it holds until its answer has been sent; a stream ends when what its caller may do
-//! changes, and a call that has no answer yet when that becomes less.
-//! Not here: connections (`listen`), what calls do (`services`).
+//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in (its
+//! name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are read.
+//! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
+//! long.
+//! Not here: who may call (`ingress`), what calls do (`services`).
 
 pub mod http2;
 
-pub(crate) mod connection;
+mod connection;
+mod incoming;
 
 mod call_names;
 mod entry;
+mod latency_layer;
+mod panics;
+mod timeout;
+
+mod guarded_body;
+mod messages;
+mod request_body;
+mod shapes;
 
 mod answers;
-pub(crate) mod messages;
-mod panics;
-mod shapes;
 mod unsent;
 
-pub(crate) use call_names::NameCalls;
-pub(crate) use entry::Enter;
-pub(crate) use panics::CatchPanics;
+pub(crate) use call_names::CallNameLayer;
+pub(crate) use connection::Connection;
+pub(crate) use entry::AdmissionLayer;
+pub(crate) use incoming::Incoming;
+pub(crate) use latency_layer::LatencyLayer;
+pub(crate) use panics::PanicLayer;
 pub use shapes::decoded_bytes;
-pub(crate) use unsent::Unsent;

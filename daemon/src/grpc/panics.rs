@@ -1,5 +1,4 @@
-//! A call that panics, before its answer or within it, is answered INTERNAL, and nobody else notices. Work that goes on
-//! for the daemon's life is cut into turns, one of which may panic.
+//! The layer that answers INTERNAL for a call that panics, before its answer or within it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -18,25 +17,25 @@ use crate::refusal::{Refusal, trailers};
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CatchPanics;
+pub(crate) struct PanicLayer;
 
-impl<S> Layer<S> for CatchPanics {
-    type Service = Caught<S>;
+impl<S> Layer<S> for PanicLayer {
+    type Service = PanicService<S>;
 
-    fn layer(&self, inner: S) -> Caught<S> {
-        Caught { inner }
+    fn layer(&self, inner: S) -> PanicService<S> {
+        PanicService { inner }
     }
 }
 
 /// A service whose panics become answers.
 #[derive(Debug, Clone)]
-pub(crate) struct Caught<S> {
+pub(crate) struct PanicService<S> {
     inner: S,
 }
 
 type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
 
-impl<S> Service<Request<Body>> for Caught<S>
+impl<S> Service<Request<Body>> for PanicService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
     S::Future: Send + 'static,
@@ -55,41 +54,41 @@ where
         let answer = caught(self.inner.call(request));
         Box::pin(async move {
             match answer.await {
-                Ok(answer) => Ok(answer?.map(|body| CaughtBody::wrap(body, path))),
+                Ok(answer) => Ok(answer?.map(|body| PanicBody::wrap(body, path))),
                 Err(Panicked) => Ok(stopped(&path).into_http()),
             }
         })
     }
 }
 
-/// Says that a call met a defect.
+/// Logs the panic of a call, and gives its answer.
 fn stopped(path: &str) -> Status {
     tracing::error!(path, "a defect stopped a call");
     let why = "a defect stopped this call; the daemon's log tells more";
     Refusal::internal(why).into()
 }
 
-/// An answer of which a part may have been sent when it panics.
-struct CaughtBody {
-    /// None once it has.
+/// The body of an answer, which may panic after a part of it was sent.
+struct PanicBody {
+    /// `None` once it has panicked.
     inner: Option<Body>,
     path: String,
-    /// What is written into the log of it is written of its call.
-    call: Span,
+    /// Of the call.
+    span: Span,
 }
 
-impl CaughtBody {
+impl PanicBody {
     fn wrap(inner: Body, path: String) -> Body {
-        // An answer that is only a head has been given.
+        // An answer of headers only is complete.
         if inner.is_end_stream() {
             return inner;
         }
-        let (inner, call) = (Some(inner), Span::current());
-        Body::new(Self { inner, path, call })
+        let (inner, span) = (Some(inner), Span::current());
+        Body::new(Self { inner, path, span })
     }
 }
 
-impl HttpBody for CaughtBody {
+impl HttpBody for PanicBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -101,8 +100,8 @@ impl HttpBody for CaughtBody {
             return Poll::Ready(None);
         };
         catch_unwind(AssertUnwindSafe(|| Pin::new(inner).poll_frame(cx))).unwrap_or_else(|_| {
-            let stopped = self.call.in_scope(|| stopped(&self.path));
-            // What it holds may be dropped with a panic as well.
+            let stopped = self.span.in_scope(|| stopped(&self.path));
+            // Dropping the body may panic as well.
             let inner = self.inner.take();
             drop(catch_unwind(AssertUnwindSafe(|| drop(inner))));
             Poll::Ready(Some(trailers(stopped)))
@@ -131,7 +130,7 @@ mod tests {
             assert_ne!(request.uri().path(), "/bad", "a defect");
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
-        let mut service = CatchPanics.layer(service);
+        let mut service = PanicLayer.layer(service);
         let mut call = |path: &str| {
             let request = Request::builder().uri(path).body(Body::empty()).unwrap();
             service.call(request)
@@ -171,7 +170,7 @@ mod tests {
             let body = Body::new(Defective(Some(Bytes::from_static(b"part"))));
             Ok::<_, Infallible>(Response::new(body))
         });
-        let mut service = CatchPanics.layer(service);
+        let mut service = PanicLayer.layer(service);
         let mut body = service.call(Request::new(Body::empty())).await.unwrap();
         let mut next = async || poll_fn(|cx| Pin::new(body.body_mut()).poll_frame(cx)).await;
         let part = next().await.unwrap().unwrap().into_data();

@@ -1,11 +1,10 @@
-//! What a connection was given of answers and has not sent yet: little, however many answers it has and however wide
-//! its client's windows are.
+//! The unsent bytes of a connection: few, whatever the number of its answers and the windows of its client.
 //!
-//! The server keeps 400 KiB of each answer for a client that says it has room, and does not see whether it reads. So
-//! each part is counted until the server lets go of it, and nobody gives more while too much waits.
+//! hyper buffers 400 KiB of each answer whose client has announced room, and does not see whether the client reads. So
+//! each part counts until hyper drops it, and no answer gets room while `CONNECTION_UNSENT_BYTES` are unsent.
 //!
-//! Promises: the count is of memory that is held, whatever becomes of the answer; who waits for room is woken when
-//! there is. Not here: for how long an answer may wait (`answer`).
+//! Promises: the count is of memory that is held; an answer that waits for room is woken when there is.
+//! Not here: how long an answer may wait (`answers`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,26 +14,26 @@ use tonic::codegen::Bytes;
 
 use crate::limits::CONNECTION_UNSENT_BYTES;
 
-/// The bytes of one connection.
+/// The unsent bytes of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Unsent {
+pub(crate) struct UnsentBytes {
     bytes: AtomicUsize,
     waiting: Mutex<Vec<Waker>>,
 }
 
-/// A part that the server has; it is counted for as long as it is there.
-struct Part {
+/// A part of an answer, which counts until it is dropped.
+struct CountedPart {
     bytes: Bytes,
-    of: Arc<Unsent>,
+    of: Arc<UnsentBytes>,
 }
 
-impl AsRef<[u8]> for Part {
+impl AsRef<[u8]> for CountedPart {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Part {
+impl Drop for CountedPart {
     fn drop(&mut self) {
         let bytes = self.bytes.len();
         let before = self.of.bytes.fetch_sub(bytes, Ordering::AcqRel);
@@ -46,7 +45,7 @@ impl Drop for Part {
     }
 }
 
-impl Unsent {
+impl UnsentBytes {
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Waker>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -55,7 +54,7 @@ impl Unsent {
         self.bytes.load(Ordering::Acquire) < CONNECTION_UNSENT_BYTES
     }
 
-    /// Ready when the connection may be given a part.
+    /// Ready when the connection has room for a part.
     pub(super) fn poll_room(&self, cx: &Context<'_>) -> Poll<()> {
         if self.is_room() {
             return Poll::Ready(());
@@ -64,18 +63,19 @@ impl Unsent {
         if !waiting.iter().any(|known| known.will_wake(cx.waker())) {
             waiting.push(cx.waker().clone());
         }
-        // What was sent since was sent before this waited: nobody would wake it.
-        match self.is_room() {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        // A part that was dropped since the first check has not seen this waker.
+        if self.is_room() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     }
 
-    /// A part as it is given to the connection.
+    /// Counts a part from now until it is dropped.
     pub(super) fn give(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         self.bytes.fetch_add(bytes.len(), Ordering::AcqRel);
         let of = self.clone();
-        Bytes::from_owner(Part { bytes, of })
+        Bytes::from_owner(CountedPart { bytes, of })
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_room_is_woken_once_enough_was_let_go() {
-        let unsent = Arc::new(Unsent::default());
+        let unsent = Arc::new(UnsentBytes::default());
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
         let cx = Context::from_waker(&waker);
@@ -109,7 +109,7 @@ mod tests {
         drop(few);
         assert!(unsent.poll_room(&cx).is_pending(), "one is too much");
         assert!(!woken.0.load(Ordering::Relaxed));
-        // What is left of a part holds all of it.
+        // The rest of a part holds all of it.
         drop(last);
         assert!(woken.0.load(Ordering::Relaxed));
         assert!(unsent.poll_room(&cx).is_ready());

@@ -1,4 +1,4 @@
-//! What is told of each open brain. A brain that is closed is not told; its counters go on when it is opened again.
+//! The metrics of open brains. A closed brain has none; its counters go on when it is opened again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,10 +8,10 @@ use crate::checkpoints::base_bytes;
 use crate::figures::{BrainFigures, Buckets};
 use crate::open_brain::OpenBrain;
 
-/// A brain as it is told: its name, the numbers of its view, what was counted of it.
-struct Told {
+/// What the metrics tell of one brain.
+struct BrainSample {
     name: String,
-    figures: Arc<BrainFigures>,
+    counts: Arc<BrainFigures>,
     lsn: u64,
     generation: u64,
     events: u64,
@@ -25,13 +25,13 @@ struct Told {
     is_poisoned: bool,
 }
 
-impl Told {
+impl BrainSample {
     fn of(brain: &OpenBrain) -> Self {
         let view = brain.view();
         let shared = &brain.shared;
         Self {
             name: brain.name.clone(),
-            figures: shared.figures.clone(),
+            counts: shared.figures.clone(),
             lsn: view.lsn().0,
             generation: view.identity().generation.0,
             events: view.nodes(),
@@ -47,7 +47,7 @@ impl Told {
     }
 }
 
-type Number = (Family, fn(&Told) -> f64);
+type Number = (Family, fn(&BrainSample) -> f64);
 
 /// Microseconds as seconds.
 fn seconds(micros: u64) -> f64 {
@@ -67,13 +67,13 @@ const NUMBERS: &[Number] = &[
     (gauge("amemd_brain_subscriber_behind_commits", "Commits that the slowest subscription has not been sent yet."), |b| b.behind as f64),
     (gauge("amemd_brain_checkpointing", "1 while a checkpoint is being made."), |b| f64::from(u8::from(b.is_checkpointing))),
     (gauge("amemd_brain_poisoned", "1 while nothing is written, until the brain has been recovered."), |b| f64::from(u8::from(b.is_poisoned))),
-    (counter("amemd_brain_commits_total", "Commits, those of the daemon itself included."), |b| b.figures.commits.get() as f64),
-    (counter("amemd_brain_requests_total", "Requests that the writer executed, whatever came of them."), |b| b.figures.requests.get() as f64),
-    (counter("amemd_brain_requests_refused_total", "Requests that the writer refused."), |b| b.figures.refused.get() as f64),
-    (counter("amemd_brain_checkpoints_total", "Checkpoints that are in place."), |b| b.figures.checkpoints.get() as f64),
-    (counter("amemd_brain_checkpoints_failed_total", "Checkpoints that failed."), |b| b.figures.checkpoints_failed.get() as f64),
-    (gauge("amemd_brain_checkpoint_last_seconds", "How long the last checkpoint took, commits going on beside it."), |b| seconds(b.figures.checkpoint_micros.get())),
-    (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint held commits back."), |b| seconds(b.figures.stall_micros.get())),
+    (counter("amemd_brain_commits_total", "Commits, those of the daemon itself included."), |b| b.counts.commits.get() as f64),
+    (counter("amemd_brain_requests_total", "Requests that the writer executed, whatever came of them."), |b| b.counts.requests.get() as f64),
+    (counter("amemd_brain_requests_refused_total", "Requests that the writer refused."), |b| b.counts.refused.get() as f64),
+    (counter("amemd_brain_checkpoints_total", "Checkpoints that are in place."), |b| b.counts.checkpoints.get() as f64),
+    (counter("amemd_brain_checkpoints_failed_total", "Checkpoints that failed."), |b| b.counts.checkpoints_failed.get() as f64),
+    (gauge("amemd_brain_checkpoint_last_seconds", "How long the last checkpoint took, commits going on beside it."), |b| seconds(b.counts.checkpoint_micros.get())),
+    (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint held commits back."), |b| seconds(b.counts.stall_micros.get())),
 ];
 
 type Histogram = (Family, f64, fn(&BrainFigures) -> &Buckets);
@@ -85,19 +85,18 @@ const HISTOGRAMS: &[Histogram] = &[
     (histogram("amemd_brain_queue_wait_seconds", "How long requests waited for the writer."), MICROS, |f| &f.waits),
 ];
 
-/// Writes all families of open brains.
 pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut Text) {
-    let told: Vec<_> = brains.iter().map(|brain| Told::of(brain)).collect();
+    let samples: Vec<_> = brains.iter().map(|brain| BrainSample::of(brain)).collect();
     for (family, number) in NUMBERS {
         text.family(family);
-        for brain in &told {
+        for brain in &samples {
             text.sample(family, &[("brain", &brain.name)], number(brain));
         }
     }
     for (family, unit, buckets) in HISTOGRAMS {
         text.family(family);
-        for brain in &told {
-            let counted = buckets(&brain.figures).read();
+        for brain in &samples {
+            let counted = buckets(&brain.counts).read();
             text.histogram(family, ("brain", &brain.name), &counted, *unit);
         }
     }

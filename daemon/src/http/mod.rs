@@ -1,13 +1,17 @@
-//! Figures for Prometheus, and whether the daemon lives and is ready, by HTTP.
+//! HTTP/1: pages for metrics and health, on a listener that identifies nobody.
 //!
-//! Promises: nothing that is in a brain is told, nor any secret; whoever calls, and however slowly, holds up nobody but
-//! who looks at metrics. Not here: counting (`figures`, `latency`, `jobs`).
+//! Every request passes `ingress::admission`, as calls of gRPC do. The pages are open: their peers have no role, and no
+//! request that needs one is admitted here.
+//! Promises: no page has anything that is in a brain, nor a secret; a slow client delays only other clients of the pages.
+//! Not here: what is counted (`figures`, `ingress::latency`, `jobs`).
 
 mod server;
+mod status;
+
+mod pages;
 
 mod brain_metrics;
-mod gathered;
-mod pages;
+mod page_cache;
 mod prometheus;
 
-pub(crate) use server::Metrics;
+pub(crate) use server::MetricsServer;

@@ -1,4 +1,4 @@
-//! The pages: what is told when.
+//! The pages.
 
 use amem_proto::v1::JobKind;
 
@@ -10,9 +10,9 @@ use crate::ingress::latency::{Latencies, Rpc};
 use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::Result;
 
-/// Where everything that is told comes from.
+/// Where the pages take their values from.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct PageSources {
     pub(super) brains: Brains,
     pub(super) latencies: Latencies,
 }
@@ -79,39 +79,39 @@ const CPU: Family = counter(
     "Processor time of all threads.",
 );
 
-/// The figures.
-pub(super) async fn metrics(told: &Told) -> Result<String> {
-    let brain_count = told.brains.listed(|_| true).await?.0.len() as u64;
+/// The page of metrics.
+pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
+    let brain_count = sources.brains.listed(|_| true).await?.0.len() as u64;
     let process = blocking(Process::now).await?;
     let mut text = Text::default();
-    daemon(told, brain_count, &mut text);
-    calls(&told.latencies, &mut text);
-    jobs(told, &mut text);
+    daemon(sources, brain_count, &mut text);
+    calls(&sources.latencies, &mut text);
+    jobs(sources, &mut text);
     text.one(&MEMORY, process.memory_bytes as f64);
     text.one(&MAPPED, process.mapped_bytes as f64);
     text.one(&DESCRIPTORS, process.descriptors as f64);
     text.one(&DESCRIPTORS_MAX, process.descriptors_max as f64);
     text.one(&THREADS, process.threads as f64);
     text.one(&CPU, process.cpu.as_secs_f64());
-    brain_metrics::write(&told.brains.open(), &mut text);
+    brain_metrics::write(&sources.brains.open(), &mut text);
     Ok(text.into_string())
 }
 
-fn daemon(told: &Told, brain_count: u64, text: &mut Text) {
-    let figures = told.brains.figures();
+fn daemon(sources: &PageSources, brain_count: u64, text: &mut Text) {
+    let metrics = sources.brains.figures();
     text.family(&INFO);
     text.sample(&INFO, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-    text.one(&UPTIME, figures.uptime().as_secs_f64());
-    let is_ready = figures.phase() == Phase::Ready;
+    text.one(&UPTIME, metrics.uptime().as_secs_f64());
+    let is_ready = metrics.phase() == Phase::Ready;
     text.one(&READY, f64::from(u8::from(is_ready)));
     text.one(&BRAINS, brain_count as f64);
-    text.one(&OPEN, told.brains.open().len() as f64);
-    let (failed, rejected) = told.brains.problem_counts(|_| true);
+    text.one(&OPEN, sources.brains.open().len() as f64);
+    let (failed, rejected) = sources.brains.problem_counts(|_| true);
     text.one(&PROBLEMS, failed as f64);
     text.one(&REJECTED, rejected as f64);
-    text.one(&FILES, figures.files_waiting().get() as f64);
-    text.one(&CONNECTIONS, figures.connections().get() as f64);
-    text.one(&TURNED_AWAY, figures.turned_away().get() as f64);
+    text.one(&FILES, metrics.files_waiting().get() as f64);
+    text.one(&CONNECTIONS, metrics.connections().get() as f64);
+    text.one(&TURNED_AWAY, metrics.turned_away().get() as f64);
 }
 
 fn calls(latencies: &Latencies, text: &mut Text) {
@@ -134,7 +134,7 @@ fn calls(latencies: &Latencies, text: &mut Text) {
     }
 }
 
-/// A histogram of many digits in few buckets.
+/// A latency histogram in the buckets of Prometheus.
 fn counted(rpc: &Rpc) -> Counted {
     let mut counted = Counted::none(TIME_BOUNDS);
     for value in rpc.micros.iter_recorded() {
@@ -143,50 +143,51 @@ fn counted(rpc: &Rpc) -> Counted {
     counted
 }
 
-fn jobs(told: &Told, text: &mut Text) {
-    let counts = told.brains.jobs().counts();
+fn jobs(sources: &PageSources, text: &mut Text) {
+    let counts = sources.brains.jobs().counts();
     text.family(&RUNNING);
     for count in &counts {
         text.sample(
             &RUNNING,
-            &[("kind", &word(count.kind))],
+            &[("kind", &kind_label(count.kind))],
             count.running as f64,
         );
     }
     text.family(&JOBS);
     for count in &counts {
         for (outcome, number) in [("done", count.done), ("failed", count.failed)] {
-            let labels = [("kind", &*word(count.kind)), ("outcome", outcome)];
+            let labels = [("kind", &*kind_label(count.kind)), ("outcome", outcome)];
             text.sample(&JOBS, &labels, number as f64);
         }
     }
 }
 
-fn word(kind: JobKind) -> String {
+fn kind_label(kind: JobKind) -> String {
     let name = kind.as_str_name();
     name.strip_prefix("JOB_KIND_")
         .unwrap_or(name)
         .to_ascii_lowercase()
 }
 
-/// Whether calls are served, and which brains are not: they keep no other from being served.
-pub(super) fn ready(told: &Told) -> (bool, String) {
-    let phase = told.brains.figures().phase();
+/// Whether calls are served; and which brains are not served, which does not keep others from it.
+pub(super) fn ready(sources: &PageSources) -> (bool, String) {
+    let phase = sources.brains.figures().phase();
     let mut out = match phase {
         Phase::Starting => "recovering\n",
         Phase::Ready => "ready\n",
         Phase::Stopping => "stopping\n",
     }
     .to_owned();
-    let problems = told.brains.first_problems(PROBLEMS_TOLD_MAX, |_| true);
-    let (failed, rejected) = told.brains.problem_counts(|_| true);
+    let problems = sources.brains.first_problems(PROBLEMS_TOLD_MAX, |_| true);
+    let (failed, rejected) = sources.brains.problem_counts(|_| true);
     let more = (failed + rejected).saturating_sub(problems.len() as u64);
     for (name, problem) in problems {
-        // Whoever names a file must not write lines of ours.
+        // A file name must not add lines to the page.
         let (name, reason) = (name.escape_debug(), &problem.refusal.reason);
-        out.push_str(&match problem.is_rejected {
-            false => format!("brain {name}: not served ({reason})\n"),
-            true => format!("file {name}.amem: not adopted ({reason})\n"),
+        out.push_str(&if problem.is_rejected {
+            format!("file {name}.amem: not adopted ({reason})\n")
+        } else {
+            format!("brain {name}: not served ({reason})\n")
         });
     }
     if more > 0 {
@@ -194,7 +195,7 @@ pub(super) fn ready(told: &Told) -> (bool, String) {
             "and {more} more: `amemctl brain ls --rejected` has all\n"
         ));
     }
-    for brain in told.brains.open() {
+    for brain in sources.brains.open() {
         if brain.shared.poisoned().is_some() {
             out.push_str(&format!("brain {}: poisoned, recovering\n", brain.name));
         }

@@ -1,7 +1,7 @@
 //! The text format of Prometheus, version 0.0.4.
 //!
-//! A family of series is written once: its HELP, its TYPE, its samples. One without samples is there, too, so that what
-//! is told can be looked up.
+//! A family of series is written once: its HELP, its TYPE, its samples. A family without samples is written as well, so that
+//! the page lists all families.
 
 use std::fmt::Write;
 
@@ -18,19 +18,16 @@ pub(super) struct Family {
     help: &'static str,
 }
 
-/// A family of numbers that go up and down.
 pub(super) const fn gauge(name: &'static str, help: &'static str) -> Family {
     let kind = "gauge";
     Family { name, kind, help }
 }
 
-/// A family of numbers that only grow while the daemon runs.
 pub(super) const fn counter(name: &'static str, help: &'static str) -> Family {
     let kind = "counter";
     Family { name, kind, help }
 }
 
-/// A family of histograms.
 pub(super) const fn histogram(name: &'static str, help: &'static str) -> Family {
     let kind = "histogram";
     Family { name, kind, help }
@@ -39,15 +36,15 @@ pub(super) const fn histogram(name: &'static str, help: &'static str) -> Family 
 /// A label: its name and its value.
 pub(super) type Label<'a> = (&'static str, &'a str);
 
-/// Families as text.
+/// The text of a page.
 #[derive(Debug, Default)]
 pub(super) struct Text(String);
 
 impl Text {
-    /// A family begins: its samples follow.
+    /// Begins a family; its samples follow.
     pub(super) fn family(&mut self, of: &Family) {
         let Family { name, kind, help } = of;
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
@@ -62,7 +59,7 @@ impl Text {
         self.line(of.name, "", labels, value);
     }
 
-    /// A histogram of a family, whose values are told in a unit that is so many times larger.
+    /// A histogram of a family; `unit` counted values are 1 in its unit.
     pub(super) fn histogram(
         &mut self,
         of: &Family,
@@ -80,11 +77,10 @@ impl Text {
             self.line(of.name, "_bucket", &[label, ("le", &bound)], below as f64);
         }
         self.line(of.name, "_sum", &[label], counted.sum as f64 / unit);
-        // That of the buckets, whatever was counted meanwhile.
+        // The sum of the buckets: more may have been counted meanwhile.
         self.line(of.name, "_count", &[label], below as f64);
     }
 
-    /// All of it.
     pub(super) fn into_string(self) -> String {
         self.0
     }
@@ -104,7 +100,7 @@ impl Text {
     }
 }
 
-/// A label's value between quotes.
+/// Escapes a label's value.
 fn escaped(value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     value.replace('\n', "\\n")

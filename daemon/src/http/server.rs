@@ -1,6 +1,6 @@
-//! The HTTP server: three pages, one request a connection, each with its deadline.
+//! The server of the pages: one request a connection, each with its deadline.
 //!
-//! There is room for few connections: of more, the oldest is closed, so that who is slow makes way for who comes.
+//! Of more than `METRICS_CONNECTIONS_MAX` connections the oldest is closed: a slow client gives way to a new one.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,7 +9,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -18,186 +19,215 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::gathered::Gathered;
-use super::pages::{self, Told};
+use super::page_cache::PageCache;
+use super::pages::{self, PageSources};
+use super::status::status;
 use crate::brains::Brains;
+use crate::config::Limits;
+use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::ingress::Peer;
+use crate::ingress::accept::ACCEPT_AGAIN_AFTER;
+use crate::ingress::admission::{Admission, Protocol, Requirement};
 use crate::ingress::latency::Latencies;
+use crate::ingress::session::SessionState;
 use crate::limits::{
     METRICS_AFTER, METRICS_CONNECTIONS_MAX, METRICS_HEAD_AFTER, METRICS_HEAD_BYTES_MAX,
     METRICS_HEADERS_MAX,
 };
 use crate::refusal::{self, Refusal};
 
-/// What the figures are, for who reads them.
-const FIGURES: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-/// What the other pages are.
-const WORDS: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// The content type of metrics.
+const METRICS_TYPE: HeaderValue =
+    HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+/// The content type of the other pages.
+const TEXT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// How long nobody is let in after that failed.
-const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
+/// HTTP, as admission sees it: all pages are open.
+enum Http {}
 
-/// The server of metrics, until it is dropped; none where it is off.
+impl Protocol for Http {
+    fn requirement(_: &Parts) -> refusal::Result<Requirement> {
+        Ok(Requirement::OPEN)
+    }
+
+    fn timeout(_: &Parts) -> refusal::Result<Option<Duration>> {
+        Ok(None)
+    }
+}
+
+/// The limits of admission here. The quota admits all connections that there may be, also from one address.
+fn limits() -> Limits {
+    Limits {
+        requests_in_flight: 2 * METRICS_CONNECTIONS_MAX as u64,
+        deadline_secs: METRICS_AFTER.as_secs(),
+        deadline_max_secs: METRICS_AFTER.as_secs(),
+        ..Limits::default()
+    }
+}
+
+/// The server of the pages.
 #[derive(Debug)]
-pub(crate) struct Metrics(Option<(SocketAddr, JoinHandle<()>)>);
+pub(crate) struct MetricsServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    site: Arc<Site>,
+}
 
-/// What all requests have in common.
-struct Pages {
-    told: Told,
-    gathered: Gathered,
-    /// Only who names this machine is answered: a page in a browser may reach us by a name that it has made up.
+/// What all requests share.
+#[derive(Debug)]
+struct Site {
+    admission: Admission,
+    sources: PageSources,
+    metrics: PageCache,
+    /// True if requests must name this machine: a web page can make a browser connect to loopback under the page's own
+    /// host name (DNS rebinding).
     is_local: bool,
 }
 
-impl Pages {
-    async fn figures(self: &Arc<Self>) -> refusal::Result<String> {
-        let pages = Arc::downgrade(self);
-        let gather = async move {
-            let pages = pages.upgrade();
-            let pages = pages.ok_or_else(|| Refusal::internal("the daemon has stopped"))?;
-            pages::metrics(&pages.told).await
-        };
-        Ok(self.gathered.page(gather).await?.to_string())
-    }
-}
-
-impl Metrics {
-    /// Answers from now on who comes in by a listener, if there is one.
-    pub(crate) fn start(
-        listener: Option<TcpListener>,
+impl MetricsServer {
+    /// A server that answers once `serve` is polled.
+    pub(crate) fn new(
+        listener: TcpListener,
+        control: Control,
         brains: &Brains,
         latencies: &Latencies,
     ) -> Result<Self> {
-        let Some(listener) = listener else {
-            return Ok(Self(None));
-        };
-        let bound = listener.local_addr().map_err(Error::Metrics)?;
-        let pages = Arc::new(Pages {
-            told: Told {
+        let address = listener.local_addr().map_err(Error::Metrics)?;
+        let site = Arc::new(Site {
+            admission: Admission::with_limits(control, limits()),
+            sources: PageSources {
                 brains: brains.clone(),
                 latencies: latencies.clone(),
             },
-            gathered: Gathered::default(),
-            is_local: bound.ip().is_loopback(),
+            metrics: PageCache::default(),
+            is_local: address.ip().is_loopback(),
         });
-        let serving = tokio::spawn(serve(listener, pages));
-        Ok(Self(Some((bound, serving))))
+        Ok(Self {
+            listener,
+            address,
+            site,
+        })
     }
 
-    /// Where it listens, with the port that the system chose if port 0 was asked for.
-    pub(crate) fn address(&self) -> Option<SocketAddr> {
-        self.0.as_ref().map(|(address, _)| *address)
+    /// The bound address: its port is never 0.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
     }
 
-    /// Listens no more.
-    pub(crate) async fn end(mut self) {
-        if let Some((_, serving)) = &mut self.0 {
-            serving.abort();
-            // It ends because it was told to.
-            drop(serving.await);
+    /// Answers for as long as it is polled.
+    pub(crate) async fn serve(self) {
+        let mut connections = RecentConnections::default();
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, from)) => {
+                    let connection = serve_connection(stream, from, Arc::downgrade(&self.site));
+                    connections.add(tokio::spawn(connection));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection for metrics");
+                    sleep(ACCEPT_AGAIN_AFTER).await;
+                }
+            }
         }
     }
 }
 
-impl Drop for Metrics {
-    fn drop(&mut self) {
-        if let Some((_, serving)) = &self.0 {
-            serving.abort();
-        }
-    }
-}
-
-/// Tasks that end with whoever holds them.
+/// The tasks of the newest connections. They end when this is dropped.
 #[derive(Default)]
-struct Visitors(VecDeque<JoinHandle<()>>);
+struct RecentConnections(VecDeque<JoinHandle<()>>);
 
-impl Visitors {
-    fn enter(&mut self, visitor: JoinHandle<()>) {
-        self.0.retain(|visitor| !visitor.is_finished());
+impl RecentConnections {
+    fn add(&mut self, connection: JoinHandle<()>) {
+        self.0.retain(|connection| !connection.is_finished());
         while self.0.len() >= METRICS_CONNECTIONS_MAX
             && let Some(oldest) = self.0.pop_front()
         {
             oldest.abort();
         }
-        self.0.push_back(visitor);
+        self.0.push_back(connection);
     }
 }
 
-impl Drop for Visitors {
+impl Drop for RecentConnections {
     fn drop(&mut self) {
-        for visitor in &self.0 {
-            visitor.abort();
+        for connection in &self.0 {
+            connection.abort();
         }
     }
 }
 
-async fn serve(listener: TcpListener, pages: Arc<Pages>) {
-    let mut visitors = Visitors::default();
-    loop {
-        match listener.accept().await {
-            Ok((stream, from)) => {
-                let visit = visit(stream, from, Arc::downgrade(&pages));
-                visitors.enter(tokio::spawn(visit));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection for metrics was lost before it began");
-                sleep(ACCEPT_AGAIN_AFTER).await;
-            }
-        }
-    }
-}
-
-/// One connection. It keeps no brain, nor their folder, from being let go of at the end.
-async fn visit(stream: TcpStream, from: SocketAddr, pages: Weak<Pages>) {
-    let answer = service_fn(|request| {
-        let pages = pages.upgrade();
+/// Serves one connection. `site` is weak: a connection must not keep the folder of the brains locked at the end.
+async fn serve_connection(stream: TcpStream, from: SocketAddr, site: Weak<Site>) {
+    let session = Arc::new(SessionState::default());
+    let answer = service_fn(|request: Request<Incoming>| {
+        let (site, session) = (site.upgrade(), session.clone());
         async move {
-            let answer = match pages {
-                Some(pages) => answer(&pages, &request).await,
+            let answer = match site {
+                Some(site) => {
+                    let (head, _) = request.into_parts();
+                    admit(&site, &head, Peer::Anonymous { from }, &session).await
+                }
                 None => plain(StatusCode::SERVICE_UNAVAILABLE, "stopped\n"),
             };
             Ok::<_, Infallible>(answer)
         }
     });
-    let visit = http1::Builder::new()
+    let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(METRICS_HEAD_AFTER)
         .max_buf_size(METRICS_HEAD_BYTES_MAX)
         .max_headers(METRICS_HEADERS_MAX)
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), answer);
-    match timeout(METRICS_AFTER, visit).await {
+    match timeout(METRICS_AFTER, serving).await {
         Ok(Ok(())) => {}
         Ok(Err(why)) => tracing::debug!(%from, %why, "a request for metrics failed"),
         Err(_) => tracing::debug!(%from, "a request for metrics took too long"),
     }
 }
 
-async fn answer(pages: &Arc<Pages>, request: &Request<Incoming>) -> Response<String> {
-    if pages.is_local && !names_this_machine(request) {
+/// Admits a request, and answers it.
+async fn admit(
+    site: &Arc<Site>,
+    head: &Parts,
+    peer: Peer,
+    session: &Arc<SessionState>,
+) -> Response<String> {
+    if site.is_local && !names_this_machine(&head.headers) {
         let why = "name this machine by its address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
     }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+    let admitted = site.admission.admit::<Http>(head, &peer, session);
+    let answered = match admitted {
+        Ok(mut admitted) => admitted.run(answer(site, head)).await,
+        Err(refusal) => Err(refusal),
+    };
+    answered.unwrap_or_else(|refusal| {
+        tracing::debug!(reason = &*refusal.reason, "refused a request for metrics");
+        plain(status(refusal.code), &format!("{}\n", refusal.message))
+    })
+}
+
+async fn answer(site: &Arc<Site>, head: &Parts) -> Response<String> {
+    if !matches!(head.method, Method::GET | Method::HEAD) {
         let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "GET it\n");
         let allowed = HeaderValue::from_static("GET, HEAD");
         answer.headers_mut().insert(ALLOW, allowed);
         return answer;
     }
-    match request.uri().path() {
-        "/metrics" => match pages.figures().await {
-            Ok(figures) => words(StatusCode::OK, FIGURES, figures),
-            Err(refusal) => {
-                tracing::warn!(why = refusal.message, "metrics can't be told");
-                let why = "the daemon's log tells why this failed\n";
-                plain(StatusCode::INTERNAL_SERVER_ERROR, why)
-            }
-        },
+    match head.uri.path() {
+        "/metrics" => metrics(site).await,
         "/healthz" => plain(StatusCode::OK, "alive\n"),
-        "/readyz" => match pages::ready(&pages.told) {
-            (true, told) => words(StatusCode::OK, WORDS, told),
-            (false, told) => words(StatusCode::SERVICE_UNAVAILABLE, WORDS, told),
-        },
+        "/readyz" => {
+            let (is_ready, page) = pages::ready(&site.sources);
+            let status = if is_ready {
+                StatusCode::OK
+            } else {
+                StatusCode::SERVICE_UNAVAILABLE
+            };
+            text(status, TEXT_TYPE, page)
+        }
         _ => plain(
             StatusCode::NOT_FOUND,
             "there are /metrics, /healthz and /readyz\n",
@@ -205,20 +235,37 @@ async fn answer(pages: &Arc<Pages>, request: &Request<Incoming>) -> Response<Str
     }
 }
 
-fn plain(status: StatusCode, told: &str) -> Response<String> {
-    words(status, WORDS, told.to_owned())
+async fn metrics(site: &Arc<Site>) -> Response<String> {
+    let site_of_page = Arc::downgrade(site);
+    let gather = async move {
+        let site = site_of_page.upgrade();
+        let site = site.ok_or_else(|| Refusal::internal("the daemon has stopped"))?;
+        pages::metrics(&site.sources).await
+    };
+    match site.metrics.page(gather).await {
+        Ok(page) => text(StatusCode::OK, METRICS_TYPE, page.to_string()),
+        Err(refusal) => {
+            tracing::warn!(why = refusal.message, "cannot gather metrics");
+            let why = "the daemon's log tells why this failed\n";
+            plain(StatusCode::INTERNAL_SERVER_ERROR, why)
+        }
+    }
 }
 
-fn words(status: StatusCode, kind: HeaderValue, told: String) -> Response<String> {
-    let mut answer = Response::new(told);
+fn plain(status: StatusCode, page: &str) -> Response<String> {
+    text(status, TEXT_TYPE, page.to_owned())
+}
+
+fn text(status: StatusCode, content_type: HeaderValue, page: String) -> Response<String> {
+    let mut answer = Response::new(page);
     *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
+    answer.headers_mut().insert(CONTENT_TYPE, content_type);
     answer
 }
 
-/// True if a request's host is an address, localhost, or not said.
-fn names_this_machine(request: &Request<Incoming>) -> bool {
-    let mut hosts = request.headers().get_all(HOST).iter();
+/// True if a request names no host, an address, or localhost.
+fn names_this_machine(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
     let (first, second) = (hosts.next(), hosts.next());
     match (first, second) {
         (None, _) => true,
@@ -266,21 +313,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_too_many_visitors_the_oldest_goes() {
-        let mut visitors = Visitors::default();
+    async fn of_too_many_connections_the_oldest_is_closed() {
+        let mut connections = RecentConnections::default();
         let (alive, mut gone) = tokio::sync::mpsc::channel::<()>(1);
         for first in [true, false] {
             let held = first.then(|| alive.clone());
-            visitors.enter(tokio::spawn(async move {
+            connections.add(tokio::spawn(async move {
                 let _held = held;
                 std::future::pending().await
             }));
         }
         drop(alive);
         for _ in 2..=METRICS_CONNECTIONS_MAX {
-            visitors.enter(tokio::spawn(std::future::pending()));
+            connections.add(tokio::spawn(std::future::pending()));
         }
         assert_eq!(gone.recv().await, None);
-        assert_eq!(visitors.0.len(), METRICS_CONNECTIONS_MAX);
+        assert_eq!(connections.0.len(), METRICS_CONNECTIONS_MAX);
     }
 }

@@ -1,75 +1,80 @@
-//! Calls that go on: whoever makes them is judged again whenever what is in force changes.
+//! Authorization of requests that go on: each is judged again whenever the configuration in force changes.
 //!
-//! Promises: once a change is in force that takes something from a caller, no request of it is executed that was not
-//! here before, and a call of it that has no answer yet ends without one: a question or a write that waits is not
-//! begun any more, and where something may be done all the same, as work is that goes on without its caller, that is
-//! told. Nothing more is taken from its streams and nothing more is given to them: they end, and so they do if the
-//! change gives it something; a new call is judged anew. Whose calls go on is known to its connection as before.
+//! Promises, once a change is in force: a caller that lost rights gets no answer to an earlier request, and nothing that
+//! still waits begins; the refusal says so where work may finish all the same. A stream ends at any change of its
+//! caller's rights, a gain included; the caller calls again under its new rights. The connection stays authorized by the
+//! callers whose requests go on.
+//! Not here: how a protocol cuts off a body (`grpc::guarded_body`).
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
-use http_body::Frame;
-use tonic::body::Body;
-use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
+use tonic::Code;
 
-use super::credentials::Shown;
-use super::session::Fate;
-use crate::access::{Needs, Pace};
+use super::admission::Requirement;
+use super::credentials::Credentials;
+use super::session::SessionState;
+use crate::access::Pace;
 use crate::auth::{Caller, Role};
 use crate::control::{Control, Live};
-use crate::refusal::{Refusal, Result, trailers};
+use crate::refusal::{Refusal, Result};
 
-/// Who makes a call, and what it was let in with.
+/// The caller of a request, and the configuration that admitted it.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct Authorization {
     control: Control,
-    /// What was in force when it was.
     live: Arc<Live>,
-    shown: Shown,
+    credentials: Credentials,
     caller: Caller,
-    needs: Needs,
-    /// That of its connection.
-    fate: Arc<Fate>,
+    requirement: Requirement,
+    /// Of the connection.
+    session: Arc<SessionState>,
 }
 
-/// What ends a call.
+/// The changes of a caller's rights that end a request.
 #[derive(Debug, Clone, Copy)]
-enum EndsAt {
-    /// Its caller was given something, or loses something.
+pub(crate) enum EndOn {
+    /// Any change.
     Change,
-    /// Its caller loses something.
+    /// A loss.
     Loss,
 }
 
-impl Standing {
-    pub(crate) fn new(
+impl Authorization {
+    pub(super) fn new(
         control: Control,
         live: Arc<Live>,
-        shown: Shown,
+        credentials: Credentials,
         caller: Caller,
-        needs: Needs,
-        fate: Arc<Fate>,
+        requirement: Requirement,
+        session: Arc<SessionState>,
     ) -> Self {
         Self {
             control,
             live,
-            shown,
+            credentials,
             caller,
-            needs,
-            fate,
+            requirement,
+            session,
         }
     }
 
-    fn check(&self, live: &Live, ends_at: EndsAt) -> Result<()> {
-        let caller = self.shown.caller(live)?;
-        let (before, now) = (&self.caller, &caller);
-        let goes_on = match ends_at {
-            EndsAt::Change => now == before,
-            EndsAt::Loss => {
+    /// The change that ends the body of the request, and of the answer to a stream.
+    pub(crate) fn end_on(&self) -> EndOn {
+        match self.requirement.pace {
+            Pace::Stream => EndOn::Change,
+            Pace::Call | Pace::Long => EndOn::Loss,
+        }
+    }
+
+    fn check(&self, live: &Live, end_on: EndOn) -> Result<()> {
+        let now = self.credentials.caller(live)?;
+        let before = &self.caller;
+        let goes_on = match end_on {
+            EndOn::Change => now == *before,
+            EndOn::Loss => {
                 now.principal == before.principal && before.rights.are_within(&now.rights)
             }
         };
@@ -78,134 +83,68 @@ impl Standing {
         }
         let message = format!(
             "what {} may do has changed since the call began: call again",
-            self.caller.principal
+            before.principal
         );
         Err(Refusal::new(Code::Unavailable, "ACCESS_CHANGED", message))
     }
 
-    /// Ready with the reason once the call has to end.
-    async fn ended(&mut self, ends_at: EndsAt) -> Refusal {
+    /// Ready with the reason once the request must end.
+    pub(crate) async fn ended(&mut self, end_on: EndOn) -> Refusal {
         let mut changes = self.control.changes();
         loop {
             let live = self.control.live();
             if !Arc::ptr_eq(&live, &self.live) {
-                if let Err(refusal) = self.check(&live, ends_at) {
+                if let Err(refusal) = self.check(&live, end_on) {
                     tracing::info!(
                         principal = self.caller.principal,
                         reason = &*refusal.reason,
-                        "a call is ended"
+                        "ended a call"
                     );
                     return refusal;
                 }
-                self.fate.let_in(&live, || Box::new(self.shown.clone()));
+                let credentials = || Box::new(self.credentials.clone()) as _;
+                self.session.authorize(&live, credentials);
                 self.live = live;
             }
-            // We hold the sender.
+            // `self.control` owns the sender.
             drop(changes.changed().await);
         }
     }
 
-    /// What a service answers, or why its caller is not given that any more.
-    pub(crate) async fn answered<T>(&mut self, answer: impl Future<Output = T>) -> Result<T> {
-        if self.needs.changes_access {
-            return Ok(answer.await);
+    /// Runs the work of the request; an error if the caller loses rights first. Then the work is dropped.
+    pub(super) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T> {
+        if self.requirement.changes_access {
+            return Ok(work.await);
         }
-        let answered = {
-            let (mut answer, mut ended) = (pin!(answer), pin!(self.ended(EndsAt::Loss)));
-            let mut is_new = true;
+        let done = {
+            let (mut work, mut ended) = (pin!(work), pin!(self.ended(EndOn::Loss)));
+            let mut is_first = true;
             poll_fn(|cx| {
-                // It was let in just now; later the change comes first, whatever else came.
-                if !is_new && let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
+                // The first poll follows the admission. In later ones a change comes before an answer.
+                if !is_first && let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
                     return Poll::Ready(Err(refusal));
                 }
-                if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
-                    return Poll::Ready(Ok(answer));
+                if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                    return Poll::Ready(Ok(done));
                 }
-                match std::mem::take(&mut is_new) {
-                    true => ended.as_mut().poll(cx).map(Err),
-                    false => Poll::Pending,
+                if std::mem::take(&mut is_first) {
+                    ended.as_mut().poll(cx).map(Err)
+                } else {
+                    Poll::Pending
                 }
             })
             .await
         };
-        answered.map_err(|refusal| self.begun(refusal))
+        done.map_err(|refusal| self.begun(refusal))
     }
 
-    /// The refusal of a call that may have begun.
+    /// The refusal of a request whose work may have begun.
     fn begun(&self, mut refusal: Refusal) -> Refusal {
-        refusal.0.message += match (self.needs.is_repeatable, self.needs.role) {
+        refusal.0.message += match (self.requirement.is_repeatable, self.requirement.role) {
             (true, _) => "; what it writes may still be done: retry with the same request_id",
-            (false, Role::Read) => "",
+            (false, None | Some((Role::Read, _))) => "",
             (false, _) => "; what it does may still be done",
         };
         refusal
-    }
-
-    /// What the caller sends.
-    pub(crate) fn request(&self, inner: Body) -> Body {
-        self.clone().guard(inner, Err)
-    }
-
-    /// What it is sent by a stream.
-    pub(crate) fn answer(self, inner: Body) -> Body {
-        self.guard(inner, trailers)
-    }
-
-    fn guard(mut self, inner: Body, end: fn(Status) -> Part) -> Body {
-        // An answer that is only a head has been given.
-        if inner.is_end_stream() {
-            return inner;
-        }
-        let ends_at = match self.needs.pace {
-            Pace::Stream => EndsAt::Change,
-            Pace::Call | Pace::Long => EndsAt::Loss,
-        };
-        Body::new(Guarded {
-            inner,
-            ended: Some(Box::pin(async move { self.ended(ends_at).await })),
-            end,
-        })
-    }
-}
-
-/// A part of a body.
-type Part = Result<Frame<Bytes>, Status>;
-
-/// A body that ends when its caller may not go on.
-struct Guarded {
-    inner: Body,
-    /// `None` once it has.
-    ended: Option<Pin<Box<dyn Future<Output = Refusal> + Send>>>,
-    end: fn(Status) -> Part,
-}
-
-impl HttpBody for Guarded {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let this = &mut *self;
-        let Some(ended) = &mut this.ended else {
-            return Poll::Ready(None);
-        };
-        if let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
-            this.ended = None;
-            // What is behind it ends as well.
-            this.inner = Body::empty();
-            return Poll::Ready(Some((this.end)(refusal.into())));
-        }
-        Pin::new(&mut this.inner).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.ended.is_none() || self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        // It may end before that.
-        http_body::SizeHint::default()
     }
 }

@@ -1,7 +1,8 @@
-//! How many connections there are, in all and of each party.
+//! The connection limit: how many connections are open, in all and for each peer.
 //!
-//! Promises: no party, and no number of them, takes the places of our own user; who takes more than others as a
-//! stranger makes way first; who is let in no more does not keep a place. Not here: who is a stranger (`fate`).
+//! Where there is no slot, an unauthorized connection loses its own (`session`): one of the peer that has most of them.
+//! Promises: the daemon's own user always finds a slot, and so does the Unix socket beside TCP; a connection whose
+//! caller is no longer accepted does not keep its slot. Not here: what authorizes a connection (`session`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -14,279 +15,297 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use super::peer::Party;
+use super::peer::PeerKey;
 use super::rates::Rates;
-use super::session::Fate;
+use super::session::SessionState;
 use crate::config::Limits;
 use crate::control::{Control, Live};
 use crate::figures::Figures;
 use crate::limits::{ADDRESS_PLACES_ONE_IN, OWN_PLACES_ONE_IN, UNIX_PLACES_ONE_IN};
 use crate::os::users::is_own;
 
-/// Counts connections. Where there is no place, a connection of which no call was let in, a stranger's perhaps, gives
-/// up its own.
+/// Counts connections; all clones count together.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crowd(Arc<Mutex<Counts>>, Figures, Arc<Rates<Party>>);
+pub(crate) struct ConnectionLimit {
+    connections: Arc<Mutex<Connections>>,
+    metrics: Figures,
+    rates: Arc<Rates<PeerKey>>,
+}
 
 #[derive(Debug, Default)]
-struct Counts {
-    /// Of them, those by TCP.
+struct Connections {
+    /// Those by TCP.
     tcp: u64,
-    /// Of them, those of others than our own user.
+    /// Those of other users than the daemon's own.
     others: u64,
-    parties: HashMap<Party, u64>,
-    /// In the order in which they were taken.
-    taken: BTreeMap<u64, Taken>,
+    by_peer: HashMap<PeerKey, u64>,
+    /// By number, which grows: the oldest comes first.
+    open: BTreeMap<u64, OpenConnection>,
     next: u64,
 }
 
-/// A place that is taken.
 #[derive(Debug)]
-struct Taken {
-    party: Party,
-    fate: Arc<Fate>,
-    /// Dropped when it must be given up.
-    _give_up: oneshot::Sender<()>,
+struct OpenConnection {
+    key: PeerKey,
+    session: Arc<SessionState>,
+    /// Dropped to evict the connection.
+    _evict: oneshot::Sender<()>,
 }
 
-/// A place that a connection has; it is free again when this is dropped. Ready, as a future, when it has been given to
-/// another.
+/// The slot of a connection; dropping it frees the slot. As a future it is ready once the connection is evicted.
 #[derive(Debug)]
-pub(crate) struct Place {
-    crowd: Crowd,
+pub(crate) struct ConnectionSlot {
+    limit: ConnectionLimit,
     number: u64,
-    fate: Arc<Fate>,
-    /// `None` once it was.
-    given_up: Option<oneshot::Receiver<()>>,
+    session: Arc<SessionState>,
+    /// `None` once evicted.
+    evicted: Option<oneshot::Receiver<()>>,
 }
 
-impl Place {
-    /// What becomes of the connection.
-    pub(crate) fn fate(&self) -> Arc<Fate> {
-        self.fate.clone()
+impl ConnectionSlot {
+    /// The state of the connection.
+    pub(crate) fn session(&self) -> Arc<SessionState> {
+        self.session.clone()
     }
 }
 
-impl Future for Place {
+impl Future for ConnectionSlot {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if let Some(given_up) = &mut self.given_up {
-            ready!(Pin::new(given_up).poll(cx)).ok();
-            self.given_up = None;
+        if let Some(evicted) = &mut self.evicted {
+            ready!(Pin::new(evicted).poll(cx)).ok();
+            self.evicted = None;
         }
         Poll::Ready(())
     }
 }
 
-/// Why there is no place.
+/// Why a connection gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Full {
-    /// There are too many.
+pub(crate) enum ConnectionRefusal {
+    /// All slots are taken.
     #[error("there are {0} connections, the limit (limits.connections)")]
     All(u64),
-    /// The rest is for our own user.
+    /// The rest is reserved for the daemon's own user.
     #[error(
-        "others than amemd's own user have {0} connections; the rest of limits.connections is for that user"
+        "users other than amemd's own have {0} connections; the rest of limits.connections is reserved for amemd's user"
     )]
     Others(u64),
-    /// The rest is for the Unix socket.
+    /// The rest is reserved for the Unix socket.
     #[error(
-        "there are {0} connections by TCP; the rest of limits.connections is for the Unix socket"
+        "there are {0} connections by TCP; the rest of limits.connections is reserved for the Unix socket"
     )]
     Tcp(u64),
-    /// The party has too many.
+    /// The peer has too many.
     #[error("it has {0} connections, the limit (limits.connections_per_user)")]
-    Party(u64),
+    Peer(u64),
     /// The address has too many of those by TCP.
-    #[error(
-        "it has {0} connections, as many of those that limits.connections leaves for TCP as one address may have"
-    )]
+    #[error("it has {0} connections, the share of one address in limits.connections by TCP")]
     Address(u64),
-    /// The party comes too often.
+    /// The peer connects too often.
     #[error(
         "it makes more than {0} connections a second, the limit (limits.connections_per_second)"
     )]
     Rate(u64),
 }
 
-impl Crowd {
-    /// Nobody is there.
-    pub(crate) fn new(figures: Figures) -> Self {
-        Self(Arc::default(), figures, Arc::default())
-    }
-
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a place, if need be that of a connection of which no call was let in.
-    pub(crate) fn enter(&self, party: Party, live: &Live) -> Result<Place, Full> {
-        let limits = &live.limits;
-        let most = limits.connections_per_second;
-        let rate = self.2.take(&party, most, Instant::now());
-        rate.map_err(|_| Full::Rate(most))?;
-        let mut counts = self.counts();
-        while let Err(full) = counts.check(&party, limits) {
-            let stranger = counts.stranger(&party, full, live).ok_or(full)?;
-            counts.leave(stranger);
+impl ConnectionLimit {
+    pub(crate) fn new(metrics: Figures) -> Self {
+        Self {
+            metrics,
+            ..Self::default()
         }
-        let (give_up, given_up) = oneshot::channel();
-        let place = Place {
-            crowd: self.clone(),
-            number: counts.next,
-            fate: Arc::default(),
-            given_up: Some(given_up),
-        };
-        counts.tcp += u64::from(is_tcp(&party));
-        counts.others += u64::from(!is_ours(&party));
-        *counts.parties.entry(party.clone()).or_default() += 1;
-        counts.next += 1;
-        let taken = Taken {
-            party,
-            fate: place.fate(),
-            _give_up: give_up,
-        };
-        counts.taken.insert(place.number, taken);
-        self.1.connections().set(counts.taken.len() as u64);
-        Ok(place)
     }
 
-    /// Frees the places of connections whose callers are let in no more, so long after the change, for as long as it is
-    /// polled. Until then they make way for others, and may make a call that is let in.
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        let connections = self.connections.lock();
+        connections.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a slot, if necessary that of an unauthorized connection.
+    pub(crate) fn acquire(
+        &self,
+        key: PeerKey,
+        live: &Live,
+    ) -> Result<ConnectionSlot, ConnectionRefusal> {
+        let limits = &live.limits;
+        let per_second = limits.connections_per_second;
+        let rate = self.rates.take(&key, per_second, Instant::now());
+        rate.map_err(|_| ConnectionRefusal::Rate(per_second))?;
+        let mut connections = self.connections();
+        while let Err(refusal) = connections.check(&key, limits) {
+            let evicted = connections.evict_one(&key, refusal, live).ok_or(refusal)?;
+            connections.release(evicted);
+        }
+        let (evict, evicted) = oneshot::channel();
+        let slot = ConnectionSlot {
+            limit: self.clone(),
+            number: connections.next,
+            session: Arc::default(),
+            evicted: Some(evicted),
+        };
+        connections.tcp += u64::from(is_tcp(&key));
+        connections.others += u64::from(!is_own_user(&key));
+        *connections.by_peer.entry(key.clone()).or_default() += 1;
+        connections.next += 1;
+        let open = OpenConnection {
+            key,
+            session: slot.session(),
+            _evict: evict,
+        };
+        connections.open.insert(slot.number, open);
+        self.report(&connections);
+        Ok(slot)
+    }
+
+    fn report(&self, connections: &Connections) {
+        let open = connections.open.len() as u64;
+        self.metrics.connections().set(open);
+    }
+
+    /// Evicts connections whose callers a change of the configuration no longer accepts, `after` that change, for as long
+    /// as it is polled. Until then they lose their slots only to other connections, and may authorize themselves again.
     pub(crate) async fn watch(&self, control: &Control, after: Duration) {
         let mut changes = control.changes();
         loop {
-            // The control has the sender.
+            // The control owns the sender.
             changes.changed().await.ok();
-            let outsiders = self.outsiders(&control.live());
-            if !outsiders.is_empty() {
-                let (crowd, control) = (self.clone(), control.clone());
+            let unauthorized = self.unauthorized(&control.live());
+            if !unauthorized.is_empty() {
+                let (limit, control) = (self.clone(), control.clone());
                 tokio::spawn(async move {
                     sleep(after).await;
-                    crowd.turn_out(&outsiders, &control.live());
+                    limit.evict(&unauthorized, &control.live());
                 });
             }
         }
     }
 
-    /// Connections whose callers were let in, and are not by what is in force now, with the state by which they were
-    /// last.
-    fn outsiders(&self, live: &Live) -> Vec<(u64, u64)> {
-        let counts = self.counts();
-        let each = counts.taken.iter();
-        each.filter(|(_, taken)| taken.fate.was_let_in() && !taken.fate.is_known(live))
-            .map(|(number, taken)| (*number, taken.fate.known_at()))
+    /// Connections that were authorized and no longer are: their numbers, and the change at which they last were.
+    fn unauthorized(&self, live: &Live) -> Vec<(u64, u64)> {
+        let connections = self.connections();
+        let each = connections.open.iter();
+        each.filter(|(_, open)| open.session.was_authorized() && !open.session.is_authorized(live))
+            .map(|(number, open)| (*number, open.session.authorized_at()))
             .collect()
     }
 
-    /// Frees their places, unless their callers were let in since: whoever is not any more after that has its own time.
-    fn turn_out(&self, outsiders: &[(u64, u64)], live: &Live) {
-        let mut counts = self.counts();
-        for (number, known_at) in outsiders {
-            let taken = counts.taken.get(number).map(|taken| &taken.fate);
-            if taken.is_some_and(|fate| fate.known_at() == *known_at && fate.gives_up(live)) {
-                counts.leave(*number);
+    /// Evicts these, unless they were authorized since: a later change gives them their own time.
+    fn evict(&self, unauthorized: &[(u64, u64)], live: &Live) {
+        let mut connections = self.connections();
+        for (number, authorized_at) in unauthorized {
+            let session = connections.open.get(number).map(|open| &open.session);
+            if session.is_some_and(|session| {
+                session.authorized_at() == *authorized_at && session.evict(live)
+            }) {
+                connections.release(*number);
             }
         }
-        self.1.connections().set(counts.taken.len() as u64);
+        self.report(&connections);
     }
 }
 
-fn is_tcp(party: &Party) -> bool {
-    matches!(party, Party::Address(_))
+fn is_tcp(key: &PeerKey) -> bool {
+    matches!(key, PeerKey::Address(_))
 }
 
-fn is_ours(party: &Party) -> bool {
-    matches!(party, Party::User(uid) if is_own(*uid))
+fn is_own_user(key: &PeerKey) -> bool {
+    matches!(key, PeerKey::User(uid) if is_own(*uid))
 }
 
-impl Counts {
-    /// An error if there is no place for a party. What only its own can make way for comes first, and what anybody's
-    /// can last: who gets no place costs nobody else one.
-    fn check(&self, party: &Party, limits: &Limits) -> Result<(), Full> {
-        let most = limits.connections;
-        let of_party = self.parties.get(party).copied().unwrap_or_default();
-        if of_party >= limits.connections_per_user {
-            return Err(Full::Party(limits.connections_per_user));
+impl Connections {
+    /// An error if there is no slot for a peer. The checks that only the peer's own connections can satisfy come first:
+    /// a peer that gets no slot must cost no other peer one.
+    fn check(&self, key: &PeerKey, limits: &Limits) -> Result<(), ConnectionRefusal> {
+        let max = limits.connections;
+        let of_peer = self.by_peer.get(key).copied().unwrap_or_default();
+        if of_peer >= limits.connections_per_user {
+            return Err(ConnectionRefusal::Peer(limits.connections_per_user));
         }
-        let for_unix = most / UNIX_PLACES_ONE_IN;
-        if is_tcp(party) {
-            let tcp_most = most - for_unix;
-            let address_most = (tcp_most / ADDRESS_PLACES_ONE_IN).max(1);
-            if of_party >= address_most {
-                return Err(Full::Address(address_most));
+        let for_unix = max / UNIX_PLACES_ONE_IN;
+        if is_tcp(key) {
+            let tcp_max = max - for_unix;
+            let address_max = (tcp_max / ADDRESS_PLACES_ONE_IN).max(1);
+            if of_peer >= address_max {
+                return Err(ConnectionRefusal::Address(address_max));
             }
-            if for_unix > 0 && self.tcp >= tcp_most {
-                return Err(Full::Tcp(tcp_most));
+            if for_unix > 0 && self.tcp >= tcp_max {
+                return Err(ConnectionRefusal::Tcp(tcp_max));
             }
         }
-        let for_us = most / OWN_PLACES_ONE_IN;
-        if for_us > 0 && !is_ours(party) && self.others >= most - for_us {
-            return Err(Full::Others(most - for_us));
+        let for_own = max / OWN_PLACES_ONE_IN;
+        if for_own > 0 && !is_own_user(key) && self.others >= max - for_own {
+            return Err(ConnectionRefusal::Others(max - for_own));
         }
-        if self.taken.len() as u64 >= most {
-            return Err(Full::All(most));
+        if self.open.len() as u64 >= max {
+            return Err(ConnectionRefusal::All(max));
         }
         Ok(())
     }
 
-    /// A place, of those that are in a party's way, that a connection gives up as no call of it was let in.
-    fn stranger(&self, party: &Party, full: Full, live: &Live) -> Option<u64> {
+    /// Evicts an unauthorized connection that is in the way of a peer; `None` if there is none.
+    fn evict_one(&self, key: &PeerKey, refusal: ConnectionRefusal, live: &Live) -> Option<u64> {
         loop {
-            let number = self.oldest_stranger(party, full, live)?;
-            // A call of it may have been let in in this very moment.
-            if self.taken.get(&number)?.fate.gives_up(live) {
+            let number = self.oldest_unauthorized(key, refusal, live)?;
+            // A request on it may be admitted at this moment.
+            if self.open.get(&number)?.session.evict(live) {
                 return Some(number);
             }
         }
     }
 
-    /// The oldest stranger of the party that has most of those in the way: many of one make way for one of another, and
-    /// not the other way round. Those of which a call was let in once have some time to make another, and come last.
-    fn oldest_stranger(&self, party: &Party, full: Full, live: &Live) -> Option<u64> {
-        let is_in_the_way = |taken: &Taken| match full {
-            Full::All(_) => true,
-            Full::Others(_) => !is_ours(&taken.party),
-            Full::Tcp(_) => is_tcp(&taken.party),
-            Full::Party(_) | Full::Address(_) => taken.party == *party,
-            // No place that is given up helps.
-            Full::Rate(_) => false,
+    /// The oldest unauthorized connection of the peer that has most of those in the way, so that many connections of
+    /// one peer make room for another peer, not the reverse. Connections that were authorized once come last: they have
+    /// `FIRST_CALL_AFTER` for another request.
+    fn oldest_unauthorized(
+        &self,
+        key: &PeerKey,
+        refusal: ConnectionRefusal,
+        live: &Live,
+    ) -> Option<u64> {
+        let is_in_the_way = |open: &OpenConnection| match refusal {
+            ConnectionRefusal::All(_) => true,
+            ConnectionRefusal::Others(_) => !is_own_user(&open.key),
+            ConnectionRefusal::Tcp(_) => is_tcp(&open.key),
+            ConnectionRefusal::Peer(_) | ConnectionRefusal::Address(_) => open.key == *key,
+            // No eviction lowers a rate.
+            ConnectionRefusal::Rate(_) => false,
         };
-        let mut strangers = HashMap::new();
-        for (number, taken) in &self.taken {
-            if is_in_the_way(taken) && !taken.fate.is_known(live) {
-                let is_new = !taken.fate.was_let_in();
-                let of_party = strangers.entry((is_new, &taken.party));
-                let (_, count, _) = of_party.or_insert((is_new, 0, Reverse(*number)));
+        let mut candidates = HashMap::new();
+        for (number, open) in &self.open {
+            if is_in_the_way(open) && !open.session.is_authorized(live) {
+                let is_new = !open.session.was_authorized();
+                let of_peer = candidates.entry((is_new, &open.key));
+                let (_, count, _) = of_peer.or_insert((is_new, 0, Reverse(*number)));
                 *count += 1;
             }
         }
-        let (.., Reverse(oldest)) = strangers.into_values().max()?;
+        let (.., Reverse(oldest)) = candidates.into_values().max()?;
         Some(oldest)
     }
 
-    /// Frees a place, unless it was given up before.
-    fn leave(&mut self, number: u64) {
-        let Some(taken) = self.taken.remove(&number) else {
+    /// Frees a slot, unless it is free already.
+    fn release(&mut self, number: u64) {
+        let Some(open) = self.open.remove(&number) else {
             return;
         };
-        self.tcp -= u64::from(is_tcp(&taken.party));
-        self.others -= u64::from(!is_ours(&taken.party));
-        if let Some(of_party) = self.parties.get_mut(&taken.party) {
-            *of_party -= 1;
-            if *of_party == 0 {
-                self.parties.remove(&taken.party);
+        self.tcp -= u64::from(is_tcp(&open.key));
+        self.others -= u64::from(!is_own_user(&open.key));
+        if let Some(of_peer) = self.by_peer.get_mut(&open.key) {
+            *of_peer -= 1;
+            if *of_peer == 0 {
+                self.by_peer.remove(&open.key);
             }
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut counts = self.crowd.counts();
-        counts.leave(self.number);
-        self.crowd.1.connections().set(counts.taken.len() as u64);
+        let mut connections = self.limit.connections();
+        connections.release(self.number);
+        self.limit.report(&connections);
     }
 }
 

@@ -1,59 +1,66 @@
-//! Who makes a call: the user at the other end of the Unix socket, or who shows a certificate or a token by TCP.
+//! Credentials: what a request shows of its caller, and which caller that is.
+//!
+//! By the Unix socket the kernel names the user. By TCP the caller shows a token, or presented a certificate. The
+//! credentials are kept with the request and judged again whenever the configuration in force changes.
 
 use std::net::SocketAddr;
 
+use hyper::http::{HeaderMap, Uri, header};
 use tonic::Code;
-use tonic::codegen::http::{HeaderMap, Uri, header};
 
 use super::peer::Peer;
-use super::session::Visitor;
+use super::session::Identity;
 use crate::auth::{Caller, Digest, Rights, Tokens};
 use crate::control::Live;
 use crate::refusal::{Refusal, Result};
 
-/// What a call shows of who makes it. It is judged by what is in force, and again whenever that changes.
+/// What a request shows of its caller.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub(crate) struct Credentials {
     peer: Peer,
     /// The hash of the token, or why there is none.
     token: Result<Digest>,
 }
 
-impl Shown {
-    /// What a call of this peer shows.
-    pub(crate) fn by(peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
+impl Credentials {
+    /// The credentials of a request. An error if a request by loopback names another host.
+    pub(crate) fn of(peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
         let peer = peer.clone();
-        // Who comes by TLS has seen our certificate: no other name leads here.
+        // A TLS client has verified the daemon's certificate: no other name leads here.
         if let Peer::Tcp { to, tls: false, .. } = &peer {
-            check_authority(*to, uri, headers)?;
+            check_host(*to, uri, headers)?;
         }
-        let token = shown_token(headers).and_then(|token| {
+        let token = bearer_token(headers).and_then(|token| {
             Digest::of(token).ok_or_else(|| Refusal::internal("there is no SHA-256"))
         });
         Ok(Self { peer, token })
     }
 
-    /// Who that is by what is in force.
+    /// The caller under this configuration.
     pub(crate) fn caller(&self, live: &Live) -> Result<Caller> {
-        let (certificate, authority) = match &self.peer {
+        let (certificate, client_ca) = match &self.peer {
             Peer::Unix { uid, gid } => {
                 let rights = live.access.rights(*uid, *gid);
-                // They may have been taken away since the connection began.
-                rights.most().ok_or_else(unknown)?;
+                // A reload may have revoked them since the connection began.
+                rights.most().ok_or_else(unidentified)?;
                 return Ok(Caller {
                     user: Some((*uid, *gid)),
                     ..Caller::new(format!("uid:{uid}"), rights)
                 });
             }
+            Peer::Anonymous { from } => {
+                let principal = format!("anonymous:{}", from.ip());
+                return Ok(Caller::new(principal, Rights::default()));
+            }
             Peer::Tcp {
                 certificate,
-                authority,
+                client_ca,
                 ..
-            } => (certificate, authority),
+            } => (certificate, client_ca),
         };
-        // What was shown was held against the authority of that time.
+        // The handshake verified the certificate against the CA of that moment.
         let keys = live.secrets.keys.as_ref();
-        if keys.and_then(|keys| keys.authority.as_ref()) != authority.as_ref() {
+        if keys.and_then(|keys| keys.client_ca.as_ref()) != client_ca.as_ref() {
             let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
                        connect again";
             return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
@@ -61,8 +68,8 @@ impl Shown {
         if let Some(tokens) = &live.secrets.tokens {
             return self.by_token(tokens);
         }
-        // Without either nothing says who calls: no configuration allows that, but a reload may have come in between.
-        let principal = certificate.clone().ok_or_else(unknown)?;
+        // No configuration allows TCP without tokens and certificates, but a reload may have come in between.
+        let principal = certificate.clone().ok_or_else(unidentified)?;
         Ok(Caller::new(principal, Rights::with_all(live.tcp_role)))
     }
 
@@ -70,24 +77,25 @@ impl Shown {
         if tokens.is_empty() {
             return Err(token_refused("there is no token yet"));
         }
-        let shown = self.token.clone()?;
+        let digest = self.token.clone()?;
         let token = tokens
-            .find(&shown)
-            .ok_or_else(|| token_refused("the token is none, or was revoked"))?;
+            .find(&digest)
+            .ok_or_else(|| token_refused("the token is unknown or revoked"))?;
         let rights = Rights::with_each(token.role, &token.brains);
         Ok(Caller::new(format!("token:{}", token.name), rights))
     }
 }
 
-impl Visitor for Shown {
-    fn is_let_in(&self, live: &Live) -> bool {
+impl Identity for Credentials {
+    fn is_accepted(&self, live: &Live) -> bool {
         self.caller(live).is_ok()
     }
 }
 
-pub(crate) fn unknown() -> Refusal {
-    let why = "nothing says whose the connection is: connect through the Unix socket as a user whom the daemon's \
-               configuration allows it";
+/// The refusal of a caller that nothing identifies.
+pub(crate) fn unidentified() -> Refusal {
+    let why = "nothing identifies the caller: connect through the Unix socket as a user whom the daemon's configuration \
+               grants a role";
     Refusal::new(Code::Unauthenticated, "PRINCIPAL", why)
 }
 
@@ -99,7 +107,7 @@ fn token_refused(what: &str) -> Refusal {
     Refusal::new(Code::Unauthenticated, "TOKEN", message)
 }
 
-fn shown_token(headers: &HeaderMap) -> Result<&[u8]> {
+fn bearer_token(headers: &HeaderMap) -> Result<&[u8]> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return Err(token_refused("there is no token, or more than one"));
@@ -108,20 +116,21 @@ fn shown_token(headers: &HeaderMap) -> Result<&[u8]> {
         .as_bytes()
         .split_at_checked(7)
         .ok_or_else(|| token_refused("there is no token"))?;
-    match scheme.eq_ignore_ascii_case(b"bearer ") {
-        true => Ok(token.trim_ascii()),
-        false => Err(token_refused("this is not a bearer's token")),
+    if scheme.eq_ignore_ascii_case(b"bearer ") {
+        Ok(token.trim_ascii())
+    } else {
+        Err(token_refused("the authorization is not a bearer token"))
     }
 }
 
-/// On an address of this machine only, the caller must say that it means this machine: a page in a browser can
-/// connect to it under a name of its own.
-fn check_authority(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+/// Refuses a request by loopback that names another host: a web page can make a browser connect to loopback under the
+/// page's own host name (DNS rebinding).
+fn check_host(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     if !to.ip().is_loopback() {
         return Ok(());
     }
     let host = headers.get(header::HOST).map(|host| host.as_bytes());
-    let said = uri
+    let authority = uri
         .authority()
         .map(|authority| authority.as_str().as_bytes());
     let port = to.port();
@@ -135,7 +144,7 @@ fn check_authority(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()>
         ours.iter()
             .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
     };
-    let mut names = said.into_iter().chain(host).peekable();
+    let mut names = authority.into_iter().chain(host).peekable();
     if names.peek().is_some() && names.all(is_ours) {
         return Ok(());
     }
@@ -146,7 +155,7 @@ fn check_authority(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tonic::codegen::http::Request;
+    use hyper::http::Request;
 
     fn check(to: &str, authority: &str, host: Option<&str>) -> Result<()> {
         let mut request = Request::builder().uri(format!("http://{authority}/a/b"));
@@ -154,7 +163,7 @@ mod tests {
             request = request.header(header::HOST, host);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check_authority(to.parse().unwrap(), &parts.uri, &parts.headers)
+        check_host(to.parse().unwrap(), &parts.uri, &parts.headers)
     }
 
     #[test]
@@ -196,21 +205,21 @@ mod tests {
             .body(())
             .unwrap()
             .into_parts();
-        let none = check_authority("127.0.0.1:1".parse().unwrap(), &parts.uri, &parts.headers);
+        let none = check_host("127.0.0.1:1".parse().unwrap(), &parts.uri, &parts.headers);
         assert_eq!(none.unwrap_err().reason, "HOST");
     }
 
     #[test]
     fn a_token_is_shown_by_a_bearer_once() {
-        let shown = |values: &[&str]| {
+        let token = |values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(header::AUTHORIZATION, value.parse().unwrap());
             }
-            shown_token(&headers).map(<[u8]>::to_vec)
+            bearer_token(&headers).map(<[u8]>::to_vec)
         };
-        assert_eq!(shown(&["Bearer abc"]).unwrap(), b"abc");
-        assert_eq!(shown(&["bearer  abc "]).unwrap(), b"abc");
+        assert_eq!(token(&["Bearer abc"]).unwrap(), b"abc");
+        assert_eq!(token(&["bearer  abc "]).unwrap(), b"abc");
         for wrong in [
             &[][..],
             &["abc"],
@@ -218,7 +227,7 @@ mod tests {
             &["Bearer a", "Bearer a"],
             &["Bearer"],
         ] {
-            let refusal = shown(wrong).unwrap_err();
+            let refusal = token(wrong).unwrap_err();
             assert_eq!(
                 (refusal.code, &*refusal.reason),
                 (Code::Unauthenticated, "TOKEN")

@@ -1,4 +1,4 @@
-//! Everything the daemon listens on.
+//! The sockets that the daemon listens on.
 
 use std::net::SocketAddr;
 
@@ -6,74 +6,73 @@ use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::os::{Lent, Socket};
+use crate::os::{InheritedSockets, Socket};
 
-/// Everything the daemon listens on.
+/// The sockets that the daemon listens on.
 #[derive(Debug)]
 pub struct Listeners {
     /// The Unix socket.
     pub unix: Socket,
-    /// TCP, if it is on.
+    /// TCP for gRPC, if it is on.
     pub tcp: Option<TcpListener>,
-    /// Metrics by HTTP, if they are on.
+    /// TCP for metrics by HTTP, if they are on.
     pub metrics: Option<TcpListener>,
 }
 
 impl Listeners {
-    /// Listens where the configuration says, by the sockets that are lent, if any are.
-    pub async fn bind(config: &Config, lent: Lent) -> Result<Self> {
-        let unix = match lent.unix {
-            Some((listener, path)) => Socket::lent(listener, &path)?,
+    /// Takes the inherited sockets, and binds those that the configuration names beside them.
+    pub async fn bind(config: &Config, inherited: InheritedSockets) -> Result<Self> {
+        let unix = match inherited.unix {
+            Some((listener, path)) => Socket::inherited(listener, &path)?,
             None => Socket::bind(&config.socket, config.socket_group)?,
         };
         let tcp = config.tcp.as_ref().map(|tcp| tcp.listen);
         Ok(Self {
             unix,
-            tcp: TCP.bind(tcp, lent.tcp).await?,
-            metrics: METRICS.bind(config.metrics, lent.metrics).await?,
+            tcp: TCP.bind(tcp, inherited.tcp).await?,
+            metrics: METRICS.bind(config.metrics, inherited.metrics).await?,
         })
     }
 
-    /// The address of TCP, with the port that the system chose if port 0 was asked for.
+    /// The bound address of TCP: its port is never 0.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref()?.local_addr().ok()
     }
 }
 
-/// What a socket of TCP is for.
-struct Use {
-    /// In a message.
+/// What a TCP socket is for: how messages name it.
+struct Purpose {
     what: &'static str,
-    /// If no address is set.
+    /// What to say if no address is set.
     off: &'static str,
-    /// The setting that names its address.
+    /// The setting with its address.
     key: &'static str,
-    /// How the service manager makes it where the daemon may not.
-    made: &'static str,
+    /// Where to declare it if only the service manager may bind it.
+    declared: &'static str,
 }
 
-const TCP: Use = Use {
+const TCP: Purpose = Purpose {
     what: "TCP",
     off: "TCP is off",
     key: "tcp.listen",
-    made: "in a drop-in of amemd.socket",
+    declared: "in a drop-in of amemd.socket",
 };
 
-const METRICS: Use = Use {
+const METRICS: Purpose = Purpose {
     what: "metrics",
     off: "metrics are off",
     key: "metrics.listen",
-    made: "and FileDescriptorName=metrics in amemd-metrics.socket",
+    declared: "and FileDescriptorName=metrics in amemd-metrics.socket",
 };
 
-impl Use {
-    /// The socket that is lent, else one of our own where the configuration says; none if it says nothing.
+impl Purpose {
+    /// The inherited socket, else one bound to the configured address, else none.
     async fn bind(
         &self,
         configured: Option<SocketAddr>,
-        lent: Option<std::net::TcpListener>,
+        inherited: Option<std::net::TcpListener>,
     ) -> Result<Option<TcpListener>> {
-        Ok(match (configured, lent) {
+        Ok(match (configured, inherited) {
             (None, None) => None,
             (Some(address), None) => Some(self.make(address).await?),
             (configured, Some(listener)) => Some(self.take(listener, configured)?),
@@ -86,20 +85,20 @@ impl Use {
             let remedy = format!(
                 "have the service manager make it (ListenStream={address} {}), or allow them \
                  (RestrictAddressFamilies=, PrivateNetwork=)",
-                self.made
+                self.declared
             );
             Error::bound(address, source, &remedy)
         })
     }
 
-    /// Takes a socket that is lent. Whether an address is safe was judged by the configuration: no other will do.
+    /// Takes an inherited socket. Its address must be the configured one: only that was checked for safety.
     fn take(
         &self,
         listener: std::net::TcpListener,
         configured: Option<SocketAddr>,
     ) -> Result<TcpListener> {
         let Self { what, key, .. } = self;
-        let unusable = |e: std::io::Error| Error::Lent {
+        let unusable = |e: std::io::Error| Error::InheritedSocket {
             what: format!("a socket for {what}"),
             why: e.to_string(),
         };
@@ -109,7 +108,7 @@ impl Use {
                 None => self.off.to_owned(),
                 Some(other) => format!("{key} is {other}"),
             };
-            return Err(Error::Lent {
+            return Err(Error::InheritedSocket {
                 what: format!("{what} on {address}"),
                 why: format!("{said}: set {key} = \"{address}\", or take its ListenStream= away"),
             });

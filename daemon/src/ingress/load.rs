@@ -1,214 +1,120 @@
-//! How much is under way: calls, and bytes of their requests. What is too much is refused before it is read.
+//! The load: requests under way, and the bytes of their bodies. A request over a limit is refused before it is read.
 //!
-//! Promises: what was taken comes back, however a call ends. A request's bytes are held until its answer has been sent;
-//! a stream holds those of the message that is on its way, as the queues count those that have come.
+//! Promises: a slot and its bytes are free again however the request ends.
+//! Not here: how a protocol counts the bytes that arrive (`grpc::request_body`).
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use tokio::time::{Sleep, sleep};
-use tonic::body::Body;
-use tonic::codegen::http::{HeaderMap, header};
-use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
+use hyper::http::{HeaderMap, header};
+use tonic::Code;
 
-use super::quota::{Full, Share, Shares};
-use crate::access::{Needs, Pace};
+use super::admission::Requirement;
+use super::quota::{Quota, QuotaLease, QuotaRefusal};
+use crate::access::Pace;
 use crate::auth::Caller;
 use crate::config::Limits;
-use crate::grpc::messages::{HEAD_BYTES, Messages};
-use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX, REQUEST_AFTER};
+use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// What is under way.
+/// The requests under way.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    calls: Shares,
-    bytes: Shares,
+    calls: Quota,
+    bytes: Quota,
 }
 
-/// A call that is under way.
+/// A request under way, with the bytes of its body.
 #[derive(Debug)]
-pub(crate) struct Call(#[expect(dead_code, reason = "it is held")] Share);
+pub(crate) struct CallSlot {
+    _call: QuotaLease,
+    bytes: Arc<HeldBytes>,
+}
 
 /// The bytes that a request holds.
 #[derive(Debug)]
-pub(crate) struct Held(Share);
+pub(crate) struct HeldBytes(QuotaLease);
 
-fn busy(what: &str, why: &Full, name: &str) -> Refusal {
+fn busy(what: &str, why: &QuotaRefusal, name: &str) -> Refusal {
     let message = format!("the daemon is busy ({what}, {why}: limits.{name}): wait and call again");
     Refusal::new(Code::ResourceExhausted, "LOAD", message)
 }
 
-fn busy_with_bytes(why: &Full) -> Refusal {
+fn busy_with_bytes(why: &QuotaRefusal) -> Refusal {
     let what = "too many bytes of requests are under way";
     busy(what, why, "request_bytes_in_flight")
 }
 
 impl Load {
-    /// Calls that are under way.
-    #[cfg(test)]
-    pub(crate) fn under_way(&self) -> u64 {
-        self.calls.all()
-    }
-
-    /// As `enter`, for who may administer every brain.
-    #[cfg(test)]
-    pub(crate) fn enter_as_admin(
-        &self,
-        headers: &HeaderMap,
-        limits: &Limits,
-    ) -> Result<(Call, Arc<Held>)> {
-        let mut rights = crate::auth::Rights::default();
-        rights.add(None, crate::auth::Role::Admin);
-        let admin = Caller::new("uid:1".into(), rights);
-        let needs = crate::access::needs("/amem.v1.MemoryService/Ingest").unwrap();
-        self.enter(headers, &admin, needs, limits)
-    }
-
-    /// Takes a call in, with the bytes that its headers announce.
-    pub(crate) fn enter(
+    /// Takes a slot for a request, and holds the bytes that its head announces.
+    pub(crate) fn acquire(
         &self,
         headers: &HeaderMap,
         caller: &Caller,
-        needs: Needs,
+        requirement: &Requirement,
         limits: &Limits,
-    ) -> Result<(Call, Arc<Held>)> {
+    ) -> Result<CallSlot> {
         let call = self.calls.take(caller, 1, limits.requests_in_flight);
         let call =
             call.map_err(|why| busy("too many calls are under way", &why, "requests_in_flight"))?;
-        // More than one message is refused when it comes; of a stream the messages count, one by one. Even a call that
-        // announces nothing sends something.
-        let announced = match needs.pace {
+        // A stream holds the bytes of one message after the other. A request that announces nothing still sends some.
+        let announced = match requirement.pace {
             Pace::Stream => 1,
-            _ => announced(headers).clamp(1, (needs.message_bytes_max + HEAD_BYTES) as u64),
+            _ => announced(headers).clamp(1, requirement.request_bytes_max.max(1)),
         };
-        let held = self
+        let bytes = self
             .bytes
             .take(caller, announced, limits.request_bytes_in_flight)
             .map_err(|why| busy_with_bytes(&why))?;
-        Ok((Call(call), Arc::new(Held(held))))
+        Ok(CallSlot {
+            _call: call,
+            bytes: Arc::new(HeldBytes(bytes)),
+        })
     }
 }
 
-/// The bytes that the headers announce.
 fn announced(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
     length.unwrap_or(0)
 }
 
-impl Held {
-    /// Holds so many bytes from now on, but no more than a message can count for.
-    fn hold(&self, bytes: u64) -> Result<()> {
-        let most = BATCH_BYTES_MAX as u64 * DECODED_TIMES_MAX / DECODED_ONE_IN;
-        let wanted = bytes.min(most);
-        self.0.change(wanted).map_err(|why| busy_with_bytes(&why))
+impl CallSlot {
+    /// The bytes that the request holds.
+    pub(crate) fn bytes(&self) -> &Arc<HeldBytes> {
+        &self.bytes
     }
 }
 
-fn too_slow() -> Refusal {
-    let message = format!(
-        "nothing of the request came for {} s: send it again",
-        REQUEST_AFTER.as_secs()
-    );
-    Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
-}
-
-/// A body whose bytes are held as they come.
-pub(crate) struct Metered {
-    inner: Body,
-    held: Arc<Held>,
-    seen: u64,
-    /// How long its next part is waited for; `None` for a stream, of which the messages count one by one.
-    next_after: Option<Duration>,
-    messages: Messages,
-    /// Until when that must come.
-    next: Option<Pin<Box<Sleep>>>,
-    refused: bool,
-}
-
-impl Metered {
-    pub(crate) fn wrap(inner: Body, held: Arc<Held>, is_stream: bool, messages: Messages) -> Body {
-        let next_after = (!is_stream).then_some(REQUEST_AFTER);
-        Body::new(Self::new(inner, held, messages, next_after))
-    }
-
-    /// One whose next part is waited for so long: a stream if that is for ever.
-    fn new(inner: Body, held: Arc<Held>, messages: Messages, next_after: Option<Duration>) -> Self {
-        Self {
-            inner,
-            held,
-            seen: 0,
-            next_after,
-            messages,
-            next: None,
-            refused: false,
-        }
-    }
-
-    /// Ready once nothing has come for too long; wakes whoever reads at that moment.
-    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(after) = self.next_after else {
-            return Poll::Pending;
-        };
-        let next = self.next.get_or_insert_with(|| Box::pin(sleep(after)));
-        next.as_mut().poll(cx)
-    }
-
-    /// The bytes to hold once these have come.
-    fn see(&mut self, data: &[u8]) -> Result<u64> {
-        let here = self.messages.take(data)?;
-        self.seen = self.seen.saturating_add(data.len() as u64);
-        let bytes = match self.next_after {
-            // What has come whole is counted by the queues.
-            None if here == 0 => return Ok(0),
-            None => here,
-            Some(_) => self.seen,
-        };
-        Ok(bytes.max(self.messages.decoded() / DECODED_ONE_IN))
+impl HeldBytes {
+    /// Holds this many bytes from now on, at most those of the largest message.
+    pub(crate) fn hold(&self, bytes: u64) -> Result<()> {
+        let max = BATCH_BYTES_MAX as u64 * DECODED_TIMES_MAX / DECODED_ONE_IN;
+        let held = self.0.change(bytes.min(max));
+        held.map_err(|why| busy_with_bytes(&why))
     }
 }
 
-impl HttpBody for Metered {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
-        let this = &mut *self;
-        if this.refused {
-            return Poll::Ready(None);
-        }
-        let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) else {
-            ready!(this.poll_late(cx));
-            this.refused = true;
-            return Poll::Ready(Some(Err(too_slow().into())));
-        };
-        this.next = None;
-        if let Some(Ok(frame)) = &frame
-            && let Some(data) = frame.data_ref()
-        {
-            let seen = this.see(data);
-            if let Err(refusal) = seen.and_then(|bytes| this.held.hold(bytes)) {
-                this.refused = true;
-                return Poll::Ready(Some(Err(refusal.into())));
-            }
-        }
-        Poll::Ready(frame)
+#[cfg(test)]
+impl Load {
+    pub(crate) fn calls_held(&self) -> u64 {
+        self.calls.all()
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.refused || self.inner.is_end_stream()
+    pub(crate) fn bytes_held(&self) -> u64 {
+        self.bytes.all()
     }
 
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.inner.size_hint()
+    /// `acquire` for an administrator of every brain.
+    pub(crate) fn acquire_as_admin(
+        &self,
+        headers: &HeaderMap,
+        limits: &Limits,
+    ) -> Result<CallSlot> {
+        let mut rights = crate::auth::Rights::default();
+        rights.add(None, crate::auth::Role::Admin);
+        let admin = Caller::new("uid:1".into(), rights);
+        let needs = crate::access::needs("/amem.v1.MemoryService/Ingest").unwrap();
+        self.acquire(headers, &admin, &Requirement::of(needs), limits)
     }
 }
 
@@ -216,8 +122,6 @@ impl HttpBody for Metered {
 mod tests {
     use super::*;
     use crate::limits::MESSAGE_BYTES_MAX;
-    use std::future::poll_fn;
-    use tokio::time::{Instant, timeout};
 
     fn limits(calls: u64, bytes: u64) -> Limits {
         Limits {
@@ -237,166 +141,36 @@ mod tests {
     fn calls_and_announced_bytes_are_refused_above_their_limits_and_come_back() {
         let load = Load::default();
         let none = HeaderMap::new();
-        let first = load.enter_as_admin(&none, &limits(2, 100)).unwrap();
-        let _second = load.enter_as_admin(&announce(60), &limits(2, 100)).unwrap();
-        let refusal = load.enter_as_admin(&none, &limits(2, 100)).unwrap_err();
+        let first = load.acquire_as_admin(&none, &limits(2, 100)).unwrap();
+        let _second = load
+            .acquire_as_admin(&announce(60), &limits(2, 100))
+            .unwrap();
+        let refusal = load.acquire_as_admin(&none, &limits(2, 100)).unwrap_err();
         assert_eq!(
             (refusal.code, &*refusal.reason),
             (Code::ResourceExhausted, "LOAD")
         );
         assert!(refusal.message.contains("limits.requests_in_flight"));
         let refusal = load
-            .enter_as_admin(&announce(40), &limits(9, 100))
+            .acquire_as_admin(&announce(40), &limits(9, 100))
             .unwrap_err();
         assert!(refusal.message.contains("limits.request_bytes_in_flight"));
-        // What was refused left nothing behind.
-        let third = load.enter_as_admin(&announce(39), &limits(3, 100)).unwrap();
+        // A refused request holds nothing.
+        let third = load
+            .acquire_as_admin(&announce(39), &limits(3, 100))
+            .unwrap();
         drop((first, third));
-        assert_eq!((load.calls.all(), load.bytes.all()), (1, 60));
-    }
-
-    #[tokio::test]
-    async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
-        let load = Load::default();
-        let (call, held) = load
-            .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
-            .unwrap();
-        let mut body = Metered::wrap(
-            Body::new(body_of(vec![b'x'; 80])),
-            held.clone(),
-            false,
-            Messages::of("/", 1 << 40),
-        );
-        let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
-        assert!(next.unwrap().is_ok());
-        assert_eq!(load.bytes.all(), 80);
-
-        let (_call, other) = load
-            .enter_as_admin(&HeaderMap::new(), &limits(9, 100))
-            .unwrap();
-        let mut refused = Metered::wrap(
-            Body::new(body_of(vec![b'x'; 80])),
-            other.clone(),
-            false,
-            Messages::of("/", 1 << 40),
-        );
-        let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
-        let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::ResourceExhausted);
-        drop((body, call, held));
-        assert_eq!(load.bytes.all(), 1);
+        assert_eq!((load.calls_held(), load.bytes_held()), (1, 60));
     }
 
     #[test]
     fn announcements_are_believed_up_to_a_message_of_the_call() {
         let load = Load::default();
-        let (_call, held) = load
-            .enter_as_admin(&announce(1 << 40), &Limits::default())
+        let slot = load
+            .acquire_as_admin(&announce(1 << 40), &Limits::default())
             .unwrap();
-        assert_eq!(load.bytes.all(), MESSAGE_BYTES_MAX as u64 + 5);
-        held.hold(7).unwrap();
-        assert_eq!(load.bytes.all(), 7);
-    }
-
-    #[tokio::test]
-    async fn a_request_that_does_not_come_is_given_up_and_one_that_comes_slowly_is_not() {
-        let load = Load::default();
-        let begun = Instant::now();
-        let wrap = |body, after| {
-            let entered = load.enter_as_admin(&HeaderMap::new(), &limits(9, 100));
-            let (_call, held) = entered.unwrap();
-            Metered::new(Body::new(body), held, Messages::of("/", 1 << 40), after)
-        };
-        let after = 3 * Slow::STEP;
-        let mut slow = wrap(Slow::new(5), Some(after));
-        for _ in 0..5 {
-            let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-            assert!(next.unwrap().is_ok());
-        }
-        let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-        let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::DeadlineExceeded);
-        assert!(begun.elapsed() >= 5 * Slow::STEP + after);
-        let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-        assert!(end.is_none());
-        let mut stream = wrap(Slow::new(0), None);
-        let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx));
-        assert!(timeout(2 * after, next).await.is_err());
-    }
-
-    /// A body that gives a byte from time to time, so often, and then nothing.
-    struct Slow {
-        left: u32,
-        next: Pin<Box<Sleep>>,
-    }
-
-    impl Slow {
-        const STEP: Duration = Duration::from_millis(100);
-
-        fn new(left: u32) -> Self {
-            let next = Box::pin(sleep(Self::STEP));
-            Self { left, next }
-        }
-    }
-
-    impl HttpBody for Slow {
-        type Data = Bytes;
-        type Error = Status;
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-        ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
-            if self.left == 0 {
-                return Poll::Pending;
-            }
-            ready!(self.next.as_mut().poll(cx));
-            self.left -= 1;
-            self.next = Box::pin(sleep(Self::STEP));
-            Poll::Ready(Some(Ok(http_body::Frame::data(Bytes::from_static(b"x")))))
-        }
-    }
-
-    #[tokio::test]
-    async fn a_batch_that_has_come_whole_holds_nothing_more_and_one_that_has_not_what_it_takes() {
-        use amem_proto::v1;
-        use prost::Message;
-        const STREAM: &str = "/amem.v1.MemoryService/IngestStream";
-        let events = vec![v1::NewEvent::default(); 10_000];
-        let batch = v1::IngestRequest {
-            events,
-            ..Default::default()
-        };
-        let bytes = v1::IngestStreamRequest { batch: Some(batch) }.encode_to_vec();
-        let head = [&[0][..], &(bytes.len() as u32).to_be_bytes()].concat();
-        let whole = [head, bytes].concat();
-        let load = Load::default();
-        let limits = limits(9, 1 << 30);
-        for (sent, holds) in [(whole.len() - 1, true), (whole.len(), false)] {
-            let entered = load.enter_as_admin(&HeaderMap::new(), &limits);
-            let (_call, held) = entered.unwrap();
-            let messages = Messages::of(STREAM, BATCH_BYTES_MAX);
-            let stream = Body::new(body_of(whole[..sent].to_vec()));
-            let mut stream = Metered::new(stream, held, messages, None);
-            let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx)).await;
-            assert!(next.unwrap().is_ok());
-            let least = (10_000 * size_of::<v1::NewEvent>()) as u64 / DECODED_ONE_IN;
-            assert_eq!(load.bytes.all() > least, holds, "{sent} of {}", whole.len());
-        }
-    }
-
-    /// A body of these bytes.
-    fn body_of(bytes: Vec<u8>) -> impl HttpBody<Data = Bytes, Error = Status> + Send + 'static {
-        struct Text(Option<Bytes>);
-        impl HttpBody for Text {
-            type Data = Bytes;
-            type Error = Status;
-            fn poll_frame(
-                mut self: Pin<&mut Self>,
-                _cx: &mut Context<'_>,
-            ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
-                Poll::Ready(self.0.take().map(|bytes| Ok(http_body::Frame::data(bytes))))
-            }
-        }
-        Text(Some(bytes.into()))
+        assert_eq!(load.bytes_held(), MESSAGE_BYTES_MAX as u64);
+        slot.bytes().hold(7).unwrap();
+        assert_eq!(load.bytes_held(), 7);
     }
 }

@@ -1,24 +1,30 @@
-//! How callers come in: the listeners, who is let in, and connections.
+//! Ingress: what every connection and every request passes, whatever its protocol.
 //!
-//! Promises: a connection that says nothing is closed in time, and so is one of which no call is let in, or whose
-//! caller is let in no more; nobody takes all the places: there are some for the Unix socket, and for our own user;
-//! whose a connection is says the kernel or a certificate, never the caller. Not here: what calls do (`services`).
+//! A connection: the listener accepts it, the connection limit gives it a slot, TLS is negotiated (`accept`). A request: its
+//! caller is identified, its rate counted, its rights checked, its deadline set, its quota taken (`admission`).
+//!
+//! Promises: the kernel, a certificate or a token says who calls, never the caller; a refused request costs no more than
+//! its head; no caller takes all connections, calls or bytes; a request that goes on ends when its caller loses rights.
+//! Not here: the framing of a protocol (`grpc`, `http`), what a call does (`services`).
 
 mod listeners;
 
-mod accept;
+pub(crate) mod accept;
 pub(crate) mod connection_limit;
-mod peer;
+pub(crate) mod peer;
 pub(crate) mod session;
+pub(crate) mod stream;
 
+pub(crate) mod admission;
 pub(crate) mod authorization;
 pub(crate) mod credentials;
 pub(crate) mod deadline;
-pub(crate) mod latency;
 pub(crate) mod load;
+
+pub(crate) mod latency;
 pub(crate) mod quota;
 pub(crate) mod rates;
 
 pub(crate) use accept::accept;
 pub use listeners::Listeners;
-pub(crate) use peer::{Guest, Party, Peer};
+pub(crate) use peer::Peer;

@@ -1,56 +1,58 @@
-//! Who is at the other end of a connection.
+//! The other end of a connection.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 
-use super::connection_limit::Place;
-use super::session::Fate;
-use crate::auth::Authority;
-use crate::grpc::Unsent;
+use crate::auth::ClientCa;
 
-/// Who is at the other end of a connection.
+/// The other end of a connection, as the kernel and TLS know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process of this machine, as the kernel knows it.
+    /// A process of this machine.
     Unix {
-        /// Its user.
         uid: u32,
-        /// Its first group.
+        /// Its primary group.
         gid: u32,
     },
-    /// Somebody by TCP.
+    /// A TCP client.
     Tcp {
-        /// From where.
+        /// Its address.
         from: SocketAddr,
-        /// Our end.
+        /// The daemon's address.
         to: SocketAddr,
-        /// True if nobody in between can read or change what is said.
+        /// True if the connection is encrypted.
         tls: bool,
-        /// The name of the certificate that was shown.
+        /// The principal of the certificate that the client presented.
         certificate: Option<String>,
-        /// The authority that certificates had to be of when the connection began.
-        authority: Option<Authority>,
+        /// The CA that client certificates had to be signed by when the connection began.
+        client_ca: Option<ClientCa>,
+    },
+    /// A client of a listener that identifies nobody. It has no rights.
+    Anonymous {
+        /// Its address.
+        from: SocketAddr,
     },
 }
 
-/// What a peer shares its places with.
+/// What connections are counted by: all of one user, or of one network address, count together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Party {
+pub(crate) enum PeerKey {
     User(u32),
     Address(IpAddr),
 }
 
 impl Peer {
-    pub(crate) fn party(&self) -> Party {
+    pub(crate) fn key(&self) -> PeerKey {
         match self {
-            Self::Unix { uid, .. } => Party::User(*uid),
-            Self::Tcp { from, .. } => Party::Address(network(from.ip())),
+            Self::Unix { uid, .. } => PeerKey::User(*uid),
+            Self::Tcp { from, .. } | Self::Anonymous { from } => {
+                PeerKey::Address(network(from.ip()))
+            }
         }
     }
 }
 
-/// The addresses that one party has: by IPv6 anybody has a network of 64 bits, and on this machine all of its own.
+/// The addresses that count as one: a /64 network of IPv6, since one host may have all of it, and all of loopback.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
@@ -62,37 +64,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A peer, what becomes of its connection, and what that has not sent yet. Every request carries it
-/// among its extensions.
-#[derive(Debug, Clone)]
-pub(crate) struct Guest {
-    pub(crate) peer: Peer,
-    pub(crate) fate: Arc<Fate>,
-    pub(crate) unsent: Arc<Unsent>,
-}
-
-impl Guest {
-    /// One that has a place.
-    pub(crate) fn at(peer: Peer, place: &Place) -> Self {
-        Self {
-            peer,
-            fate: place.fate(),
-            unsent: Arc::default(),
-        }
-    }
-
-    /// One without.
-    #[cfg(test)]
-    pub(crate) fn new(peer: Peer) -> Self {
-        Self {
-            peer,
-            fate: Arc::default(),
-            unsent: Arc::default(),
-        }
-    }
-}
-
-impl fmt::Display for Party {
+impl fmt::Display for PeerKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::User(uid) => write!(out, "user {uid}"),
@@ -106,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_many_addresses_is_one_party() {
+    fn addresses_of_one_network_are_one_peer_key() {
         for (one, other, same) in [
             ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
             ("2001:db8:1:2::1", "2001:db8:1:3::1", false),

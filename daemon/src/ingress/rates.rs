@@ -1,6 +1,6 @@
-//! How often each of many may do something within a second.
+//! Rates: how often each key may act within a second.
 //!
-//! The generic cell rate algorithm (ITU-T I.371): of each there is only the time up to which it has used its share.
+//! The generic cell rate algorithm (ITU-T I.371): the state of a key is one instant, up to which it has used its rate.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use crate::limits::RATES_KEPT_MAX;
 
-/// So much may be done at once that else would take so long.
+/// A key that was idle may act as often at once as it may within this time.
 const BURST: Duration = Duration::from_secs(1);
 
-/// Up to when each has used its share.
+/// The instant up to which each key has used its rate.
 #[derive(Debug)]
 pub(crate) struct Rates<K>(Mutex<HashMap<K, Instant>>);
 
@@ -24,27 +24,27 @@ impl<K> Default for Rates<K> {
 }
 
 impl<K: Eq + Hash> Rates<K> {
-    /// Counts one, unless that is more than so many in a second: then how long to wait.
-    pub(crate) fn take<Q>(&self, who: &Q, per_second: u64, now: Instant) -> Result<(), Duration>
+    /// Counts one action of a key; an error says how long the key has to wait.
+    pub(crate) fn take<Q>(&self, key: &Q, per_second: u64, now: Instant) -> Result<(), Duration>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
-        let share = BURST / u32::try_from(per_second.max(1)).unwrap_or(u32::MAX);
+        let interval = BURST / u32::try_from(per_second.max(1)).unwrap_or(u32::MAX);
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let until = used.get(who).map_or(now, |until| (*until).max(now)) + share;
+        let until = used.get(key).map_or(now, |until| (*until).max(now)) + interval;
         let ahead = until - now;
         if ahead > BURST {
             return Err(ahead - BURST);
         }
-        match used.get_mut(who) {
+        match used.get_mut(key) {
             Some(used) => *used = until,
             None => {
                 if used.len() >= RATES_KEPT_MAX {
-                    // Who has used nothing of its share is as one who was never there.
+                    // A key without use is as one that never acted.
                     used.retain(|_, until| *until > now);
                 }
-                used.insert(who.to_owned(), until);
+                used.insert(key.to_owned(), until);
             }
         }
         Ok(())
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(rates.take("a", 10, at(60)), Err(Duration::from_millis(40)));
         rates.take("a", 10, at(100)).unwrap();
         rates.take("a", 10, at(101)).unwrap_err();
-        // Who has waited long may do no more at once than before.
+        // A long wait allows no larger burst.
         let done = (0..30).filter(|_| rates.take("a", 10, at(60_000)).is_ok());
         assert_eq!(done.count(), 10);
     }

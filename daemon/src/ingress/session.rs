@@ -1,8 +1,9 @@
-//! What becomes of a connection: whether somebody makes calls on it who is let in, or it is a stranger's.
+//! The state of a connection: whether a caller on it is authorized.
 //!
-//! Promises: it is known from the first call that is let in, and for as long as who made that call is let in by what is
-//! in force; as long as nothing changes there, to ask costs a look at a number. Once its place was given to another it
-//! is never known again. Not here: who gives up a place, and when (`crowd`).
+//! A connection is authorized from its first admitted request on, for as long as the configuration in force still
+//! accepts the caller of that request. While the configuration does not change, the check is one atomic load.
+//! Promises: a connection that lost its slot is never authorized again. Not here: which connection loses its slot
+//! (`connection_limit`).
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,88 +11,88 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::control::Live;
 
-/// Who made a call.
-pub(crate) trait Visitor: Debug + Send + Sync {
-    /// True if it is let in by what is in force.
-    fn is_let_in(&self, live: &Live) -> bool;
+/// The caller of a request.
+pub(crate) trait Identity: Debug + Send + Sync {
+    /// True if the configuration in force accepts it.
+    fn is_accepted(&self, live: &Live) -> bool;
 }
 
-/// What becomes of a connection.
+/// The state of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
-    /// The latest state of what is in force by which it was known; 0: it never was, or has given up its place.
-    known_at: AtomicU64,
-    by: Mutex<By>,
+pub(crate) struct SessionState {
+    /// The newest `Live::change` at which the connection was authorized; 0 if it never was, or has lost its slot.
+    authorized_at: AtomicU64,
+    inner: Mutex<SessionInner>,
 }
 
 #[derive(Debug, Default)]
-struct By {
-    /// Who made a call that was let in.
-    visitor: Option<Box<dyn Visitor>>,
-    /// The latest state by which that was judged and not let in.
+struct SessionInner {
+    /// The caller of an admitted request.
+    identity: Option<Box<dyn Identity>>,
+    /// The newest `Live::change` at which that caller was not accepted.
     refused_at: u64,
-    gave_up: bool,
+    is_evicted: bool,
 }
 
-impl Fate {
-    fn by(&self) -> MutexGuard<'_, By> {
-        self.by.lock().unwrap_or_else(PoisonError::into_inner)
+impl SessionState {
+    fn inner(&self) -> MutexGuard<'_, SessionInner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The latest state of what is in force by which it was known.
-    pub(crate) fn known_at(&self) -> u64 {
-        self.known_at.load(Ordering::Relaxed)
+    pub(super) fn authorized_at(&self) -> u64 {
+        self.authorized_at.load(Ordering::Relaxed)
     }
 
-    /// A call of it was let in, by this.
-    pub(crate) fn let_in(&self, live: &Live, visitor: impl FnOnce() -> Box<dyn Visitor>) {
-        if self.known_at() >= live.change {
+    /// Records that a request of this caller was admitted.
+    pub(crate) fn authorize(&self, live: &Live, identity: impl FnOnce() -> Box<dyn Identity>) {
+        if self.authorized_at() >= live.change {
             return;
         }
-        let mut by = self.by();
-        if by.gave_up || self.known_at() >= live.change {
+        let mut inner = self.inner();
+        if inner.is_evicted || self.authorized_at() >= live.change {
             return;
         }
-        by.visitor = Some(visitor());
-        by.refused_at = 0;
-        self.known_at.store(live.change, Ordering::Relaxed);
+        inner.identity = Some(identity());
+        inner.refused_at = 0;
+        self.authorized_at.store(live.change, Ordering::Relaxed);
     }
 
-    /// True if a call of it was ever let in.
-    pub(crate) fn was_let_in(&self) -> bool {
-        self.known_at() > 0
+    /// True if the connection was authorized under any configuration.
+    pub(crate) fn was_authorized(&self) -> bool {
+        self.authorized_at() > 0
     }
 
-    /// True if who made a call that was let in is let in by this.
-    pub(crate) fn is_known(&self, live: &Live) -> bool {
-        self.known_at() >= live.change || self.judge(&mut self.by(), live)
+    /// True if the connection is authorized under this configuration.
+    pub(crate) fn is_authorized(&self, live: &Live) -> bool {
+        self.authorized_at() >= live.change || self.check(&mut self.inner(), live)
     }
 
-    fn judge(&self, by: &mut By, live: &Live) -> bool {
-        if self.known_at() >= live.change {
+    fn check(&self, inner: &mut SessionInner, live: &Live) -> bool {
+        if self.authorized_at() >= live.change {
             return true;
         }
-        if by.gave_up || by.refused_at >= live.change {
+        if inner.is_evicted || inner.refused_at >= live.change {
             return false;
         }
-        let visitor = by.visitor.as_deref();
-        let is_known = visitor.is_some_and(|visitor| visitor.is_let_in(live));
-        match is_known {
-            true => self.known_at.store(live.change, Ordering::Relaxed),
-            false => by.refused_at = live.change,
+        let identity = inner.identity.as_deref();
+        let is_accepted = identity.is_some_and(|identity| identity.is_accepted(live));
+        if is_accepted {
+            self.authorized_at.store(live.change, Ordering::Relaxed);
+        } else {
+            inner.refused_at = live.change;
         }
-        is_known
+        is_accepted
     }
 
-    /// Gives up its place, unless it is known.
-    pub(crate) fn gives_up(&self, live: &Live) -> bool {
-        let mut by = self.by();
-        if self.judge(&mut by, live) {
+    /// Evicts the connection unless it is authorized; true if it is evicted.
+    pub(super) fn evict(&self, live: &Live) -> bool {
+        let mut inner = self.inner();
+        if self.check(&mut inner, live) {
             return false;
         }
-        self.known_at.store(0, Ordering::Relaxed);
-        by.visitor = None;
-        by.gave_up = true;
+        self.authorized_at.store(0, Ordering::Relaxed);
+        inner.identity = None;
+        inner.is_evicted = true;
         true
     }
 }

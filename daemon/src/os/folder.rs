@@ -1,82 +1,36 @@
-//! The folder of the brains, as a place: made private, held by us alone, on a file system that keeps what it is told.
+//! Folders that others must not control: those of the brains, of the socket, of the tokens.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::sync::Arc;
 
-use amem_format::reader::boot_id;
-use amem_store::Folder;
-use amem_store::disk::os::OsDisk;
 use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
 
-use crate::config::{Config, READERS};
+use super::trust::is_ours;
+use super::users::is_own_group;
 use crate::error::{Error, Result};
-use crate::os::file_system;
-use crate::os::trust::is_ours;
-use crate::os::users::{is_in_group, is_own_group};
 
-/// What is told where nothing says which run of the operating system this is.
-const RUN_UNKNOWN: &str = "the system does not say which run of it this is (/proc/sys/kernel/random/boot_id can't be read): who \
-     reads a brain's file takes it for a copy that nobody writes, and sees what is new only when it opens the file anew; \
-     through calls all is as ever";
-
-/// Takes the folder for this daemon alone. Whoever has it is named in the error.
-pub fn open_folder(config: &Config) -> Result<Folder> {
-    if config.default_folder {
-        make_private(&config.folder)?;
-    }
-    for warning in check_folder(config)? {
-        tracing::warn!("{warning}");
-    }
-    check_owners(&config.folder)?;
-    let disk =
-        OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
-    let (pid, socket) = (std::process::id(), config.socket.display());
-    let holder = format!("amemd, process {pid}, which listens on {socket}");
-    let folder = Folder::open(Arc::new(disk), &holder)?;
-    folder.set_readers(config.readers.clone());
-    Ok(folder)
-}
-
-/// Refuses a folder that can't be the one of the brains; gives words of warning.
-pub(crate) fn check_folder(config: &Config) -> Result<Vec<String>> {
-    let path = &config.folder;
+/// Refuses a folder for brains that others can write in.
+pub(crate) fn check_folder(path: &Path) -> Result<()> {
     let meta = fs::metadata(path).map_err(|e| Error::io("open the folder", path, e))?;
-    let refused = |why| Error::Folder {
+    let why = if !meta.is_dir() {
+        "is not a folder: give the folder that the brains are in"
+    } else if meta.permissions().mode() & 0o002 != 0 {
+        "can be written by anybody: take that right away (chmod o-w), or use another"
+    } else if can_be_written_by_a_group(&meta) {
+        "can be written by a group that others are in: take that right away (chmod g-w), or use another"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Folder {
         path: path.into(),
         why,
-    };
-    if !meta.is_dir() {
-        return Err(refused(
-            "is not a folder: give the folder that the brains are in",
-        ));
-    }
-    if meta.permissions().mode() & 0o002 != 0 {
-        return Err(refused(
-            "can be written by anybody: take that right away (chmod o-w), or use another",
-        ));
-    }
-    if can_be_written_by_a_group(&meta) {
-        return Err(refused(
-            "can be written by a group that others are in: take that right away (chmod g-w), or use another",
-        ));
-    }
-    let mut warnings: Vec<_> = file_system::check(path, config.allow_network_folder)?
-        .into_iter()
-        .collect();
-    check_readers(config)?;
-    if boot_id() == [0, 0] {
-        warnings.push(RUN_UNKNOWN.into());
-    }
-    warnings.extend(unreachable_for(config));
-    Ok(warnings)
+    })
 }
 
-/// Refuses a folder that another user has in hand, or one of our own in it: who owns a folder can take away what is in
-/// it and put something else there, whatever the modes of the files say.
+/// Refuses a folder that another user owns, or that has a folder of amemd which another user owns: the owner of a folder
+/// can replace what is in it, whatever the modes of the files.
 pub(crate) fn check_owners(folder: &Path) -> Result<()> {
     let meta = fs::metadata(folder).map_err(|e| Error::io("open the folder", folder, e))?;
     if !is_ours(&meta) {
@@ -86,13 +40,13 @@ pub(crate) fn check_owners(folder: &Path) -> Result<()> {
                   user, give the folder to the one that amemd runs as (chown -R), or use another",
         });
     }
-    // The outermost first: behind one that is a link nothing is looked at.
+    // The outermost first: nothing behind a link is checked.
     [OWN, TMP, RECOVERED, CONFLICTS]
         .iter()
         .try_for_each(|own| check_own(&folder.join(own)))
 }
 
-/// Refuses a folder of our own that is not as we made it.
+/// Refuses a folder of amemd that is not as amemd makes it.
 fn check_own(path: &Path) -> Result<()> {
     let meta = match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
@@ -114,48 +68,13 @@ fn check_own(path: &Path) -> Result<()> {
     })
 }
 
-/// Only who is in a group can give files to it.
-pub(crate) fn check_readers(config: &Config) -> Result<()> {
-    let groups = config.readers.brains.values();
-    match groups.chain(&config.readers.others).find(|group| !is_in_group(**group)) {
-        None => Ok(()),
-        Some(group) => Err(config.wrong(
-            READERS,
-            format_args!(
-                "amemd is not in group {group} and can't give files to it: add it to the group (SupplementaryGroups= in \
-                 its unit), and start it again"
-            ),
-        )),
-    }
-}
-
-/// Groups that may read files, but can't get through to them: in words, if there are any.
-fn unreachable_for(config: &Config) -> Option<String> {
-    let groups: BTreeSet<u32> = config.readers.brains.values().copied().collect();
-    let groups = groups.into_iter().chain(config.readers.others);
-    let shut = |folder: &Path, group: u32| {
-        let meta = fs::metadata(folder).ok()?;
-        let mode = meta.permissions().mode();
-        let is_open = mode & 0o001 != 0 || (mode & 0o010 != 0 && meta.gid() == group);
-        (!is_open).then(|| (group, folder.to_path_buf()))
-    };
-    let (group, folder) = groups
-        .flat_map(|group| config.folder.ancestors().map(move |folder| (folder, group)))
-        .find_map(|(folder, group)| shut(folder, group))?;
-    let folder = folder.display();
-    Some(format!(
-        "group {group} may read files by access.readers, but can't pass through {folder}: let it (chmod o+x {folder}), which \
-         shows nobody what is in there"
-    ))
-}
-
-/// True if a group may write in a folder, and others than our own user are in it.
+/// True if a group that has other members than the daemon's user can write in the folder.
 fn can_be_written_by_a_group(meta: &fs::Metadata) -> bool {
     meta.permissions().mode() & 0o020 != 0 && !is_own_group(meta.gid())
 }
 
-/// Refuses a folder in which others could put a socket of theirs in the place of ours. In a folder like `/tmp` they
-/// can't: each takes away only what is its own, but for the folder's owner, who must be our own user or root.
+/// Refuses a folder in which others could replace the socket. A sticky folder such as `/tmp` will do: in it only the
+/// owner of a file, or of the folder, can replace the file.
 pub(crate) fn check_socket_folder(path: &Path) -> Result<()> {
     let meta = fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
     if !is_ours(&meta) {
@@ -175,7 +94,7 @@ pub(crate) fn check_socket_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a folder that only we may enter, and those above it.
+/// Makes a folder of mode 0700, and those above it.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -187,17 +106,13 @@ pub(crate) fn make_private(folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Flags;
+    use amem_store::Folder;
+    use amem_store::disk::os::OsDisk;
+    use std::sync::Arc;
 
     #[test]
     fn folders_in_which_others_can_write_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let flags = Flags {
-            folder: Some(folder.path().into()),
-            socket: Some("/s".into()),
-            ..Flags::default()
-        };
-        let config = Config::load(flags, Arc::new(|_| None)).unwrap();
         let own_group = is_own_group(fs::metadata(folder.path()).unwrap().gid());
         for (mode, brains, socket) in [
             (0o700, true, true),
@@ -207,7 +122,7 @@ mod tests {
             (0o1777, false, true),
         ] {
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(check_folder(&config).is_ok(), brains, "{mode:o}");
+            assert_eq!(check_folder(folder.path()).is_ok(), brains, "{mode:o}");
             let checked = check_socket_folder(folder.path());
             assert_eq!(checked.is_ok(), socket, "{mode:o}");
         }

@@ -29,7 +29,7 @@ const METRICS: &str = "metrics";
 
 /// Sockets that are lent, at most one of each kind.
 #[derive(Debug, Default)]
-pub struct Lent {
+pub struct InheritedSockets {
     /// A Unix socket, and its path.
     pub(crate) unix: Option<(UnixListener, PathBuf)>,
     /// A socket of TCP.
@@ -38,11 +38,11 @@ pub struct Lent {
     pub(crate) metrics: Option<TcpListener>,
 }
 
-impl Lent {
+impl InheritedSockets {
     /// Takes what was lent to this process. The environment is changed, so that nothing that is started later takes it
     /// for itself: call it once, before there are threads.
     pub fn take() -> Result<Self> {
-        let wrong = |why: String| Error::Lent {
+        let wrong = |why: String| Error::InheritedSocket {
             what: "a socket".into(),
             why,
         };
@@ -56,7 +56,7 @@ impl Lent {
                 METRICS => lent.add_metrics(&mut given, index)?,
                 CALLS | UNNAMED => lent.add(&mut given, index)?,
                 other => {
-                    return Err(Error::Lent {
+                    return Err(Error::InheritedSocket {
                         what: format!("descriptor {} as {other:?}", FIRST + index),
                         why: format!(
                             "no such name is known: give FileDescriptorName={METRICS} to a socket for metrics, and \
@@ -70,7 +70,7 @@ impl Lent {
     }
 
     fn add_metrics(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
-        let wrong = |why: String| Error::Lent {
+        let wrong = |why: String| Error::InheritedSocket {
             what: format!("descriptor {} as {METRICS:?}", FIRST + index),
             why,
         };
@@ -92,7 +92,7 @@ impl Lent {
 
     fn add(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
         let descriptor = FIRST + index;
-        let wrong = |why: String| Error::Lent {
+        let wrong = |why: String| Error::InheritedSocket {
             what: format!("descriptor {descriptor}"),
             why,
         };

@@ -14,5 +14,5 @@ pub(crate) mod dumps;
 pub(crate) mod file_sizes;
 pub(crate) mod notify;
 
-pub use inherited::Lent;
+pub use inherited::InheritedSockets;
 pub use socket::Socket;

@@ -30,12 +30,12 @@ fn identity(meta: &fs::Metadata) -> Identity {
     (meta.dev(), meta.ino(), meta.mtime(), meta.mtime_nsec())
 }
 
-/// A listening socket. Dropping it takes its name away, if that is still ours; that of a socket that is lent stays.
+/// A listening socket. Dropping it takes its name away, if that is still ours; that of a socket that is inherited stays.
 #[derive(Debug)]
 pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    /// None if it is lent.
+    /// None if it is inherited.
     identity: Option<Identity>,
 }
 
@@ -81,7 +81,10 @@ impl Socket {
     }
 
     /// A socket that somebody else made, with its rights, and looks after.
-    pub(crate) fn lent(listener: std::os::unix::net::UnixListener, path: &Path) -> Result<Self> {
+    pub(crate) fn inherited(
+        listener: std::os::unix::net::UnixListener,
+        path: &Path,
+    ) -> Result<Self> {
         let io = |e| Error::io("listen on", path, e);
         listener.set_nonblocking(true).map_err(io)?;
         Ok(Self {
@@ -254,7 +257,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("amemd.sock");
         let made = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        drop(Socket::lent(made.try_clone().unwrap(), &path).unwrap());
+        drop(Socket::inherited(made.try_clone().unwrap(), &path).unwrap());
         BlockingStream::connect(&path).expect("its owner still listens");
     }
 

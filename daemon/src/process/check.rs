@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
+use super::folder::check_folder;
 use crate::auth::Secrets;
 use crate::config::{Config, Setting};
 use crate::error::Result;
-use crate::os::folder::{check_folder, check_owners, check_socket_folder};
+use crate::os::folder::{check_owners, check_socket_folder};
 use crate::os::socket::check_path;
 use crate::traces::{self, Exporter};
 

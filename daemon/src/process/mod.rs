@@ -1,8 +1,13 @@
-//! The daemon as a process: from its first call to its last.
+//! The process: flags, log, signals, exit codes; and the daemon from its start to its end.
 
-mod check;
-mod server;
 mod start;
 
+mod check;
+mod folder;
+
+mod server;
+mod supervisor;
+
+pub use folder::open_folder;
 pub use server::run;
 pub use start::main;

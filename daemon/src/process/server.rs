@@ -1,4 +1,11 @@
-//! The daemon from its first call to its last.
+//! The daemon from its start to its end.
+//!
+//! It stops in this order:
+//! 1. `StopStage::Intake`: no connection is accepted, and no work begins in the background.
+//! 2. Calls under way end, within `DRAIN`.
+//! 3. Last runs of schedules are written down; brains that have lost their files are saved, within `SAVE`; all brains
+//!    close, within `CLOSE`.
+//! 4. `StopStage::Reporting`: metrics.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,19 +17,20 @@ use amem_proto::v1::memory_service_server::MemoryServiceServer;
 use amem_proto::v1::query_service_server::QueryServiceServer;
 use amem_store::Folder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, watch as cell};
+use tokio::sync::watch as cell;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService;
 use tonic::transport::Server;
 
+use super::supervisor::{StopStage, Supervisor};
 use crate::brains::Brains;
-use crate::config::Config;
+use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::figures::{Figures, Phase};
-use crate::grpc::{CatchPanics, Enter, NameCalls};
+use crate::grpc::{AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer};
 use crate::health::Health;
-use crate::http::Metrics;
+use crate::http;
 use crate::ingress::latency::Latencies;
 use crate::ingress::{Listeners, accept};
 use crate::jobs::Jobs;
@@ -34,8 +42,8 @@ use crate::os::notify;
 use crate::services::{Daemon, Service};
 use crate::watch;
 
-/// Serves a folder of brains to who comes in by the listeners, until `shutdown` is ready or an administrator asks for
-/// the end; then ends the calls that are under way and closes the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for the
+/// end; then ends the calls under way and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,
@@ -44,32 +52,31 @@ pub async fn run(
 ) -> Result<()> {
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
-    let (stop, stopping) = cell::channel(false);
-    let health = Health::new();
-    for service in [
-        <BrainServiceServer<Service> as NamedService>::NAME,
-        <MemoryServiceServer<Service> as NamedService>::NAME,
-        <QueryServiceServer<Service> as NamedService>::NAME,
-        <AdminServiceServer<Service> as NamedService>::NAME,
-    ] {
-        health.serving(service, true).await;
-    }
+    let mut tasks = Supervisor::new();
+    let (health, metrics) = (health().await, Figures::new());
     let latencies = Latencies::new(methods::all());
-    let figures = Figures::new();
-    let path = config.folder.clone();
     let brains = Brains::new(
         folder,
-        path,
+        config.folder.clone(),
         health.clone(),
         Jobs::default(),
-        figures.clone(),
+        metrics.clone(),
     );
-    // It tells from the first moment that the daemon is not ready, and to the last how it ends.
-    let telling = Metrics::start(listeners.metrics.take(), &brains, &latencies)?;
+    // Metrics are served from before the recovery, when the daemon is not ready, to the end.
+    let pages = listeners
+        .metrics
+        .take()
+        .map(|listener| http::MetricsServer::new(listener, control.clone(), &brains, &latencies));
+    let pages = pages.transpose()?;
+    let metrics_address = pages.as_ref().map(|pages| pages.address().to_string());
+    if let Some(pages) = pages {
+        tasks.spawn(StopStage::Reporting, "metrics", pages.serve());
+    }
     tokio::pin!(shutdown);
     if !recover(&brains, shutdown.as_mut()).await {
         return Ok(());
     }
+    let (stop, stopping) = cell::channel(false);
     let daemon = Daemon::new(
         brains,
         config.socket.clone(),
@@ -78,91 +85,44 @@ pub async fn run(
         control.clone(),
     );
     let daemon = Arc::new(daemon.map_err(Error::Threads)?);
-    let service = Service(daemon.clone());
-    macro_rules! limited {
-        ($server:ident, $bytes:expr) => {
-            $server::new(service.clone())
-                .max_decoding_message_size($bytes)
-                .max_encoding_message_size(MESSAGE_BYTES_MAX)
-        };
-    }
-    let reflection = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-    };
-    let limits = &config.limits;
-    let enter = Enter::new(control.clone());
-    let unread = tokio::spawn(enter.watch());
-    let server = Server::builder()
-        .layer(NameCalls)
-        .layer(latencies)
-        .layer(enter)
-        .layer(CatchPanics)
-        .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
-        .http2_max_header_list_size(HEADER_BYTES_MAX)
-        .http2_keepalive_interval(Some(limits.keepalive()))
-        .http2_keepalive_timeout(Some(limits.keepalive_answer()))
-        .add_service(health.service())
-        .add_service(reflection().build_v1().map_err(Error::Reflection)?)
-        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
-        // A batch with what is around it.
-        .add_service(limited!(MemoryServiceServer, BATCH_BYTES_MAX + 1024))
-        .add_service(limited!(BrainServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX));
-    let tcp = listeners.tcp_address().map(|address| address.to_string());
-    let (connections, incoming) = mpsc::channel(1);
-    let accepting = accept(listeners, control.clone(), figures.clone(), connections);
-    let mut ending = stopping.clone();
-    let serving = server.serve_with_incoming_shutdown(ReceiverStream::new(incoming), async move {
-        drop(ending.wait_for(|stop| *stop).await);
-    });
-    let closing = {
-        let (brains, control) = (daemon.brains.clone(), control.clone());
-        tokio::spawn(async move {
-            loop {
-                let after = control.live().limits.idle_close();
-                tokio::time::sleep(after.min(CLOSE_EVERY)).await;
-                brains.close_idle(after).await;
-            }
-        })
-    };
-    let schedules = daemon.schedules.clone();
-    let following = tokio::spawn(async move { schedules.follow().await });
-    let watching = tokio::spawn(watch::watch(daemon.brains.clone()));
-    let letting_go = tokio::spawn(daemon.brains.replaced().clone().follow());
-    let metrics = telling.address().map(|address| address.to_string());
+    let tcp_address = listeners.tcp_address().map(|address| address.to_string());
+    let admission = AdmissionLayer::new(control.clone());
+    let (handler, incoming) = Incoming::new(control.clone());
+    let layers = (LatencyLayer(latencies), admission.clone());
+    let serving = serve(&config.limits, &daemon, &health, layers, incoming, stopping)?;
     tokio::pin!(serving);
-    figures.enter(Phase::Ready);
+
+    let intake = StopStage::Intake;
+    let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
+    tasks.spawn_essential(intake, "accept", accepting);
+    tasks.spawn(intake, "unread answers", admission.watch());
+    tasks.spawn(intake, "idle brains", close_idle(daemon.clone()));
+    tasks.spawn(intake, "schedules", follow_schedules(daemon.clone()));
+    tasks.spawn(intake, "folder", watch::watch(daemon.brains.clone()));
+    let replaced = daemon.brains.replaced().clone();
+    tasks.spawn(intake, "replaced files", replaced.follow());
+
+    metrics.enter(Phase::Ready);
     tracing::info!(
         folder = %config.folder.display(),
         socket = %config.socket.display(),
-        tcp = tcp.as_deref().unwrap_or("off"),
-        metrics = metrics.as_deref().unwrap_or("off"),
+        tcp = tcp_address.as_deref().unwrap_or("off"),
+        metrics = metrics_address.as_deref().unwrap_or("off"),
         "ready"
     );
     notify::ready();
-    let served = {
-        // Nobody comes in any more once this is dropped.
-        tokio::pin!(accepting);
-        tokio::select! {
-            served = &mut serving => Some(served),
-            () = &mut accepting => None,
-            () = &mut shutdown => None,
-            () = daemon.control.ending() => None,
-            () = reload_on(hangup, &daemon) => None,
-            () = notify::watchdog() => None,
-        }
+    let served = tokio::select! {
+        served = &mut serving => Some(served),
+        () = tasks.essential_ended() => None,
+        () = &mut shutdown => None,
+        () = control.ending() => None,
+        () = reload_on(hangup, &daemon) => None,
+        () = notify::watchdog() => None,
     };
     tracing::info!("stopping");
-    figures.enter(Phase::Stopping);
-    closing.abort();
-    watching.abort();
-    letting_go.abort();
-    following.abort();
-    unread.abort();
-    daemon.control.shutdown();
+    metrics.enter(Phase::Stopping);
+    tasks.stop(intake).await;
+    control.shutdown();
     notify::stopping();
     health.serving("", false).await;
     stop.send_replace(true);
@@ -176,6 +136,113 @@ pub async fn run(
             }
         },
     };
+    close(&daemon).await;
+    tracing::info!("stopped");
+    tasks.stop(StopStage::Reporting).await;
+    Ok(served?)
+}
+
+/// The health of the daemon: all services are serving.
+async fn health() -> Health {
+    let health = Health::new();
+    for service in [
+        <BrainServiceServer<Service> as NamedService>::NAME,
+        <MemoryServiceServer<Service> as NamedService>::NAME,
+        <QueryServiceServer<Service> as NamedService>::NAME,
+        <AdminServiceServer<Service> as NamedService>::NAME,
+    ] {
+        health.serving(service, true).await;
+    }
+    health
+}
+
+/// Recovers every brain; false if the shutdown came first.
+async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
+    let recovered = tokio::select! {
+        biased;
+        () = shutdown => None,
+        () = notify::more_time() => None,
+        recovered = brains.recover_all() => Some(recovered),
+    };
+    let Some(recovered) = recovered else {
+        tracing::info!("stopping: the next start recovers the other brains");
+        notify::stopping();
+        drop(tokio::time::timeout(CLOSE, brains.close()).await);
+        return false;
+    };
+    if let Err(refusal) = recovered {
+        tracing::error!(why = refusal.message, "cannot list the folder");
+    }
+    true
+}
+
+/// The gRPC server; it ends once `stopping` is true and the calls under way have ended.
+fn serve(
+    limits: &Limits,
+    daemon: &Arc<Daemon>,
+    health: &Health,
+    (latency, admission): (LatencyLayer, AdmissionLayer),
+    incoming: ReceiverStream<std::io::Result<Connection>>,
+    mut stopping: cell::Receiver<bool>,
+) -> Result<impl Future<Output = Result<(), tonic::transport::Error>> + use<>> {
+    let service = Service(daemon.clone());
+    macro_rules! limited {
+        ($server:ident, $bytes:expr) => {
+            $server::new(service.clone())
+                .max_decoding_message_size($bytes)
+                .max_encoding_message_size(MESSAGE_BYTES_MAX)
+        };
+    }
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let server = Server::builder()
+        .layer(CallNameLayer)
+        .layer(latency)
+        .layer(admission)
+        .layer(PanicLayer)
+        .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
+        .http2_max_header_list_size(HEADER_BYTES_MAX)
+        .http2_keepalive_interval(Some(limits.keepalive()))
+        .http2_keepalive_timeout(Some(limits.keepalive_answer()))
+        .add_service(health.service())
+        .add_service(reflection().build_v1().map_err(Error::Reflection)?)
+        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
+        // A batch and its envelope.
+        .add_service(limited!(MemoryServiceServer, BATCH_BYTES_MAX + 1024))
+        .add_service(limited!(BrainServiceServer, MESSAGE_BYTES_MAX))
+        .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
+        .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX));
+    Ok(server.serve_with_incoming_shutdown(incoming, async move {
+        drop(stopping.wait_for(|stop| *stop).await);
+    }))
+}
+
+/// Closes idle brains, again and again.
+async fn close_idle(daemon: Arc<Daemon>) {
+    loop {
+        let after = daemon.control.live().limits.idle_close();
+        tokio::time::sleep(after.min(CLOSE_EVERY)).await;
+        daemon.brains.close_idle(after).await;
+    }
+}
+
+async fn follow_schedules(daemon: Arc<Daemon>) {
+    daemon.schedules.follow().await;
+}
+
+/// Reloads the configuration at every SIGHUP, and logs the outcome.
+async fn reload_on(mut hangup: Signal, daemon: &Daemon) {
+    while hangup.recv().await.is_some() {
+        drop(daemon.reload().await);
+    }
+    std::future::pending().await
+}
+
+/// Writes down what the next start needs, and closes the brains.
+async fn close(daemon: &Daemon) {
     daemon.schedules.keep();
     let saved = tokio::select! {
         biased;
@@ -192,35 +259,4 @@ pub async fn run(
         tracing::warn!("brains that did not close in time are recovered at the next start");
     }
     daemon.brains.tell_kept();
-    tracing::info!("stopped");
-    telling.end().await;
-    Ok(served?)
-}
-
-/// Opens every brain once; false if the end came first.
-async fn recover(brains: &Brains, shutdown: impl Future<Output = ()>) -> bool {
-    let recovered = tokio::select! {
-        biased;
-        () = shutdown => None,
-        () = notify::more_time() => None,
-        recovered = brains.recover_all() => Some(recovered),
-    };
-    let Some(recovered) = recovered else {
-        tracing::info!("stopping: brains that were not recovered yet are at the next start");
-        notify::stopping();
-        drop(tokio::time::timeout(CLOSE, brains.close()).await);
-        return false;
-    };
-    if let Err(refusal) = recovered {
-        tracing::error!(why = refusal.message, "the folder can't be listed");
-    }
-    true
-}
-
-/// Reads the configuration again whenever SIGHUP asks for it. What comes of it is in the log.
-async fn reload_on(mut hangup: Signal, daemon: &Daemon) {
-    while hangup.recv().await.is_some() {
-        drop(daemon.reload().await);
-    }
-    std::future::pending().await
 }

@@ -10,19 +10,21 @@ use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::check;
+use super::folder::open_folder;
 use super::server::run;
 use crate::config::{Config, Flags};
 use crate::descriptors;
 use crate::error::{Error, Result};
 use crate::ingress::Listeners;
-use crate::limits::{CLOSE, DRAIN, LEAVE};
+use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
 use crate::log;
-use crate::os::folder::open_folder;
-use crate::os::{Lent, dumps, file_sizes};
+use crate::os::{InheritedSockets, dumps, file_sizes};
 use crate::traces::{self, Exporter};
 
 /// Service managers and containers kill after ten seconds.
-const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
+const _: () = assert!(
+    2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000
+);
 
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again. Sockets that a
 /// service manager lends (LISTEN_FDS) are used instead of making them.
@@ -41,8 +43,10 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = match check_only {
         true => loaded.and_then(|config| check(&config, exporter)),
-        // What is lent is taken while there are no threads yet.
-        false => loaded.and_then(|config| run_to_end(serve(config, Lent::take()?, exporter))),
+        // What is inherited is taken while there are no threads yet.
+        false => {
+            loaded.and_then(|config| run_to_end(serve(config, InheritedSockets::take()?, exporter)))
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,7 +80,11 @@ fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     done
 }
 
-async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Result<()> {
+async fn serve(
+    mut config: Config,
+    inherited: InheritedSockets,
+    exporter: Option<Exporter>,
+) -> Result<()> {
     let (spans, told) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     descriptors::raise();
@@ -84,12 +92,12 @@ async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Re
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
     file_sizes::fail_beyond().map_err(Error::Signals)?;
-    if let Some((_, path)) = &lent.unix {
+    if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
     }
     // The folder first: who can't have it must not take the socket of who has it.
     let folder = open_folder(&config)?;
-    let listeners = Listeners::bind(&config, lent).await?;
+    let listeners = Listeners::bind(&config, inherited).await?;
     let ran = run(config, folder, listeners, async {
         tokio::select! {
             _ = terminate.recv() => {}

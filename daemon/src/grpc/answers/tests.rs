@@ -1,7 +1,8 @@
-//! Answers that are read, that are not, and that take too long.
+//! PendingAnswers that are read, that are not, and that take too long.
 
 use super::*;
 use crate::config::Limits;
+use crate::ingress::admission::Requirement;
 use crate::ingress::load::Load;
 use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
@@ -32,7 +33,7 @@ impl HttpBody for Parts {
 
 struct Sent {
     load: Arc<Load>,
-    answers: Arc<Answers>,
+    answers: Arc<PendingAnswers>,
     body: Body,
 }
 
@@ -48,17 +49,17 @@ impl Sent {
 
     fn of(
         load: Arc<Load>,
-        answers: Arc<Answers>,
+        answers: Arc<PendingAnswers>,
         sizes: &[usize],
         deadline: Option<Deadline>,
     ) -> Self {
-        let places = load
-            .enter_as_admin(&HeaderMap::new(), &Limits::default())
+        let slot = load
+            .acquire_as_admin(&HeaderMap::new(), &Limits::default())
             .unwrap();
         let parts = sizes.iter().map(|bytes| Bytes::from(vec![7; *bytes]));
         let body = answers.send(
             Body::new(Parts(parts.collect())),
-            places,
+            slot,
             deadline,
             Arc::default(),
         );
@@ -84,18 +85,14 @@ impl Sent {
     }
 
     fn under_way(&self) -> u64 {
-        self.load.under_way()
+        self.load.calls_held()
     }
 }
 
-/// So many milliseconds from now.
 fn deadline(millis: u64) -> Deadline {
     let needs = crate::access::needs("/amem.v1.MemoryService/Subscribe").unwrap();
-    let headers = [("grpc-timeout", format!("{millis}m"))];
-    let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-    let limits = Limits::default();
-    let deadline = Deadline::of(&headers.into_iter().collect(), needs, &limits);
-    deadline.unwrap().unwrap()
+    let asked = Some(Duration::from_millis(millis));
+    Deadline::new(asked, &Requirement::of(needs), &Limits::default()).unwrap()
 }
 
 #[tokio::test]
@@ -112,8 +109,8 @@ async fn a_call_is_under_way_until_the_last_of_its_answer_was_taken() {
     let sent = Sent::new(&[3], None);
     assert_eq!(sent.under_way(), 1);
     drop(sent.body);
-    assert_eq!(sent.load.under_way(), 0);
-    assert!(lock(&sent.answers.ways).is_empty());
+    assert_eq!(sent.load.calls_held(), 0);
+    assert!(lock(&sent.answers.pending).is_empty());
 }
 
 #[tokio::test]

@@ -3,17 +3,18 @@
 use super::*;
 use crate::config::Limits;
 use crate::control::Live;
-use crate::ingress::connection_limit::Crowd;
-use crate::ingress::session::Visitor;
-use tokio::io::AsyncWriteExt;
+use crate::ingress::connection_limit::ConnectionLimit;
+use crate::ingress::session::Identity;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 
 /// A connection, and the client's end of it.
 fn connection(first_call_after: Duration) -> (Connection, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
     let live = Live::with(Limits::default());
-    let place = Crowd::default().enter(peer.party(), &live);
-    let connection = Connection::new(Stream::Unix(ours), peer, place.unwrap(), first_call_after);
+    let slot = ConnectionLimit::default().acquire(peer.key(), &live);
+    let connection = Connection::new(Stream::Unix(ours), peer, slot.unwrap(), first_call_after);
     (connection, theirs)
 }
 
@@ -48,18 +49,18 @@ async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
     assert_eq!(values, (blocks + 1) * 4000);
 }
 
-/// Who is let in by states before this one.
+/// Accepted until this change.
 #[derive(Debug)]
 struct Until(u64);
 
-impl Visitor for Until {
-    fn is_let_in(&self, live: &Live) -> bool {
+impl Identity for Until {
+    fn is_accepted(&self, live: &Live) -> bool {
         live.change < self.0
     }
 }
 
 #[tokio::test]
-async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() {
+async fn a_connection_of_which_no_call_is_accepted_is_closed_and_another_is_not() {
     let (mut stranger, _client) = connection(Duration::from_millis(20));
     let mut said = vec![0; PREFACE.len()];
     stranger.read_exact(&mut said).await.unwrap();
@@ -70,8 +71,8 @@ async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() 
     let live = Live::with(Limits::default());
     known
         .connect_info()
-        .fate
-        .let_in(&live, || Box::new(Until(u64::MAX)));
+        .session
+        .authorize(&live, || Box::new(Until(u64::MAX)));
     known.read_exact(&mut said).await.unwrap();
     sleep(Duration::from_millis(40)).await;
     client
@@ -82,28 +83,28 @@ async fn a_connection_of_which_no_call_is_let_in_is_closed_and_another_is_not() 
 }
 
 #[tokio::test]
-async fn a_connection_whose_caller_is_let_in_no_more_is_closed_when_its_place_is_needed() {
+async fn a_connection_whose_caller_is_accepted_no_more_is_closed_when_its_place_is_needed() {
     let mut live = Live::with(Limits {
         connections_per_user: 1,
         ..Limits::default()
     });
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
-    let (crowd, party) = (Crowd::default(), peer.party());
-    let place = crowd.enter(party.clone(), &live).unwrap();
+    let (limit, key) = (ConnectionLimit::default(), peer.key());
+    let slot = limit.acquire(key.clone(), &live).unwrap();
     let after = Duration::from_secs(60);
-    let mut connection = Connection::new(Stream::Unix(ours), peer, place, after);
+    let mut connection = Connection::new(Stream::Unix(ours), peer, slot, after);
     connection
         .connect_info()
-        .fate
-        .let_in(&live, || Box::new(Until(2)));
+        .session
+        .authorize(&live, || Box::new(Until(2)));
     let mut said = vec![0; PREFACE.len()];
     connection.read_exact(&mut said).await.unwrap();
     let reading = tokio::spawn(async move { connection.read(&mut said).await });
     tokio::task::yield_now().await;
-    crowd.enter(party.clone(), &live).unwrap_err();
+    limit.acquire(key.clone(), &live).unwrap_err();
     live.change = 2;
-    let _place = crowd.enter(party, &live).unwrap();
+    let _slot = limit.acquire(key, &live).unwrap();
     let closed = tokio::time::timeout(Duration::from_secs(20), reading).await;
     let error = closed.expect("it stays open").unwrap().unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);

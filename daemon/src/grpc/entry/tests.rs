@@ -11,7 +11,7 @@ use tonic::codegen::http::header;
 use tonic_types::StatusExt;
 
 use super::*;
-use crate::auth::Role;
+use crate::auth::{Caller, Role};
 use crate::config::{Config, Flags};
 use crate::ingress::Peer;
 
@@ -23,7 +23,7 @@ const REMOVE: &str = "/amem.v1.BrainService/RemoveBrain";
 const CREATE_TOKEN: &str = "/amem.v1.AdminService/CreateToken";
 const RELOAD: &str = "/amem.v1.AdminService/Reload";
 
-fn enter() -> Enter {
+fn layer() -> AdmissionLayer {
     let flags = Flags {
         folder: Some("/b".into()),
         socket: Some("/s".into()),
@@ -31,7 +31,7 @@ fn enter() -> Enter {
         ..Flags::default()
     };
     let config = Config::load(flags, Arc::new(|_| None)).unwrap();
-    Enter::new(Control::new(&config).unwrap())
+    AdmissionLayer::new(Control::new(&config).unwrap())
 }
 
 /// What is in force by a file of settings.
@@ -68,8 +68,8 @@ fn request(path: &str, uid: u32, timeout: Option<&str>) -> Request<Body> {
         request = request.header("grpc-timeout", timeout);
     }
     let mut request = request.body(Body::empty()).unwrap();
-    let guest = Guest::new(Peer::Unix { uid, gid: 0 });
-    request.extensions_mut().insert(guest);
+    let info = ConnectionInfo::without_slot(Peer::Unix { uid, gid: 0 });
+    request.extensions_mut().insert(info);
     request
 }
 
@@ -86,7 +86,7 @@ async fn a_call_is_served_with_its_caller_or_refused_before_it_begins() {
         assert!(caller.is_some_and(|caller| caller.principal.starts_with("uid:")));
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = enter().layer(service);
+    let mut service = layer().layer(service);
     let ours = our_uid();
     for (path, uid, timeout, wanted) in [
         (ASK, ours, None, None),
@@ -137,15 +137,19 @@ async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load(
             answer
         }
     });
-    let enter = enter();
-    let mut service = enter.layer(service);
+    let layer = layer();
+    let mut service = layer.layer(service);
     let ours = our_uid();
     let answer = service.call(request(ASK, ours, Some("20m"))).await.unwrap();
     let wanted = (Code::DeadlineExceeded, "DEADLINE".to_owned());
     assert_eq!(refused(&answer), Some(wanted));
     drop(service);
     assert_eq!(drops.recv().await, None, "the work goes on");
-    assert_eq!(enter.load.under_way(), 0, "it still counts as under way");
+    assert_eq!(
+        layer.admission.calls_held(),
+        0,
+        "it still counts as under way"
+    );
 }
 
 #[tokio::test]
@@ -153,9 +157,9 @@ async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), &grant(uid, "write"));
-    let enter = Enter::new(control.clone());
+    let layer = AdmissionLayer::new(control.clone());
     let (answer, answered) = watch::channel(false);
-    let mut service = enter.layer(tower::service_fn(move |_: Request<Body>| {
+    let mut service = layer.layer(tower::service_fn(move |_: Request<Body>| {
         let mut answered = answered.clone();
         async move {
             answered.wait_for(|answered| *answered).await.unwrap();
@@ -187,7 +191,11 @@ async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_
         );
     }
     assert!(!ours.is_finished(), "another's call has ended");
-    assert_eq!(enter.load.under_way(), 1, "they still count as under way");
+    assert_eq!(
+        layer.admission.calls_held(),
+        1,
+        "they still count as under way"
+    );
     answer.send(true).unwrap();
     assert_eq!(refused(&ours.await.unwrap().unwrap()), None);
 }
@@ -197,15 +205,15 @@ async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_s
     let folder = tempfile::tempdir().unwrap();
     let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
     let control = control(folder.path(), tcp);
-    let mut service = Enter::new(control.clone()).layer(tower::service_fn(|_| async {
+    let mut service = AdmissionLayer::new(control.clone()).layer(tower::service_fn(|_| async {
         pending::<Result<Response<Body>, Infallible>>().await
     }));
-    let guest = Guest::new(Peer::Tcp {
+    let info = ConnectionInfo::without_slot(Peer::Tcp {
         from: "127.0.0.1:2".parse().unwrap(),
         to: "127.0.0.1:1".parse().unwrap(),
         tls: false,
         certificate: None,
-        authority: None,
+        client_ca: None,
     });
     let mut call = |name| {
         let token = control.create_token(name, Role::Read, &[]).unwrap();
@@ -213,18 +221,21 @@ async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_s
         *request.uri_mut() = format!("http://localhost:1{VERIFY}").parse().unwrap();
         let bearer = format!("Bearer {token}").parse().unwrap();
         request.headers_mut().insert(header::AUTHORIZATION, bearer);
-        request.extensions_mut().insert(guest.clone());
+        request.extensions_mut().insert(info.clone());
         tokio::spawn(service.call(request))
     };
     let (goes, stays) = (call("goes"), call("stays"));
     for name in ["goes", "stays"] {
-        assert!(guest.fate.is_known(&control.live()), "{name} is let in");
+        assert!(
+            info.session.is_authorized(&control.live()),
+            "{name} is let in"
+        );
         control.revoke_token(name).unwrap();
         for _ in 0..10 {
             yield_now().await;
         }
     }
-    assert!(!guest.fate.is_known(&control.live()));
+    assert!(!info.session.is_authorized(&control.live()));
     for call in [goes, stays] {
         let answer = call.await.unwrap().unwrap();
         assert_eq!(refused(&answer).unwrap().1, "TOKEN");
@@ -237,7 +248,7 @@ async fn who_takes_rights_from_itself_is_told_that_it_has() {
     let uid = our_uid() + 1;
     let control = control(folder.path(), "");
     let of = control.clone();
-    let mut service = Enter::new(control.clone()).layer(tower::service_fn(move |_| {
+    let mut service = AdmissionLayer::new(control.clone()).layer(tower::service_fn(move |_| {
         let control = of.clone();
         async move {
             control.reload().unwrap();
@@ -264,16 +275,16 @@ async fn calls_that_are_refused_count_as_others_do() {
     let service = tower::service_fn(|_: Request<Body>| async {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = Enter::new(control.clone()).layer(service);
+    let mut service = AdmissionLayer::new(control.clone()).layer(service);
     for (path, uid, reason, whose) in [
         ("/no/Such", our_uid(), "UNKNOWN_CALL", "uid:"),
         (REMOVE, reader, "ROLE", "uid:"),
         (ASK, nobody, "PRINCIPAL", "user "),
     ] {
-        let guest = Guest::new(Peer::Unix { uid, gid: 0 });
+        let info = ConnectionInfo::without_slot(Peer::Unix { uid, gid: 0 });
         let call = || {
             let mut request = request(path, uid, None);
-            request.extensions_mut().insert(guest.clone());
+            request.extensions_mut().insert(info.clone());
             request
         };
         let mut too_many = 0;

@@ -1,20 +1,20 @@
-//! Places that many want, and who makes way.
+//! Slots that many peers want, and which connections lose theirs.
 
 use super::*;
-use crate::ingress::session::Visitor;
+use crate::ingress::session::Identity;
 use tokio::time::timeout;
 
-/// Who is let in by states before this one.
+/// Accepted until this change.
 #[derive(Debug)]
 struct Until(u64);
 
-impl Visitor for Until {
-    fn is_let_in(&self, live: &Live) -> bool {
+impl Identity for Until {
+    fn is_accepted(&self, live: &Live) -> bool {
         live.change < self.0
     }
 }
 
-/// So many connections, of which a party may have so many.
+/// So many connections, of which a key may have so many.
 fn live(connections: u64, connections_per_user: u64) -> Live {
     Live::with(Limits {
         connections,
@@ -32,55 +32,59 @@ fn next(live: &Live) -> Live {
 }
 
 /// A user other than our own.
-fn other(number: u32) -> Party {
-    Party::User(ours_uid() + number)
+fn other(number: u32) -> PeerKey {
+    PeerKey::User(ours_uid() + number)
 }
 
-fn ours() -> Party {
-    Party::User(ours_uid())
+fn ours() -> PeerKey {
+    PeerKey::User(ours_uid())
 }
 
 fn ours_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-fn far(last: u8) -> Party {
-    Party::Address([10, 0, 0, last].into())
+fn far(last: u8) -> PeerKey {
+    PeerKey::Address([10, 0, 0, last].into())
 }
 
 /// A call is let in of who is let in until this state.
-fn let_in(place: &Place, live: &Live, until: u64) {
-    place.fate().let_in(live, || Box::new(Until(until)));
+fn authorize(slot: &ConnectionSlot, live: &Live, until: u64) {
+    slot.session().authorize(live, || Box::new(Until(until)));
 }
 
-/// A place of which a call was let in.
-fn known(crowd: &Crowd, party: Party, live: &Live) -> Result<Place, Full> {
-    let place = crowd.enter(party, live)?;
-    let_in(&place, live, u64::MAX);
-    Ok(place)
+/// A slot of which a call was let in.
+fn authorized(
+    limit: &ConnectionLimit,
+    key: PeerKey,
+    live: &Live,
+) -> Result<ConnectionSlot, ConnectionRefusal> {
+    let slot = limit.acquire(key, live)?;
+    authorize(&slot, live, u64::MAX);
+    Ok(slot)
 }
 
 /// True once it was given to another, which has happened by now if it does.
-fn is_given_up(place: &mut Place) -> bool {
-    let given_up = place.given_up.as_mut().map(oneshot::Receiver::try_recv);
-    !matches!(given_up, Some(Err(oneshot::error::TryRecvError::Empty)))
+fn is_evicted(slot: &mut ConnectionSlot) -> bool {
+    let evicted = slot.evicted.as_mut().map(oneshot::Receiver::try_recv);
+    !matches!(evicted, Some(Err(oneshot::error::TryRecvError::Empty)))
 }
 
 #[test]
 fn places_are_counted_in_all_and_for_each_and_come_free() {
     let live = live(3, 2);
-    let crowd = Crowd::default();
-    let enter = |number| known(&crowd, other(number), &live);
-    let first = enter(1).unwrap();
-    let _second = enter(1).unwrap();
-    assert_eq!(enter(1).unwrap_err(), Full::Party(2));
-    let _third = enter(2).unwrap();
-    assert_eq!(enter(2).unwrap_err(), Full::All(3));
+    let limit = ConnectionLimit::default();
+    let acquire = |number| authorized(&limit, other(number), &live);
+    let first = acquire(1).unwrap();
+    let _second = acquire(1).unwrap();
+    assert_eq!(acquire(1).unwrap_err(), ConnectionRefusal::Peer(2));
+    let _third = acquire(2).unwrap();
+    assert_eq!(acquire(2).unwrap_err(), ConnectionRefusal::All(3));
     drop(first);
-    let again = enter(1).unwrap();
+    let again = acquire(1).unwrap();
     drop(again);
-    let counts = crowd.counts();
-    assert_eq!((counts.taken.len(), counts.parties.len()), (2, 2));
+    let connections = limit.connections();
+    assert_eq!((connections.open.len(), connections.by_peer.len()), (2, 2));
 }
 
 #[test]
@@ -89,104 +93,114 @@ fn who_connects_too_often_is_turned_away_and_others_are_not() {
         connections_per_second: 2,
         ..Limits::default()
     });
-    let crowd = Crowd::default();
-    let enter = |number| crowd.enter(other(number), &live).map(drop);
-    let turned_away = (0..100).filter(|_| enter(1) == Err(Full::Rate(2)));
+    let limit = ConnectionLimit::default();
+    let acquire = |number| limit.acquire(other(number), &live).map(drop);
+    let turned_away = (0..100).filter(|_| acquire(1) == Err(ConnectionRefusal::Rate(2)));
     assert!(turned_away.count() > 50);
-    enter(2).unwrap();
+    acquire(2).unwrap();
 }
 
 #[test]
 fn strangers_by_tcp_leave_places_for_the_unix_socket_and_all_leave_some_for_our_own_user() {
     let live = live(16, 16);
-    let crowd = Crowd::default();
+    let limit = ConnectionLimit::default();
     let mut held: Vec<_> = (0..12)
-        .map(|last| known(&crowd, far(last), &live).unwrap())
+        .map(|last| authorized(&limit, far(last), &live).unwrap())
         .collect();
     assert_eq!(
-        crowd.enter(far(99), &live).map(drop).unwrap_err(),
-        Full::Tcp(12)
+        limit.acquire(far(99), &live).map(drop).unwrap_err(),
+        ConnectionRefusal::Tcp(12)
     );
     for number in [1, 2] {
-        held.push(known(&crowd, other(number), &live).unwrap());
+        held.push(authorized(&limit, other(number), &live).unwrap());
     }
-    let refused = crowd.enter(other(3), &live).unwrap_err();
-    assert_eq!(refused, Full::Others(14));
+    let refused = limit.acquire(other(3), &live).unwrap_err();
+    assert_eq!(refused, ConnectionRefusal::Others(14));
     assert!(refused.to_string().contains("limits.connections"));
     for _ in 0..2 {
-        held.push(known(&crowd, ours(), &live).unwrap());
+        held.push(authorized(&limit, ours(), &live).unwrap());
     }
-    assert_eq!(crowd.enter(ours(), &live).unwrap_err(), Full::All(16));
+    assert_eq!(
+        limit.acquire(ours(), &live).unwrap_err(),
+        ConnectionRefusal::All(16)
+    );
     drop(held);
-    assert_eq!(crowd.counts().others, 0);
-    crowd.enter(far(99), &live).unwrap();
+    assert_eq!(limit.connections().others, 0);
+    limit.acquire(far(99), &live).unwrap();
 }
 
 #[test]
 fn one_address_has_half_of_the_places_by_tcp() {
     let live = Live::with(Limits::default());
-    let crowd = Crowd::default();
+    let limit = ConnectionLimit::default();
     let mut held = Vec::new();
     let refused = loop {
-        match known(&crowd, far(1), &live) {
-            Ok(place) => held.push(place),
+        match authorized(&limit, far(1), &live) {
+            Ok(slot) => held.push(slot),
             Err(why) => break why,
         }
     };
-    assert_eq!((refused, held.len()), (Full::Address(96), 96));
-    held.push(known(&crowd, far(2), &live).unwrap());
+    assert_eq!((refused, held.len()), (ConnectionRefusal::Address(96), 96));
+    held.push(authorized(&limit, far(2), &live).unwrap());
     // Where there is little, everybody may have something.
-    let crowd = Crowd::default();
-    known(&crowd, far(1), &self::live(1, 1)).unwrap();
+    let limit = ConnectionLimit::default();
+    authorized(&limit, far(1), &self::live(1, 1)).unwrap();
 }
 
 #[tokio::test]
 async fn who_has_made_no_call_gives_up_its_place_the_oldest_first() {
     let live = live(16, 4);
-    let crowd = Crowd::default();
-    let first = known(&crowd, far(1), &live).unwrap();
-    let mut strangers: Vec<_> = (0..3)
-        .map(|_| crowd.enter(far(1), &live).unwrap())
+    let limit = ConnectionLimit::default();
+    let first = authorized(&limit, far(1), &live).unwrap();
+    let mut candidates: Vec<_> = (0..3)
+        .map(|_| limit.acquire(far(1), &live).unwrap())
         .collect();
-    let mut another = crowd.enter(far(2), &live).unwrap();
-    // Of its own party, though another's is there as well.
-    strangers.push(crowd.enter(far(1), &live).unwrap());
-    strangers.remove(0).await;
-    assert!(!strangers.iter_mut().any(is_given_up) && !is_given_up(&mut another));
-    for place in strangers.iter().chain([&first, &another]) {
-        let_in(place, &live, u64::MAX);
+    let mut another = limit.acquire(far(2), &live).unwrap();
+    // Of its own key, though another's is there as well.
+    candidates.push(limit.acquire(far(1), &live).unwrap());
+    candidates.remove(0).await;
+    assert!(!candidates.iter_mut().any(is_evicted) && !is_evicted(&mut another));
+    for slot in candidates.iter().chain([&first, &another]) {
+        authorize(slot, &live, u64::MAX);
     }
-    assert_eq!(crowd.enter(far(1), &live).unwrap_err(), Full::Party(4));
-    let counts = || {
-        let counts = crowd.counts();
-        (counts.taken.len(), counts.tcp, counts.parties.len())
+    assert_eq!(
+        limit.acquire(far(1), &live).unwrap_err(),
+        ConnectionRefusal::Peer(4)
+    );
+    let connections = || {
+        let connections = limit.connections();
+        (
+            connections.open.len(),
+            connections.tcp,
+            connections.by_peer.len(),
+        )
     };
-    assert_eq!(counts(), (5, 5, 2));
-    drop((first, another, strangers));
-    assert_eq!(counts(), (0, 0, 0));
+    assert_eq!(connections(), (5, 5, 2));
+    drop((first, another, candidates));
+    assert_eq!(connections(), (0, 0, 0));
 }
 
 #[test]
 fn strangers_of_the_party_that_has_most_of_them_make_way_first() {
     let live = live(16, 16);
-    let crowd = Crowd::default();
-    // The oldest of all is the only one of its party.
-    let mut alone = crowd.enter(far(1), &live).unwrap();
+    let limit = ConnectionLimit::default();
+    // The oldest of all is the only one of its key.
+    let mut alone = limit.acquire(far(1), &live).unwrap();
     let mut many: Vec<_> = (0..5)
-        .map(|_| crowd.enter(far(2), &live).unwrap())
+        .map(|_| limit.acquire(far(2), &live).unwrap())
         .collect();
     let mut few: Vec<_> = (0..4)
-        .map(|_| crowd.enter(far(3), &live).unwrap())
+        .map(|_| limit.acquire(far(3), &live).unwrap())
         .collect();
     let _known: Vec<_> = (10..12)
-        .map(|last| known(&crowd, far(last), &live).unwrap())
+        .map(|last| authorized(&limit, far(last), &live).unwrap())
         .collect();
     let mut came = Vec::new();
     for last in 20..26 {
-        came.push(known(&crowd, far(last), &live).unwrap());
+        came.push(authorized(&limit, far(last), &live).unwrap());
     }
-    let left = |places: &mut [Place]| places.iter_mut().map(is_given_up).collect::<Vec<_>>();
-    assert!(!is_given_up(&mut alone));
+    let left = |slots: &mut [ConnectionSlot]| slots.iter_mut().map(is_evicted).collect::<Vec<_>>();
+    assert!(!is_evicted(&mut alone));
     assert_eq!(left(&mut many), [true, true, true, true, false]);
     assert_eq!(left(&mut few), [true, true, false, false]);
     assert!(!left(&mut came).contains(&true));
@@ -195,50 +209,59 @@ fn strangers_of_the_party_that_has_most_of_them_make_way_first() {
 #[test]
 fn who_is_let_in_no_more_makes_way_and_who_still_is_does_not() {
     let before = live(16, 2);
-    let crowd = Crowd::default();
-    let mut goes = crowd.enter(far(1), &before).unwrap();
-    let mut stays = crowd.enter(far(1), &before).unwrap();
-    let_in(&goes, &before, 2);
-    let_in(&stays, &before, 3);
-    assert_eq!(crowd.enter(far(1), &before).unwrap_err(), Full::Party(2));
+    let limit = ConnectionLimit::default();
+    let mut goes = limit.acquire(far(1), &before).unwrap();
+    let mut stays = limit.acquire(far(1), &before).unwrap();
+    authorize(&goes, &before, 2);
+    authorize(&stays, &before, 3);
+    assert_eq!(
+        limit.acquire(far(1), &before).unwrap_err(),
+        ConnectionRefusal::Peer(2)
+    );
     let after = next(&before);
-    let mut new = crowd.enter(far(1), &after).unwrap();
-    assert!(is_given_up(&mut goes) && !is_given_up(&mut stays));
-    // A call comes too late for the place.
-    let_in(&goes, &after, u64::MAX);
-    assert!(!goes.fate().is_known(&after));
-    let_in(&new, &after, u64::MAX);
-    assert_eq!(crowd.enter(far(1), &after).unwrap_err(), Full::Party(2));
-    // Of who is let in no more, a call of somebody else is let in: that keeps the place.
+    let mut new = limit.acquire(far(1), &after).unwrap();
+    assert!(is_evicted(&mut goes) && !is_evicted(&mut stays));
+    // A call comes too late for the slot.
+    authorize(&goes, &after, u64::MAX);
+    assert!(!goes.session().is_authorized(&after));
+    authorize(&new, &after, u64::MAX);
+    assert_eq!(
+        limit.acquire(far(1), &after).unwrap_err(),
+        ConnectionRefusal::Peer(2)
+    );
+    // Of who is let in no more, a call of somebody else is let in: that keeps the slot.
     let last = next(&after);
-    assert!(!stays.fate().is_known(&last));
-    let_in(&stays, &last, u64::MAX);
-    assert_eq!(crowd.enter(far(1), &last).unwrap_err(), Full::Party(2));
-    assert!(!is_given_up(&mut stays) && !is_given_up(&mut new));
+    assert!(!stays.session().is_authorized(&last));
+    authorize(&stays, &last, u64::MAX);
+    assert_eq!(
+        limit.acquire(far(1), &last).unwrap_err(),
+        ConnectionRefusal::Peer(2)
+    );
+    assert!(!is_evicted(&mut stays) && !is_evicted(&mut new));
 }
 
 #[test]
 fn who_is_let_in_no_more_is_turned_out_unless_it_comes_again() {
     let before = live(16, 16);
-    let crowd = Crowd::default();
+    let limit = ConnectionLimit::default();
     let [mut goes, mut again, mut stays, mut new] =
-        [1, 2, 3, 4].map(|last| crowd.enter(far(last), &before).unwrap());
-    let_in(&goes, &before, 2);
-    let_in(&again, &before, 2);
-    let_in(&stays, &before, u64::MAX);
+        [1, 2, 3, 4].map(|last| limit.acquire(far(last), &before).unwrap());
+    authorize(&goes, &before, 2);
+    authorize(&again, &before, 2);
+    authorize(&stays, &before, u64::MAX);
     let after = next(&before);
-    let outsiders = crowd.outsiders(&after);
-    assert_eq!(outsiders, [(goes.number, 1), (again.number, 1)]);
-    let_in(&again, &after, 3);
+    let unauthorized = limit.unauthorized(&after);
+    assert_eq!(unauthorized, [(goes.number, 1), (again.number, 1)]);
+    authorize(&again, &after, 3);
     // It goes once more, and has a time of its own from then on.
     let last = next(&after);
-    crowd.turn_out(&outsiders, &last);
-    let gone = [&mut goes, &mut again, &mut stays, &mut new].map(is_given_up);
+    limit.evict(&unauthorized, &last);
+    let gone = [&mut goes, &mut again, &mut stays, &mut new].map(is_evicted);
     assert_eq!(gone, [true, false, false, false]);
-    assert_eq!(crowd.counts().taken.len(), 3);
-    assert_eq!(crowd.outsiders(&last), [(again.number, 2)]);
-    crowd.turn_out(&[(again.number, 2)], &last);
-    assert!(is_given_up(&mut again));
+    assert_eq!(limit.connections().open.len(), 3);
+    assert_eq!(limit.unauthorized(&last), [(again.number, 2)]);
+    limit.evict(&[(again.number, 2)], &last);
+    assert!(is_evicted(&mut again));
 }
 
 #[tokio::test]
@@ -256,19 +279,21 @@ async fn a_change_turns_out_whom_it_takes_the_way_in() {
     };
     let config = crate::config::Config::load(flags, Arc::new(|_| None)).unwrap();
     let control = Control::new(&config).unwrap();
-    let crowd = Crowd::default();
+    let limit = ConnectionLimit::default();
     let live = control.live();
-    let place = crowd.enter(Party::User(uid), &live).unwrap();
-    place.fate().let_in(&live, || Box::new(User(uid)));
-    let stays = crowd.enter(ours(), &live).unwrap();
-    stays.fate().let_in(&live, || Box::new(User(ours_uid())));
-    let watching = crowd.watch(&control, Duration::from_millis(20));
+    let slot = limit.acquire(PeerKey::User(uid), &live).unwrap();
+    slot.session().authorize(&live, || Box::new(User(uid)));
+    let stays = limit.acquire(ours(), &live).unwrap();
+    stays
+        .session()
+        .authorize(&live, || Box::new(User(ours_uid())));
+    let watching = limit.watch(&control, Duration::from_millis(20));
     let turned_out = async {
         // The watch has begun by then.
         tokio::task::yield_now().await;
         std::fs::write(&file, &head).unwrap();
         control.reload().unwrap();
-        place.await;
+        slot.await;
     };
     let turned_out = async {
         tokio::select! {
@@ -278,17 +303,17 @@ async fn a_change_turns_out_whom_it_takes_the_way_in() {
     };
     timeout(Duration::from_secs(20), turned_out)
         .await
-        .expect("it keeps its place");
-    assert_eq!(crowd.counts().taken.len(), 1);
-    assert!(stays.fate().is_known(&control.live()));
+        .expect("it keeps its slot");
+    assert_eq!(limit.connections().open.len(), 1);
+    assert!(stays.session().is_authorized(&control.live()));
 }
 
 /// A user of this machine.
 #[derive(Debug)]
 struct User(u32);
 
-impl Visitor for User {
-    fn is_let_in(&self, live: &Live) -> bool {
+impl Identity for User {
+    fn is_accepted(&self, live: &Live) -> bool {
         live.access.rights(self.0, 0).most().is_some()
     }
 }
@@ -296,18 +321,27 @@ impl Visitor for User {
 #[test]
 fn who_gets_no_place_costs_nobody_else_one() {
     let live = live(8, 2);
-    let crowd = Crowd::default();
-    let mut ours = crowd.enter(ours(), &live).unwrap();
-    let mut stranger = crowd.enter(other(1), &live).unwrap();
+    let limit = ConnectionLimit::default();
+    let mut ours = limit.acquire(ours(), &live).unwrap();
+    let mut evict_one = limit.acquire(other(1), &live).unwrap();
     let _held: Vec<_> = [far(1), far(1), far(2), far(3), far(4), far(5)]
-        .map(|party| known(&crowd, party, &live).unwrap())
+        .map(|key| authorized(&limit, key, &live).unwrap())
         .into();
-    // Nobody but another's stranger makes way for who is not our own user.
-    let _last = known(&crowd, other(2), &live).unwrap();
-    assert!(is_given_up(&mut stranger) && !is_given_up(&mut ours));
-    assert_eq!(crowd.counts().taken.len(), 8);
-    assert_eq!(crowd.enter(far(1), &live).unwrap_err(), Full::Party(2));
-    assert_eq!(crowd.enter(far(6), &live).unwrap_err(), Full::Tcp(6));
-    assert_eq!(crowd.enter(other(3), &live).unwrap_err(), Full::Others(7));
-    assert!(!is_given_up(&mut ours));
+    // Nobody but another's evict_one makes way for who is not our own user.
+    let _last = authorized(&limit, other(2), &live).unwrap();
+    assert!(is_evicted(&mut evict_one) && !is_evicted(&mut ours));
+    assert_eq!(limit.connections().open.len(), 8);
+    assert_eq!(
+        limit.acquire(far(1), &live).unwrap_err(),
+        ConnectionRefusal::Peer(2)
+    );
+    assert_eq!(
+        limit.acquire(far(6), &live).unwrap_err(),
+        ConnectionRefusal::Tcp(6)
+    );
+    assert_eq!(
+        limit.acquire(other(3), &live).unwrap_err(),
+        ConnectionRefusal::Others(7)
+    );
+    assert!(!is_evicted(&mut ours));
 }

@@ -1,7 +1,7 @@
-//! The page of figures, gathered once for all who ask at the same time.
+//! The page of metrics, gathered once for all requests that wait for it.
 //!
-//! Promises: whoever asks gets figures that were gathered after it asked; one task gathers at a time, whatever becomes
-//! of who waits for it, and rests in between: who asks again and again takes no more of the processor than that.
+//! Promises: a request gets values that were gathered after it came; one task gathers at a time, rests for `METRICS_REST`
+//! in between, and goes on if a request that waits for it is dropped.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,36 +14,36 @@ use crate::refusal::{Refusal, Result};
 
 /// The newest page.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gathered(Arc<Mutex<Option<Newest>>>);
+pub(super) struct PageCache(Arc<Mutex<Option<CachedPage>>>);
 
 #[derive(Debug)]
-struct Newest {
+struct CachedPage {
     /// When its gathering began, and ended.
     begun: Instant,
     ended: Instant,
     page: Result<Arc<str>>,
 }
 
-impl Gathered {
-    /// A page that was gathered after this was called: by `gather`, or for somebody else.
+impl PageCache {
+    /// A page that was gathered after this call: by `gather`, or for another request.
     pub(super) async fn page<F>(&self, gather: F) -> Result<Arc<str>>
     where
         F: Future<Output = Result<String>> + Send + 'static,
     {
         let asked = Instant::now();
-        // In the order in which they came: who waited for the one before finds its page.
+        // The lock is fair: requests that waited for the same page find it here.
         let mut newest = self.0.clone().lock_owned().await;
         if let Some(newest) = newest.as_ref().filter(|newest| newest.begun >= asked) {
             return newest.page.clone();
         }
-        // A task of its own goes on, and has its turn, if whoever waits for it leaves.
+        // A task of its own goes on if this request is dropped.
         let gathering = tokio::spawn(async move {
             if let Some(newest) = newest.as_ref() {
                 sleep_until(newest.ended + METRICS_REST).await;
             }
             let begun = Instant::now();
             let page = gather.await.map(Arc::from);
-            *newest = Some(Newest {
+            *newest = Some(CachedPage {
                 begun,
                 ended: Instant::now(),
                 page: page.clone(),
@@ -53,7 +53,7 @@ impl Gathered {
         match gathering.await {
             Ok(page) => page,
             Err(_) => Err(Refusal::internal(
-                "a defect stopped the gathering of figures",
+                "a defect stopped the gathering of metrics",
             )),
         }
     }
@@ -68,15 +68,15 @@ mod tests {
 
     #[tokio::test]
     async fn who_asks_at_the_same_time_gets_one_page_and_never_one_from_before() {
-        let (gathered, count) = (Gathered::default(), Arc::new(AtomicU64::new(0)));
+        let (cache, count) = (PageCache::default(), Arc::new(AtomicU64::new(0)));
         let ask = || {
-            let (gathered, count) = (gathered.clone(), count.clone());
+            let (cache, count) = (cache.clone(), count.clone());
             tokio::spawn(async move {
                 let gather = async move {
                     sleep(Duration::from_millis(20)).await;
                     Ok((1 + count.fetch_add(1, Ordering::Relaxed)).to_string())
                 };
-                gathered.page(gather).await.unwrap()
+                cache.page(gather).await.unwrap()
             })
         };
         let first = ask();
@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(&*page.await.unwrap(), "2");
         }
         assert_eq!(&*ask().await.unwrap(), "3");
-        // Who leaves stops nothing, and begins nothing twice.
+        // A dropped request stops nothing, and begins nothing twice.
         let begun = Instant::now();
         for _ in 0..50 {
             let asks = ask();
@@ -101,10 +101,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_defect_is_one_pages() {
-        let gathered = Gathered::default();
-        let defect = gathered.page(async { panic!("a defect of a test") }).await;
+        let cache = PageCache::default();
+        let defect = cache.page(async { panic!("a defect of a test") }).await;
         assert_eq!(defect.unwrap_err().code, tonic::Code::Internal);
-        let page = gathered.page(async { Ok("figures".to_owned()) }).await;
-        assert_eq!(&*page.unwrap(), "figures");
+        let page = cache.page(async { Ok("metrics".to_owned()) }).await;
+        assert_eq!(&*page.unwrap(), "metrics");
     }
 }
