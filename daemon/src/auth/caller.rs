@@ -1,4 +1,4 @@
-//! Who calls, and what its call may do with a brain.
+//! The caller of a request, and its rights for a brain.
 
 use amem_store::{Error as Store, folder};
 use tonic::Code;
@@ -6,21 +6,20 @@ use tonic::Code;
 use super::{Rights, Role};
 use crate::refusal::{Refusal, Result};
 
-/// Who calls. Every request carries it among its extensions.
+/// The caller of a request, which carries it among its extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// As commits name it: `uid:1000`, `token:laptop`, `certificate:4f2a…`.
+    /// As commits record it: `uid:1000`, `token:laptop`, `certificate:4f2a…`.
     pub(crate) principal: String,
-    /// What it may do.
     pub(crate) rights: Rights,
     /// The user and the group at the other end of the Unix socket.
     pub(crate) user: Option<(u32, u32)>,
-    /// The role that its call needs for each brain that it names: the highest, until the door says which.
+    /// The role that the call needs for each brain that it names: the highest, until admission sets it.
     pub(crate) needs: Role,
 }
 
 impl Caller {
-    /// A caller of whom the call is not known yet.
+    /// A caller whose call is not known yet.
     pub(crate) fn new(principal: String, rights: Rights) -> Self {
         Self {
             principal,
@@ -30,23 +29,23 @@ impl Caller {
         }
     }
 
-    /// True if it may know that there is a brain of this name.
+    /// True if it may learn whether a brain of this name exists.
     pub(crate) fn sees(&self, brain: &str) -> bool {
         self.rights.of(brain).is_some()
     }
 
-    /// True if it may do everything with every brain.
+    /// True if it administers every brain.
     pub(crate) fn administers(&self) -> bool {
         self.rights.of_all() >= Some(Role::Admin)
     }
 
-    /// True if it may know of every brain.
+    /// True if it sees every brain.
     pub(crate) fn sees_all(&self) -> bool {
         self.rights.of_all().is_some()
     }
 
-    /// Refuses a brain with which it has not this role. One that it may not know of is answered in the words, and in
-    /// the time, of one that is not there: nothing is looked at.
+    /// Refuses a brain for which it has not this role. A brain that it must not see is refused in the words, and in the
+    /// time, of one that does not exist: nothing is looked up.
     pub(crate) fn check(&self, brain: &str, role: Role) -> Result<()> {
         match self.rights.of(brain) {
             Some(has) if has >= role => Ok(()),
@@ -58,7 +57,7 @@ impl Caller {
         }
     }
 
-    /// Refuses what is about all brains, or about those that are not there yet.
+    /// Refuses a call over all brains, or over new ones.
     pub(crate) fn check_all(&self, role: Role) -> Result<()> {
         match self.rights.of_all() {
             Some(has) if has >= role => Ok(()),
@@ -67,7 +66,7 @@ impl Caller {
         }
     }
 
-    /// Refuses what it may do with no brain.
+    /// Refuses a call that it may make for no brain.
     pub(crate) fn check_any(&self, role: Role) -> Result<()> {
         match self.rights.most() {
             Some(has) if has >= role => Ok(()),

@@ -5,10 +5,9 @@ use tokio_rustls::rustls::SupportedCipherSuite;
 use tokio_rustls::rustls::crypto::hash::HashAlgorithm;
 use tokio_rustls::rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 
-/// Its bytes.
 const BYTES: usize = 32;
 
-/// A digest. It is not shown by itself: of a text that is short or known, it tells which.
+/// A digest. `Debug` hides it: the digest of a short or known text reveals that text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digest([u8; BYTES]);
 
@@ -19,7 +18,7 @@ impl std::fmt::Debug for Digest {
 }
 
 impl Digest {
-    /// That of a text; `None` only if the provider has no SHA-256, which would be a defect.
+    /// The digest of a text; `None` only if the provider has no SHA-256, a defect.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else {
             return None;
@@ -31,7 +30,7 @@ impl Digest {
         sha256.hash(text).as_ref().try_into().ok().map(Self)
     }
 
-    /// What `hex` wrote.
+    /// Parses what `hex` wrote.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
         if text.len() != 2 * BYTES || !is_hex {
@@ -44,23 +43,23 @@ impl Digest {
         Some(Self(bytes))
     }
 
-    /// As text.
+    /// In hexadecimal.
     pub(crate) fn hex(&self) -> String {
         hex(&self.0)
     }
 
-    /// The first half as text: enough for a name.
+    /// The first half in hexadecimal: enough for a name.
     pub(crate) fn half(&self) -> String {
         hex(&self.0[..BYTES / 2])
     }
 
-    /// Whether two are the same, in the same time whatever they are.
+    /// Compares two digests in constant time.
     pub(crate) fn is(&self, other: &Self) -> Choice {
         self.0.ct_eq(&other.0)
     }
 }
 
-/// Bytes as text.
+/// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! What the configuration grants others than our own user.
+//! Access by the Unix socket: the grants of the configuration, with the members of groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,26 +9,26 @@ use super::{Rights, Role};
 use crate::config::Grants;
 use crate::os::users::{is_own, members};
 
-/// The grants for a brain, or for all, with the members of each group.
+/// The grants for a brain, or for all, with the members of the groups.
 #[derive(Debug, Clone)]
-struct Granted {
+struct BrainGrants {
     brain: Option<String>,
     grants: Grants,
-    /// Users who belong to a granted group by the machine's table of groups.
+    /// Users who are members of a granted group by `/etc/group`.
     members: BTreeMap<u32, Role>,
 }
 
-/// All that is granted.
+/// All grants.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Access {
-    granted: Vec<Granted>,
-    /// Groups that may read files of brains directly.
+    granted: Vec<BrainGrants>,
+    /// Groups that read files of brains directly.
     readers: Readers,
-    /// Who is in them by the machine's table of groups: groups and users.
+    /// The groups of readers and their members by `/etc/group`.
     reading: BTreeSet<(u32, u32)>,
 }
 
-impl Granted {
+impl BrainGrants {
     fn new(brain: Option<String>, grants: Grants, in_groups: &[(u32, u32)]) -> Self {
         let mut held = BTreeMap::new();
         for (group, user) in in_groups {
@@ -58,7 +58,7 @@ impl Granted {
 }
 
 impl Access {
-    /// Looks up who is in the groups. The tables are those of the machine: `/etc/passwd` and `/etc/group`.
+    /// Looks up the members of the groups in `/etc/passwd` and `/etc/group`.
     pub(crate) fn new(grants: Grants, brains: BTreeMap<String, Grants>, readers: Readers) -> Self {
         let table = |path| fs::read_to_string(path).unwrap_or_default();
         let groups = table("/etc/group");
@@ -87,24 +87,24 @@ impl Access {
             reading: reading.copied().collect(),
             granted: std::iter::once((None, grants))
                 .chain(each)
-                .map(|(brain, grants)| Granted::new(brain, grants, &in_groups))
+                .map(|(brain, grants)| BrainGrants::new(brain, grants, &in_groups))
                 .collect(),
             readers,
         }
     }
 
-    /// Who may read files of brains directly.
+    /// The groups that read files of brains directly.
     pub(crate) fn readers(&self) -> &Readers {
         &self.readers
     }
 
-    /// True if a user whose first group it is may read a brain's file.
+    /// True if a user, with its primary group, may read a brain's file.
     pub(crate) fn may_read_file(&self, (uid, gid): (u32, u32), brain: &str) -> bool {
         let in_group = |group| group == gid || self.reading.contains(&(group, uid));
         is_own(uid) || self.readers.of(brain).is_some_and(in_group)
     }
 
-    /// What a user may do whose first group is this one.
+    /// The rights of a user with this primary group.
     pub(crate) fn rights(&self, uid: u32, gid: u32) -> Rights {
         if is_own(uid) {
             return Rights::with_all(Role::Admin);

@@ -1,8 +1,8 @@
-//! Who may do what: roles, for all brains and for some, who has which; and the secrets by which callers are known.
+//! Authorization data: roles and rights, the grants of the configuration, and the secrets of TCP (tokens, TLS).
 //!
-//! Promises: our own user may do everything, others only what the configuration grants them; a brain that a caller may
-//! do nothing with is to it as if it were not there.
-//! Not here: how a caller is known (`ingress`), and what it is shown (`brains::seen`).
+//! Promises: the daemon's user may do everything, other callers only what the configuration grants them; a brain for which
+//! a caller has no role does not exist for it.
+//! Not here: how a caller is identified (`ingress::credentials`), and which brains it sees.
 
 mod caller;
 mod rights;

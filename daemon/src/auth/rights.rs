@@ -1,10 +1,10 @@
-//! What somebody may do: with all brains, and with some.
+//! Rights: roles for all brains, and for single ones.
 
 use std::collections::BTreeMap;
 
 use super::Role;
 
-/// What somebody may do: the role for all brains or the one for a brain, whichever is higher.
+/// The roles of a caller. For a brain the higher one counts: that for all brains, or that for the brain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rights {
     all: Option<Role>,
@@ -12,7 +12,7 @@ pub(crate) struct Rights {
 }
 
 impl Rights {
-    /// The same with all brains.
+    /// One role for all brains.
     pub(crate) fn with_all(role: Role) -> Self {
         Self {
             all: Some(role),
@@ -20,7 +20,7 @@ impl Rights {
         }
     }
 
-    /// The same with these; with all if none is named.
+    /// One role for each of these brains; for all if the list is empty.
     pub(crate) fn with_each(role: Role, brains: &[String]) -> Self {
         if brains.is_empty() {
             return Self::with_all(role);
@@ -42,23 +42,23 @@ impl Rights {
         *held = (*held).max(role);
     }
 
-    /// What they are with a brain; `None`: it is not for them to know whether there is one.
+    /// The role for a brain; `None`: the caller must not learn whether the brain exists.
     pub(crate) fn of(&self, brain: &str) -> Option<Role> {
         self.all.max(self.brains.get(brain).copied())
     }
 
-    /// True if who has the others may do all that who has these may.
+    /// True if `others` include all of these rights.
     pub(crate) fn are_within(&self, others: &Self) -> bool {
         let is_within = |(brain, role): (&String, &Role)| others.of(brain) >= Some(*role);
         others.all >= self.all && self.brains.iter().all(is_within)
     }
 
-    /// What they are with all brains, those that are not there yet included.
+    /// The role for all brains, future ones included.
     pub(crate) fn of_all(&self) -> Option<Role> {
         self.all
     }
 
-    /// The most that they are with any.
+    /// The highest role for any brain.
     pub(crate) fn most(&self) -> Option<Role> {
         self.all.max(self.brains.values().max().copied())
     }

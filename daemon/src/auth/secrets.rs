@@ -1,7 +1,7 @@
-//! What makes TCP safe: the tokens, and the keys of TLS.
+//! The secrets of TCP: tokens, and the keys of TLS.
 //!
-//! Promises: a secret that others can read, and whatever others could write, is refused; no secret is ever shown.
-//! Not here: what a token is (`tokens`).
+//! Promises: a file that others can write, or a secret that others can read, is refused; no secret is ever logged or
+//! printed. Not here: what a token is (`tokens`).
 
 use std::fs::File;
 use std::io::Read;
@@ -19,9 +19,9 @@ use super::tokens::Tokens;
 use crate::config::{Config, Tls};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
-use crate::os::trust::{self, Others};
+use crate::os::trust::{self, OthersMay};
 
-/// The authority of callers' certificates: the bytes of its file.
+/// The CA of client certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct ClientCa(Arc<Vec<u8>>);
 
@@ -31,21 +31,20 @@ impl std::fmt::Debug for ClientCa {
     }
 }
 
-/// TLS as it is in force.
+/// The TLS configuration in force.
 #[derive(Clone)]
 pub(crate) struct Keys {
-    /// For handshakes.
     pub(crate) server: Arc<ServerConfig>,
-    /// Whose certificates callers must show, if they must.
+    /// The CA of client certificates, if clients must present one.
     pub(crate) client_ca: Option<ClientCa>,
-    /// The bytes it is made of, to see when they change.
+    /// The files it was made from, to detect a change.
     pem: Vec<Vec<u8>>,
 }
 
-/// What callers by TCP must show, and what is shown to them.
+/// What callers by TCP must present, and what the daemon presents to them.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets {
-    /// Those of which callers must show one, if they must.
+    /// `None` if no token is required.
     pub(crate) tokens: Option<Tokens>,
     pub(crate) keys: Option<Keys>,
 }
@@ -58,7 +57,7 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Reads what the configuration names.
+    /// Reads the files that the configuration names.
     pub(crate) fn load(config: &Config) -> Result<Self> {
         let Some(tcp) = &config.tcp else {
             return Ok(Self::default());
@@ -68,7 +67,7 @@ impl Secrets {
         Ok(Self { tokens, keys })
     }
 
-    /// What is to be told if nobody can come in by TCP: there is no token yet.
+    /// The warning where no caller can connect by TCP, as there is no token yet.
     pub(crate) fn warning(&self) -> Option<&'static str> {
         let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
         nobody.then_some(
@@ -76,7 +75,7 @@ impl Secrets {
         )
     }
 
-    /// The settings behind which others stand than before.
+    /// The settings whose files have changed.
     pub(crate) fn changes(&self, before: &Self) -> Vec<&'static str> {
         let mut out = Vec::new();
         if self.tokens != before.tokens {
@@ -98,7 +97,7 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
         config,
         "tcp.tls_key",
         &tls.key,
-        Others::GroupReads,
+        OthersMay::GroupReads,
         &mut pem,
     )?;
     let shown = tls.key.display();
@@ -124,7 +123,7 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
             builder.with_client_cert_verifier(verifier)
         }
     };
-    // The last file that was read.
+    // The last file that was read is that of the CA.
     let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
@@ -143,21 +142,21 @@ fn certificates(
     path: &Path,
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<CertificateDer<'static>>> {
-    let bytes = read_pem(config, key, path, Others::Read, pem)?;
+    let bytes = read_pem(config, key, path, OthersMay::Read, pem)?;
     let wrong = |why: String| config.wrong(key, format!("{} {why}", path.display()));
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
-    match found.is_empty() {
-        true => Err(wrong("has no certificate in PEM".into())),
-        false => Ok(found),
+    if found.is_empty() {
+        return Err(wrong("has no certificate in PEM".into()));
     }
+    Ok(found)
 }
 
 fn read_pem(
     config: &Config,
     key: &'static str,
     path: &Path,
-    others: Others,
+    others: OthersMay,
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     let failed = |e| Error::io("read", path, e);
@@ -169,7 +168,7 @@ fn read_pem(
     file.take(PEM_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    // Half a list of authorities would be another list.
+    // Part of a list of CAs must not pass for the list.
     if bytes.len() as u64 > PEM_BYTES_MAX {
         let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
         return Err(config.wrong(key, why));
@@ -178,7 +177,7 @@ fn read_pem(
     Ok(bytes)
 }
 
-/// The name of a caller that showed a certificate: the first half of its SHA-256.
+/// The principal of a client certificate: the first half of its SHA-256.
 pub(crate) fn certificate_name(certificate: &[u8]) -> Option<String> {
     Some(format!("certificate:{}", Digest::of(certificate)?.half()))
 }

@@ -10,7 +10,7 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{Raw, Source};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use crate::os::trust::{self, Others};
+use crate::os::trust::{self, OthersMay};
 
 type Values = BTreeMap<&'static str, (Raw, Source)>;
 
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
         Err(e) => return Err(failed(e)),
     };
     let meta = file.metadata().map_err(failed)?;
-    trust::check(&meta, Others::Read).map_err(|why| Error::File {
+    trust::check(&meta, OthersMay::Read).map_err(|why| Error::File {
         origin: path.display().to_string(),
         why,
     })?;

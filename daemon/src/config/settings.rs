@@ -146,7 +146,7 @@ impl Config {
         let mut layers = Layers::gather(&flags, &variable)?;
         let folder = layers
             .path("folder", place::folder(variable))?
-            .ok_or(Error::NotSaid {
+            .ok_or(Error::Missing {
                 what: "folder for the brains",
                 remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
             })?;
@@ -157,7 +157,7 @@ impl Config {
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
             .path("socket", place::socket(variable))?
-            .ok_or(Error::NotSaid {
+            .ok_or(Error::Missing {
                 what: "socket to listen on",
                 remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",
             })?;
@@ -300,7 +300,7 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
         (Some(file), _) => Some(file),
         (None, Some(_)) => None,
         (None, None) => {
-            let file = default_tokens.ok_or(Error::NotSaid {
+            let file = default_tokens.ok_or(Error::Missing {
                 what: "file for the tokens of TCP",
                 remedy: "set tcp.tokens_file, or XDG_CONFIG_HOME or HOME",
             })?;

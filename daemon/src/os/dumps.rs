@@ -1,18 +1,18 @@
-//! Core dumps: there are none of amemd.
+//! Core dumps of amemd are disabled.
 //!
-//! The memory of the process has what its callers wrote, its keys and, for a moment, the tokens that callers show. A
-//! dump would be a file of all that, with the rights of another program and for as long as nobody looks.
+//! The memory of the process has what callers wrote, TLS keys and, for a moment, tokens. A dump would be a file of all
+//! that, with the permissions of another program.
 
 use std::fs;
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Which parts of the memory a dump has, core(5).
+/// Selects the mappings that a dump contains, core(5).
 const PARTS: &str = "/proc/self/coredump_filter";
 
-/// Has the system write none. A program that takes dumps in its place (`kernel.core_pattern`) may disregard the limit:
-/// the dump that it gets has none of the memory.
+/// Disables core dumps. A program that receives dumps (`kernel.core_pattern`) may ignore the limit: its dump has no
+/// memory.
 pub(crate) fn never() -> io::Result<()> {
     let none = Rlimit {
         current: Some(0),
@@ -20,7 +20,7 @@ pub(crate) fn never() -> io::Result<()> {
     };
     setrlimit(Resource::Core, none)?;
     match fs::write(PARTS, "0") {
-        // Other systems than Linux hand no dumps to programs.
+        // Only Linux has the file, and passes dumps to programs.
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }

@@ -1,15 +1,15 @@
-//! The largest file that the process may make (`ulimit -f`, `LimitFSIZE=`): a write beyond it fails, and nothing else.
+//! The limit of file sizes (`ulimit -f`, `LimitFSIZE=`): a write beyond it fails, and nothing else.
 //!
-//! Unless somebody waits for SIGXFSZ, the system ends who writes beyond it: one brain that has grown would take all
-//! others with it, at each start anew. With somebody there the write fails (EFBIG), as it does on a full disk.
+//! Without a handler for SIGXFSZ the kernel kills a process that writes beyond the limit: one large brain would end the
+//! daemon, at every start. With a handler the write fails (EFBIG), as on a full disk.
 
 use std::io;
 
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Has writes beyond the limit fail from now on. To be called within a runtime.
+/// Installs the handler. Call it within a tokio runtime.
 pub(crate) fn fail_beyond() -> io::Result<()> {
-    // The handler stays for the life of the process, whether or not anybody goes on waiting.
+    // The handler stays installed after the stream is dropped.
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
 }

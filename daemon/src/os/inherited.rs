@@ -1,11 +1,10 @@
-//! Sockets that a service manager made, and lends to the daemon that it starts (sd_listen_fds).
+//! Inherited sockets: socket activation by a service manager (sd_listen_fds).
 //!
-//! What a socket is for says its name (FileDescriptorName=): "metrics" is for those who scrape; those of
-//! amemd.socket, and those of a manager that gives no names, are for callers, by the Unix socket and by TCP.
+//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics; "amemd.socket",
+//! and the name of a manager that names nothing, for callers, by the Unix socket and by TCP.
 //!
-//! Promises: what is lent is used or refused by name, never overlooked; a socket that is lent belongs to the
-//! manager, and keeps its path when the daemon ends. Not here: who may come in by it (`accept`, by the kernel's word
-//! as ever), and whether its address is the one in the settings (`listeners`).
+//! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the daemon
+//! ends. Not here: whether its address is the configured one (`ingress::listeners`).
 
 use std::net::TcpListener;
 use std::os::fd::AsFd;
@@ -17,44 +16,44 @@ use rustix::net::sockopt::socket_acceptconn;
 
 use crate::error::{Error, Result};
 
-/// The number of the first descriptor.
+/// The first inherited descriptor.
 const FIRST: usize = 3;
 
-/// What systemd calls the sockets of amemd.socket, if that does not name them.
+/// The default name of the sockets of amemd.socket.
 const CALLS: &str = "amemd.socket";
-/// What sockets are called of which the manager says no names.
+/// The name under a manager that gives no names.
 const UNNAMED: &str = "unknown";
-/// What the socket for metrics is called.
+/// The name of the socket for metrics.
 const METRICS: &str = "metrics";
 
-/// Sockets that are lent, at most one of each kind.
+/// Inherited sockets, at most one of each kind.
 #[derive(Debug, Default)]
 pub struct InheritedSockets {
-    /// A Unix socket, and its path.
+    /// The Unix socket, and its path.
     pub(crate) unix: Option<(UnixListener, PathBuf)>,
-    /// A socket of TCP.
+    /// TCP for callers.
     pub(crate) tcp: Option<TcpListener>,
-    /// A socket of TCP for metrics.
+    /// TCP for metrics.
     pub(crate) metrics: Option<TcpListener>,
 }
 
 impl InheritedSockets {
-    /// Takes what was lent to this process. The environment is changed, so that nothing that is started later takes it
-    /// for itself: call it once, before there are threads.
+    /// Takes the sockets of this process. Call it once, before there are threads: it removes the variables from the
+    /// environment, so that no child process takes the sockets.
     pub fn take() -> Result<Self> {
         let wrong = |why: String| Error::InheritedSocket {
             what: "a socket".into(),
             why,
         };
-        // Tells whether it is for us: the variables may be those of who started us.
+        // Checks LISTEN_PID: the variables may be meant for the parent process.
         let names = sd_notify::listen_fds_with_names().map_err(|e| wrong(e.to_string()))?;
         let names: Vec<_> = names.map(|(_, name)| name).collect();
         let mut given = ListenFd::from_env();
-        let mut lent = Self::default();
+        let mut sockets = Self::default();
         for (index, name) in names.iter().enumerate() {
             match name.as_str() {
-                METRICS => lent.add_metrics(&mut given, index)?,
-                CALLS | UNNAMED => lent.add(&mut given, index)?,
+                METRICS => sockets.add_metrics(&mut given, index)?,
+                CALLS | UNNAMED => sockets.add(&mut given, index)?,
                 other => {
                     return Err(Error::InheritedSocket {
                         what: format!("descriptor {} as {other:?}", FIRST + index),
@@ -66,7 +65,7 @@ impl InheritedSockets {
                 }
             }
         }
-        Ok(lent)
+        Ok(sockets)
     }
 
     fn add_metrics(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
@@ -128,7 +127,7 @@ impl InheritedSockets {
     }
 }
 
-/// Refuses a socket that is a connection already, as `Accept=yes` gives.
+/// Refuses a connected socket, as `Accept=yes` passes it.
 fn check_listens(socket: &impl AsFd) -> std::result::Result<(), String> {
     match socket_acceptconn(socket) {
         Ok(true) => Ok(()),

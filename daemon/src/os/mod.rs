@@ -1,4 +1,4 @@
-//! What the daemon needs of the operating system: users, files that it can trust, sockets, the service manager.
+//! The operating system: users, file permissions, sockets, process limits, the service manager.
 
 pub(crate) mod users;
 

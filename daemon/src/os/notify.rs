@@ -1,5 +1,5 @@
-//! What the service manager is told (sd_notify): more time is needed, ready, reloading, stopping, alive. Without one,
-//! nothing is said.
+//! Notifications to the service manager (sd_notify): more time, ready, reloading, stopping, alive. Without a service
+//! manager they do nothing.
 
 use std::fmt::Display;
 use std::future::pending;
@@ -12,65 +12,65 @@ use crate::limits::RECOVERY_STEP;
 
 /// The daemon serves.
 pub(crate) fn ready() {
-    tell(&[NotifyState::Ready]);
+    notify(&[NotifyState::Ready]);
 }
 
 /// The configuration is being read again; `reloaded` follows.
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
-        Ok(now) => tell(&[NotifyState::Reloading, now]),
-        Err(_) => tell(&[NotifyState::Reloading]),
+        Ok(now) => notify(&[NotifyState::Reloading, now]),
+        Err(_) => notify(&[NotifyState::Reloading]),
     }
 }
 
-/// The daemon serves on; with the reason if the configuration that it was to read did not do.
+/// The reload has ended; `refused` says why the new configuration is not in force.
 pub(crate) fn reloaded(refused: Option<&dyn Display>) {
-    // What is there of the service manager's own is one line.
+    // A status is one line.
     let why = refused.map(|why| format!("the configuration stays as it was: {why}"));
     let why = why.unwrap_or_default().replace('\n', " ");
-    tell(&[NotifyState::Ready, NotifyState::Status(&why)]);
+    notify(&[NotifyState::Ready, NotifyState::Status(&why)]);
 }
 
-/// Asks for more time to get ready, or to end, again and again, for as long as it is polled.
+/// Asks for more time to start or to stop, for as long as it is polled.
 pub(crate) async fn more_time() {
     let more = u32::try_from((2 * RECOVERY_STEP).as_micros()).unwrap_or(u32::MAX);
     loop {
-        tell(&[NotifyState::ExtendTimeoutUsec(more)]);
+        notify(&[NotifyState::ExtendTimeoutUsec(more)]);
         tokio::time::sleep(RECOVERY_STEP).await;
     }
 }
 
 /// The daemon ends.
 pub(crate) fn stopping() {
-    tell(&[NotifyState::Stopping]);
+    notify(&[NotifyState::Stopping]);
 }
 
-/// Says that we are alive, three times in the time in which the manager wants to hear it, for as long as it is polled.
+/// Reports that the daemon is alive, three times in each watchdog interval, for as long as it is polled.
 pub(crate) async fn watchdog() {
     let within = sd_notify::watchdog_enabled().filter(|within| !within.is_zero());
     match within {
         None => pending().await,
-        Some(within) => beat(within, || tell(&[NotifyState::Watchdog])).await,
+        Some(within) => beat(within, || notify(&[NotifyState::Watchdog])).await,
     }
 }
 
-/// Has a word said three times in a span, if the threads that calls are answered by have time for it: each time one of
-/// them must have done something since.
+/// Calls `alive` three times in each interval, unless the threads of the runtime hang: each time one of them must have
+/// run a task.
 async fn beat(within: Duration, mut alive: impl FnMut()) {
     let mut beat = tokio::time::interval((within / 3).max(Duration::from_millis(1)));
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         beat.tick().await;
-        // It ends in an error only if the threads are on their way out.
+        // An error means that the runtime shuts down.
         if tokio::spawn(async {}).await.is_ok() {
             alive();
         }
     }
 }
 
-fn tell(states: &[NotifyState<'_>]) {
+fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "the service manager was not told");
+        tracing::debug!(%error, "cannot notify the service manager");
     }
 }
 

@@ -1,7 +1,7 @@
-//! The Unix socket: made so that nobody can ever connect who should not.
+//! The Unix socket.
 //!
-//! Promises: the socket has its mode and its group before it listens; a live daemon's socket is never taken away. Not
-//! here: who is at the other end (`listen`).
+//! Promises: the socket has its mode and its group before it listens; the socket of a running daemon is never removed.
+//! Not here: who connects (`ingress`).
 
 use std::fs;
 use std::io;
@@ -18,36 +18,36 @@ use tokio::net::{UnixListener, UnixStream};
 use super::folder::{check_socket_folder, make_private};
 use crate::error::{Error, Result};
 
-/// Bytes of a socket's path; the kernel's 108 with their closing zero.
+/// Bytes of a socket's path: the 108 of the kernel include a final zero.
 const PATH_BYTES_MAX: usize = 107;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Device, inode, and when it was made: another file may get the inode of one that is no more.
-type Identity = (u64, u64, i64, i64);
+/// Device, inode, and time of creation: a new file may get the inode of a removed one.
+type SocketIdentity = (u64, u64, i64, i64);
 
-fn identity(meta: &fs::Metadata) -> Identity {
+fn identity(meta: &fs::Metadata) -> SocketIdentity {
     (meta.dev(), meta.ino(), meta.mtime(), meta.mtime_nsec())
 }
 
-/// A listening socket. Dropping it takes its name away, if that is still ours; that of a socket that is inherited stays.
+/// A listening socket. Dropping it removes its path, unless another socket has that by now or it is inherited.
 #[derive(Debug)]
 pub struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    /// None if it is inherited.
-    identity: Option<Identity>,
+    /// `None` if it is inherited.
+    identity: Option<SocketIdentity>,
 }
 
 impl Socket {
-    /// Listens on a path, in a folder that is made if it is missing: for our own user (mode 0600, in 0700), or for a
-    /// group, too (mode 0660, in 0750).
+    /// Listens on a path, and creates its folder if it is missing: for the daemon's user (mode 0600 in 0700), or also for
+    /// a group (mode 0660 in 0750).
     pub fn bind(path: &Path, group: Option<u32>) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         make_folder(folder, group)?;
         check_socket_folder(folder)?;
         let stale = stale(path)?;
-        // It gets its mode under a name that nobody knows, and its own name once it is ready.
+        // It gets its mode under a private name, and its own name once it is ready.
         check_path(path)?;
         let private = private_name(path);
         let failed = |e: rustix::io::Errno| Error::io("listen on", path, e.into());
@@ -64,7 +64,7 @@ impl Socket {
         let ready = allow(&private, group, mode)
             .and_then(|()| net::listen(&socket, BACKLOG))
             .map_err(failed)
-            .and_then(|()| stale.map_or(Ok(()), |stale| take_away(path, stale)))
+            .and_then(|()| stale.map_or(Ok(()), |stale| remove_stale(path, stale)))
             .and_then(|()| put(&private, path));
         if let Err(error) = ready {
             drop(fs::remove_file(&private));
@@ -80,7 +80,7 @@ impl Socket {
         })
     }
 
-    /// A socket that somebody else made, with its rights, and looks after.
+    /// A socket that the service manager made and owns.
     pub(crate) fn inherited(
         listener: std::os::unix::net::UnixListener,
         path: &Path,
@@ -94,7 +94,6 @@ impl Socket {
         })
     }
 
-    /// The next connection.
     pub(crate) async fn accept(&self) -> io::Result<UnixStream> {
         let (stream, _) = self.listener.accept().await?;
         Ok(stream)
@@ -113,14 +112,14 @@ impl Drop for Socket {
     }
 }
 
-/// The name that a socket has before it is ready.
+/// The name of a socket before it is ready.
 fn private_name(path: &Path) -> PathBuf {
     let mut private = path.as_os_str().to_owned();
     private.push(format!(".{}", std::process::id()));
     private.into()
 }
 
-/// Refuses a path that does not fit an address.
+/// Refuses a path that is too long for an address.
 pub(crate) fn check_path(path: &Path) -> Result<()> {
     let len = private_name(path).as_os_str().as_bytes().len();
     if len <= PATH_BYTES_MAX {
@@ -133,7 +132,7 @@ pub(crate) fn check_path(path: &Path) -> Result<()> {
     })
 }
 
-/// Makes the folder of a socket; one that is there stays as it is.
+/// Creates the folder of a socket; an existing one is not changed.
 fn make_folder(folder: &Path, group: Option<u32>) -> Result<()> {
     let was_there = folder.exists();
     make_private(folder)?;
@@ -144,7 +143,7 @@ fn make_folder(folder: &Path, group: Option<u32>) -> Result<()> {
     Ok(())
 }
 
-/// Gives a path its group, if it has one, and its rights.
+/// Sets the group, if there is one, and the mode.
 fn allow(path: &Path, group: Option<u32>, mode: u32) -> rustix::io::Result<()> {
     if let Some(group) = group {
         rustix::fs::chown(path, None, Some(Gid::from_raw(group)))?;
@@ -152,8 +151,8 @@ fn allow(path: &Path, group: Option<u32>, mode: u32) -> rustix::io::Result<()> {
     rustix::fs::chmod(path, Mode::from_raw_mode(mode))
 }
 
-/// The socket on a path on which nobody listens any more, if there is one.
-fn stale(path: &Path) -> Result<Option<Identity>> {
+/// The socket that a dead daemon left on a path, if there is one.
+fn stale(path: &Path) -> Result<Option<SocketIdentity>> {
     let io = |e| Error::io("listen on", path, e);
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -171,9 +170,8 @@ fn stale(path: &Path) -> Result<Option<Identity>> {
     }
 }
 
-/// Takes a stale socket away. Another daemon may have done so before us, and listen there by now: then what we took is
-/// put back.
-fn take_away(path: &Path, stale: Identity) -> Result<()> {
+/// Removes a stale socket. If another daemon has replaced it meanwhile, that daemon's socket is put back.
+fn remove_stale(path: &Path, stale: SocketIdentity) -> Result<()> {
     let mut away = private_name(path).into_os_string();
     away.push("-");
     let away = PathBuf::from(away);
@@ -191,12 +189,12 @@ fn take_away(path: &Path, stale: Identity) -> Result<()> {
     Err(Error::SocketInUse { path: path.into() })
 }
 
-/// Gives a socket its name, unless another has it by now.
+/// Renames a socket to its path, unless another socket has that by now.
 fn put(from: &Path, path: &Path) -> Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, path, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(Error::SocketInUse { path: path.into() }),
-        // The file system can't do that in one step.
+        // The file system has no RENAME_NOREPLACE.
         Err(Errno::INVAL | Errno::NOSYS) if !path.exists() => {
             fs::rename(from, path).map_err(|e| Error::io("listen on", path, e))
         }
@@ -227,7 +225,7 @@ mod tests {
     async fn a_socket_for_a_group_lets_the_group_in_and_nobody_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/amemd.sock");
-        // Our own group: we may always give it.
+        // A process may always give a file to its own group.
         let group = rustix::process::getegid().as_raw();
         let _socket = Socket::bind(&path, Some(group)).unwrap();
         let of = |path: &Path| fs::metadata(path).unwrap();
@@ -268,8 +266,8 @@ mod tests {
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let seen = stale(&path).unwrap().unwrap();
         let other = Socket::bind(&path, None).unwrap();
-        // We still believe that what lies there is the stale one.
-        let error = take_away(&path, seen).unwrap_err();
+        // `seen` is out of date by now.
+        let error = remove_stale(&path, seen).unwrap_err();
         assert!(matches!(error, Error::SocketInUse { .. }), "{error}");
         BlockingStream::connect(&path).expect("it lost its name");
         let mine = folder.path().join("mine");

@@ -1,26 +1,26 @@
-//! Files that decide who comes in: whoever may write them lets in whom they like, and whoever may read some of them is
-//! let in.
+//! Files that decide who may call: configuration, tokens, certificates, keys.
 //!
-//! Promises: such a file belongs to our own user or to root, and others may do no more with it than what it is for.
+//! Promises: such a file belongs to the daemon's user or to root; others can never write it, and read it only where its
+//! purpose allows that.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
 use super::users::is_own_group;
 
-/// What others may do with a file.
+/// What other users may do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum OthersMay {
     /// Nothing: tokens.
     Nothing,
-    /// Those in its group may read it: keys of TLS, which services share by a group.
+    /// Its group may read it: TLS keys, which services share by a group.
     GroupReads,
-    /// All may read it: settings, certificates.
+    /// All may read it: configuration, certificates.
     Read,
 }
 
-impl Others {
-    /// The rights that nobody but the owner may have, and how they are taken away.
+impl OthersMay {
+    /// The mode bits that must not be set, and the argument of chmod that clears them.
     fn refused(self) -> (u32, &'static str) {
         match self {
             Self::Nothing => (0o077, "600"),
@@ -30,27 +30,27 @@ impl Others {
     }
 }
 
-/// True if what has this owner is our own user's, or root's, who may do everything anyway.
+/// True if the daemon's user or root owns it.
 pub(crate) fn is_ours(meta: &Metadata) -> bool {
     let owner = meta.uid();
     owner == rustix::process::geteuid().as_raw() || owner == 0
 }
 
-/// Refuses a file that others may change, or read against its purpose: says why, and what to do.
-pub(crate) fn check(meta: &Metadata, others: Others) -> Result<(), String> {
+/// Refuses a file that others may write, or read against its purpose; the error says what to do.
+pub(crate) fn check(meta: &Metadata, others: OthersMay) -> Result<(), String> {
     if !is_ours(meta) {
         let owner = meta.uid();
         return Err(format!("it belongs to user {owner}, not to us or to root"));
     }
-    // What is written into a device, as /dev/null in the place of settings, is not what it gives.
+    // Writing to a device such as /dev/null does not change what is read from it.
     if meta.file_type().is_char_device() {
         return Ok(());
     }
     let mode = meta.permissions().mode() & 0o777;
     let (refused, remedy) = others.refused();
     let mut wrong = mode & refused;
-    // Where the umask is 002, the group of a file is its owner's alone.
-    if others == Others::Read && wrong & 0o020 != 0 && is_own_group(meta.gid()) {
+    // Under umask 002 files are group-writable, and the group has only the owner.
+    if others == OthersMay::Read && wrong & 0o020 != 0 && is_own_group(meta.gid()) {
         wrong &= !0o020;
     }
     if wrong != 0 {
@@ -84,9 +84,9 @@ mod tests {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             let meta = fs::metadata(&path).unwrap();
             for (others, wanted) in [
-                (Others::Nothing, nothing),
-                (Others::GroupReads, group_reads),
-                (Others::Read, read),
+                (OthersMay::Nothing, nothing),
+                (OthersMay::GroupReads, group_reads),
+                (OthersMay::Read, read),
             ] {
                 let checked = check(&meta, others);
                 assert_eq!(checked.is_ok(), wanted, "{mode:o} {others:?}: {checked:?}");
@@ -101,11 +101,11 @@ mod tests {
         fs::write(&path, "").unwrap();
         // Only root can give a file away; anybody else has files of others at hand, of root alone.
         if std::os::unix::fs::chown(&path, Some(65_531), None).is_ok() {
-            let why = check(&fs::metadata(&path).unwrap(), Others::Read).unwrap_err();
+            let why = check(&fs::metadata(&path).unwrap(), OthersMay::Read).unwrap_err();
             assert!(why.contains("65531"), "{why}");
         }
         for of_root in ["/", "/dev/null"] {
-            check(&fs::metadata(of_root).unwrap(), Others::Read).unwrap();
+            check(&fs::metadata(of_root).unwrap(), OthersMay::Read).unwrap();
         }
     }
 }

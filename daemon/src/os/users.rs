@@ -1,14 +1,14 @@
-//! Users and groups by the tables of this machine (`/etc/passwd`, `/etc/group`).
+//! Users and groups by the tables of the machine (`/etc/passwd`, `/etc/group`).
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// True if this is the user that the daemon runs as.
+/// True for the user that the daemon runs as.
 pub(crate) fn is_own(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw()
 }
 
-/// True if this process is in a group, or may do as if it were.
+/// True if the process is a member of a group, or root.
 pub(crate) fn is_in_group(group: u32) -> bool {
     let others = rustix::process::getgroups().unwrap_or_default();
     rustix::process::geteuid().is_root()
@@ -16,14 +16,14 @@ pub(crate) fn is_in_group(group: u32) -> bool {
         || others.iter().any(|other| other.as_raw() == group)
 }
 
-/// True if by the tables of this machine nobody but our own user is in a group.
+/// True if the daemon's user is the only member of a group by the tables.
 pub(crate) fn is_own_group(gid: u32) -> bool {
     let table = |path| fs::read_to_string(path).unwrap_or_default();
     let ours = rustix::process::geteuid().as_raw();
     only_member(ours, gid, &table("/etc/group"), &table("/etc/passwd"))
 }
 
-/// True if it is the first group of this user alone, and nobody else is in it.
+/// True if the group has members, by either table, and all of them are `uid`.
 fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
     let others = members(groups, users).into_iter();
     let mut found: Vec<u32> = others
@@ -39,7 +39,7 @@ fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
     !found.is_empty() && found.iter().all(|member| *member == uid)
 }
 
-/// The users that the table of groups puts into each: pairs of a group and a user.
+/// The pairs of a group and a member in the table of groups.
 pub(crate) fn members(groups: &str, users: &str) -> Vec<(u32, u32)> {
     let ids: BTreeMap<&str, u32> = users
         .lines()

@@ -100,7 +100,7 @@ fn a_file_of_certificates_that_is_too_long_is_refused_and_never_cut() {
             &config,
             "tcp.tls_client_ca",
             &path,
-            Others::Read,
+            OthersMay::Read,
             &mut Vec::new(),
         )
     };

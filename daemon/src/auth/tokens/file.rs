@@ -1,7 +1,7 @@
-//! The file of the tokens: TOML, read as a whole and written as a whole.
+//! The file of the tokens: TOML, read and written as a whole.
 //!
-//! Promises: what others may read is refused; an error names the line, and shows nothing of what stands there; after a
-//! crash the file is the old one or the new one.
+//! Promises: a file that others can read is refused; an error names the line and shows nothing of its text; after a crash
+//! the file is the old one or the new one.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -20,9 +20,9 @@ use crate::auth::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
 use crate::os::folder::make_private;
-use crate::os::trust::{self, Others};
+use crate::os::trust::{self, OthersMay};
 
-/// How a hash is written.
+/// The prefix of a hash.
 const SHA256: &str = "sha256:";
 
 const HEAD: &str = "# The tokens of callers by TCP, as amemd keeps them: by their hashes. `amemctl token create`, `list` and \
@@ -30,14 +30,14 @@ const HEAD: &str = "# The tokens of callers by TCP, as amemd keeps them: by thei
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct TokensFile {
     #[serde(default)]
-    token: Vec<Entry>,
+    token: Vec<TokenEntry>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct TokenEntry {
     name: String,
     role: String,
     #[serde(default)]
@@ -66,8 +66,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
         ));
     }
     let text = String::from_utf8(bytes).map_err(|_| wrong(path, "it is not UTF-8".into()))?;
-    let written: Written = toml::from_str(&text).map_err(|e| {
-        // What stands there is not told: it may be a token that was put into the wrong file.
+    let written: TokensFile = toml::from_str(&text).map_err(|e| {
+        // The text may be a secret that was put into the wrong file: it is not shown.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = 1 + before.unwrap_or("").matches('\n').count();
         let what = "it is a list of [[token]], each with name, role, perhaps brains, created (seconds since 1970) and hash";
@@ -83,15 +83,15 @@ fn wrong(path: &Path, why: String) -> Error {
     }
 }
 
-/// Whoever can read hashes can do little with them; whoever can write them lets in whom they like.
+/// Who can write hashes can add callers; who can read them can do little, but need not.
 fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
     if !meta.is_file() {
         return Err(wrong(path, "it is not a file".into()));
     }
-    trust::check(meta, Others::Nothing).map_err(|why| wrong(path, why))
+    trust::check(meta, OthersMay::Nothing).map_err(|why| wrong(path, why))
 }
 
-fn tokens(written: Written) -> Result<Vec<Token>, String> {
+fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
     if written.token.len() > TOKENS_MAX {
         let count = written.token.len();
         return Err(format!(
@@ -120,8 +120,8 @@ fn tokens(written: Written) -> Result<Vec<Token>, String> {
     Ok(out)
 }
 
-fn token(entry: Entry) -> Result<Token, String> {
-    // Words that are no names may be secrets.
+fn token(entry: TokenEntry) -> Result<Token, String> {
+    // An invalid name may be a secret: it is not shown.
     check_name(&entry.name).map_err(|_| "its name is none".to_owned())?;
     let role = entry.role.parse();
     let digest = entry.hash.strip_prefix(SHA256).and_then(Digest::parse);
@@ -140,7 +140,7 @@ fn token(entry: Entry) -> Result<Token, String> {
     })
 }
 
-/// Puts these in the place of what is there.
+/// Replaces the file.
 pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
     make_private(folder)?;
@@ -148,7 +148,7 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     for token in tokens {
         let (name, role, created) = (&token.name, token.role, token.created_secs);
         let hash = token.digest.hex();
-        // Writing to a text does not fail, and none of these has anything to escape.
+        // Writing to a string does not fail, and no value needs escapes.
         _ = write!(text, "\n[[token]]\nname = \"{name}\"\nrole = \"{role}\"\n");
         if !token.brains.is_empty() {
             _ = writeln!(text, "brains = [\"{}\"]", token.brains.join("\", \""));
@@ -159,7 +159,7 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     let name = name.ok_or_else(|| wrong(path, "its name is not UTF-8".into()))?;
     let disk = OsDisk::new(folder).map_err(|e| Error::io("write the tokens into", path, e))?;
     let disk: Arc<dyn Disk> = Arc::new(disk);
-    // Of its own, should another daemon write to the same file. Its mode is 0600.
+    // A random name, as another daemon may write the same file. Its mode is 0600.
     let tmp = format!(".tokens-{:032x}", u128::from_le_bytes(disk.random()));
     let put = whole::put(&disk, "", &tmp, name, text.as_bytes());
     put.map_err(|e| wrong(path, format!("it can't be written: {e}")))

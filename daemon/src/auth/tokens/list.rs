@@ -1,4 +1,4 @@
-//! The tokens that are in force, and changes of them.
+//! The list of tokens, and its changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,28 +36,26 @@ impl Tokens {
         }
     }
 
-    /// All of them, by name.
     pub(crate) fn list(&self) -> &[Token] {
         &self.list
     }
 
-    /// True if nobody can show one.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The one that has this hash. Each is looked at to its end, so that the time tells nothing of them.
-    pub(crate) fn find(&self, shown: &Digest) -> Option<&Token> {
+    /// The token with this hash. The time does not depend on which token it is, or on whether there is one.
+    pub(crate) fn find(&self, digest: &Digest) -> Option<&Token> {
         let (mut found, mut at) = (Choice::from(0), 0_u64);
         for (index, token) in self.list.iter().enumerate() {
-            let is = token.digest.is(shown);
+            let is = token.digest.is(digest);
             at.conditional_assign(&(index as u64), is);
             found |= is;
         }
         bool::from(found).then(|| self.list.get(at as usize))?
     }
 
-    /// Makes one, and says what its callers show; it is in the file before that.
+    /// Creates a token, writes the file, and returns the secret of the token.
     pub(crate) fn create(
         &self,
         name: &str,
@@ -80,7 +78,7 @@ impl Tokens {
         Ok((self.written(tokens)?, secret))
     }
 
-    /// Takes one away.
+    /// Revokes a token, and writes the file.
     pub(crate) fn revoke(&self, name: &str) -> Result<Self> {
         let mut tokens = self.again()?;
         let before = tokens.len();
@@ -92,19 +90,19 @@ impl Tokens {
         self.written(tokens)
     }
 
-    /// What is in the file now: a change by hand is not undone by the next one of ours.
+    /// Reads the file again: a change by hand must survive.
     fn again(&self) -> Result<Vec<Token>> {
-        file::read(&self.path).map_err(refused)
+        file::read(&self.path).map_err(tokens_file)
     }
 
     fn written(&self, tokens: Vec<Token>) -> Result<Self> {
         let next = Self::of(&self.path, tokens);
-        file::write(&self.path, &next.list).map_err(refused)?;
+        file::write(&self.path, &next.list).map_err(tokens_file)?;
         Ok(next)
     }
 }
 
-fn refused(error: error::Error) -> Refusal {
+fn tokens_file(error: error::Error) -> Refusal {
     let message = format!("nothing was changed: {error}");
     Refusal::new(Code::FailedPrecondition, "TOKENS_FILE", message)
 }

@@ -1,8 +1,8 @@
-//! The tokens of callers by TCP: each has a name and a role, and is kept as a hash.
+//! The tokens of callers by TCP: each has a name and a role, and is stored as a hash.
 //!
-//! Promises: a token is told once, to who had it made, and is nowhere after that; what is shown is compared in the same
-//! time whatever it is and whatever there is; the file is replaced whole, and one that does not do changes nothing.
-//! Not here: who may make them (`access`), when a change is in force (`control`).
+//! Promises: a token is in the answer to its creation and nowhere else; tokens are compared in constant time; the file is
+//! replaced whole, and an invalid file changes nothing.
+//! Not here: who may create tokens (`access`), when a change is in force (`control`).
 
 mod list;
 mod token;

@@ -1,4 +1,4 @@
-//! One token: its name, what it is for, and the hash by which it is known.
+//! One token: its name, its rights, and its hash.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,29 +11,28 @@ use crate::auth::digest::{Digest, hex};
 use crate::limits::{TOKEN_BRAINS_MAX, TOKEN_NAME_BYTES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// Random bytes of a token. It can't be guessed, so a hash that is quick to compute keeps it as safe as a slow one.
+/// Random bytes of a token: so many cannot be guessed, so a fast hash is as safe as a slow one.
 const RANDOM_BYTES: usize = 32;
 
-/// How a token begins: whoever searches texts for secrets that were left in them finds it.
+/// The prefix of a token: scanners for leaked secrets find it.
 const PREFIX: &str = "amem_";
 
-/// A token as it is kept.
+/// A token as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Its name: its callers are `token:NAME`.
+    /// The principal of its callers is `token:NAME`.
     pub(crate) name: String,
-    /// What its callers may do.
     pub(crate) role: Role,
-    /// The brains that it is for, in order; none: all.
+    /// The brains that it is for, sorted; all if empty.
     pub(crate) brains: Vec<String>,
-    /// When it was made, in seconds since 1970.
+    /// Seconds since 1970.
     pub(crate) created_secs: u64,
-    /// The hash of what callers show.
+    /// The hash of the secret.
     pub(super) digest: Digest,
 }
 
 impl Token {
-    /// A new one, and what its callers show.
+    /// A new token, and its secret.
     pub(super) fn new(name: &str, role: Role, brains: &[String]) -> Result<(Self, String)> {
         check_name(name).map_err(|why| Refusal::invalid("name", why))?;
         let brains = in_order(brains.to_vec()).map_err(|why| Refusal::invalid("brains", why))?;
@@ -55,25 +54,24 @@ impl Token {
         Ok((token, secret))
     }
 
-    /// When it was made.
     pub(crate) fn created(&self) -> SystemTime {
         let since = Duration::from_secs(self.created_secs);
         UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
     }
 }
 
-/// Refuses what is no name: names stand in commits and logs, and in the file without a way to escape anything.
+/// Refuses an invalid name: names are in commits, logs, and the file, which has no escapes.
 pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    match (1..=TOKEN_NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_part) {
-        true => Ok(()),
-        false => Err(format!(
-            "{name:?} is no name of a token: it has 1 to {TOKEN_NAME_BYTES_MAX} letters, digits, '-', '_' and '.'"
-        )),
+    if (1..=TOKEN_NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_part) {
+        return Ok(());
     }
+    Err(format!(
+        "{name:?} is no name of a token: it has 1 to {TOKEN_NAME_BYTES_MAX} letters, digits, '-', '_' and '.'"
+    ))
 }
 
-/// Names of brains, each once; refuses what is none.
+/// Sorts and deduplicates names of brains; refuses invalid ones.
 pub(super) fn in_order(mut brains: Vec<String>) -> std::result::Result<Vec<String>, String> {
     brains.sort_unstable();
     brains.dedup();
