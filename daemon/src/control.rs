@@ -1,7 +1,7 @@
 //! The configuration in force, its reload, and the shutdown of the daemon.
 //!
-//! Promises: an invalid configuration changes nothing; a valid one is in force as a whole, and the outcome names settings
-//! that need a restart; tasks that wait for a change are woken once it is in force.
+//! Promises: an invalid configuration changes nothing; a valid one is in force as a whole, and the outcome names
+//! settings that need a restart; tasks that wait for a change are woken once it is in force.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,8 @@
-//! What the daemon is told: flags before environment before file before defaults.
+//! The configuration: flags before environment before file before defaults.
 //!
-//! Promises: a key that nobody knows is an error, and so is a value that does not do; both name where they stand.
-//! Every value is known with its source. Not here: putting a new configuration into force (`control`).
+//! Promises: an unknown key or an invalid value is an error that names its source; every value is recorded with its
+//! source.
+//! Not here: putting a new configuration in force (`control`).
 
 mod flags;
 mod settings;

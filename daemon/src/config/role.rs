@@ -1,16 +1,16 @@
-//! Roles: how much a caller may do, each with all that the ones before may.
+//! Roles: each includes the rights of the ones before it.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a caller may do; each includes the ones before.
+/// A role; it includes the rights of the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Ask.
+    /// May ask.
     Read,
-    /// Change brains.
+    /// May change brains.
     Write,
-    /// Remove brains, and steer the daemon.
+    /// May remove brains, and control the daemon.
     Admin,
 }
 

@@ -1,9 +1,9 @@
 //! Answers until they are read: a call holds its slot until its answer has been sent, and an answer that is not read is
 //! given up.
 //!
-//! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread answer
-//! waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` looks at answers from
-//! outside, since the server polls a body only when there is room to send.
+//! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread
+//! answer waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` looks at answers
+//! from outside, since the server polls a body only when there is room to send.
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -1,7 +1,7 @@
 //! A connection whose client has sent the preface of HTTP/2.
 //!
-//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; on a Unix socket the
-//! client's `:authority` is replaced (`http2`).
+//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; on a Unix socket
+//! the client's `:authority` is replaced (`http2`).
 
 use std::future::Future;
 use std::io;

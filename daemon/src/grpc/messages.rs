@@ -39,8 +39,8 @@ impl Messages {
         }
     }
 
-    /// Advances by `data`; returns how many bytes have arrived of the message that is not whole yet. An error if a message
-    /// announces too many bytes, or if what has arrived of it would take too much memory.
+    /// Advances by `data`; returns how many bytes have arrived of the message that is not whole yet. An error if a
+    /// message announces too many bytes, or if what has arrived of it would take too much memory.
     pub(super) fn take(&mut self, mut data: &[u8]) -> Result<u64> {
         while !data.is_empty() {
             if self.head_bytes < self.head.len() {

@@ -1,7 +1,8 @@
 //! gRPC: the framing of calls around what `ingress` decides.
 //!
-//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in (its
-//! name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are read.
+//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in
+//! (its name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are
+//! read.
 //! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
 //! long.
 //! Not here: who may call (`ingress`), what calls do (`services`).

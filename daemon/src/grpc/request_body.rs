@@ -1,7 +1,8 @@
 //! The body of a request: its bytes are held as they arrive, and it must not stall.
 //!
-//! Promises: a message over the limit of its call is refused by its length, before it arrives; a unary request holds its
-//! bytes until its answer has been sent, a stream those of the message that is arriving: the queues count the others.
+//! Promises: a message over the limit of its call is refused by its length, before it arrives; a unary request holds
+//! its bytes until its answer has been sent, a stream those of the message that is arriving: the queues count the
+//! others.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! How much memory a message takes once it is decoded, worked out from its bytes as they come.
+//! The size in memory of a message once it is decoded, computed from its bytes as they arrive.
 //!
-//! An empty message within another has two bytes on the wire and hundreds in memory, so the wire alone tells little.
-//! What fields there are is read from the descriptors; bytes that are no message are refused here, before anything
-//! decodes them.
+//! An empty nested message has two bytes on the wire and hundreds in memory, so a cap on bytes alone bounds no memory.
+//! The fields are those of the descriptors; malformed bytes are refused here, before anything decodes them.
 //! The wire format: <https://protobuf.dev/programming-guides/encoding/>.
 
 use std::collections::HashMap;
@@ -12,46 +11,46 @@ use prost::Message;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 
-/// What the allocator adds to a block, about.
+/// Overhead of an allocation, about.
 const BLOCK: u64 = 16;
-/// A vector that grows has up to twice the room that it needs.
+/// A growing vector has up to twice the capacity that it needs.
 const GROWTH: u64 = 2;
-/// A string, a vector or their like in its parent.
+/// Bytes of a string or a vector in its parent.
 const OWNED: u64 = 24;
-/// A number in its parent, or in a vector.
+/// Bytes of a number in its parent, or in a vector.
 const NUMBER: u64 = 8;
-/// What says whether a value is there.
+/// Bytes of the discriminant of an `Option`.
 const PRESENCE: u64 = 8;
 
 /// The messages of all services.
 static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes::read(amem_proto::v1::DESCRIPTORS));
 
-/// What a message may have in it.
+/// The fields of a message type.
 #[derive(Debug, Default)]
 struct Shape {
-    /// By number.
+    /// By field number.
     fields: Vec<(u32, Field)>,
-    /// Bytes of it in memory, without what it points to.
+    /// Bytes of the struct, without what it points to.
     size: u64,
 }
 
-/// What one occurrence of a field comes to.
+/// The cost of one occurrence of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
-    /// A message, and what it takes in a vector; nothing if it lies in its parent.
+    /// A message, and its bytes in a vector; 0 if it lies in its parent.
     Message { of: usize, each: u64 },
-    /// Text or bytes, and what they take beside themselves.
+    /// Text or bytes, and their overhead.
     Bytes { each: u64 },
-    /// A number, what it takes in a vector, which is nothing if it lies in its parent, and its least bytes on the wire.
+    /// A number: its bytes in a vector, 0 if it lies in its parent; and its least bytes on the wire.
     Number { each: u64, least: u64 },
 }
 
 #[derive(Debug, Default)]
 struct Shapes {
     all: Vec<Shape>,
-    /// What each call is asked with.
+    /// The request type of each call.
     inputs: HashMap<String, usize>,
-    /// All of them by name.
+    /// All types by name.
     names: HashMap<String, usize>,
 }
 
@@ -91,7 +90,7 @@ impl Shapes {
         shapes
     }
 
-    /// Bytes of a message in memory. None of amem.v1 holds itself: it would take a pointer, and this would not end.
+    /// Bytes of a message in memory. No type of amem.v1 contains itself: this would not terminate.
     fn size(
         &mut self,
         at: usize,
@@ -158,7 +157,7 @@ impl Shapes {
     }
 }
 
-/// Gives every message its full name and a place.
+/// Maps the full name of every message to its index.
 fn name_all<'a>(
     prefix: &str,
     messages: &'a [DescriptorProto],
@@ -178,31 +177,31 @@ fn name_all<'a>(
 enum Next {
     /// A field's number and its wire type.
     Key,
-    /// A number, of which only the end matters.
+    /// A varint whose value does not matter.
     Value,
-    /// How long something is.
+    /// A length.
     Length(Option<Field>),
-    /// So many bytes of no interest.
+    /// This many bytes to skip.
     Skip(u64),
 }
 
-/// Bytes that are no message of amem.v1.
+/// The bytes are no message of amem.v1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// A message on its way through.
+/// The position in a message.
 #[derive(Debug)]
 pub(super) struct Walk {
-    /// The message we are in and those around it, with where each ends.
+    /// The current message and those around it, with the end of each.
     within: Vec<(usize, u64)>,
     at: u64,
     next: Next,
-    /// A number of which not all bytes are here, and how many bits of it are.
+    /// A partial varint, and how many bits of it have arrived.
     number: (u64, u32),
     decoded: u64,
 }
 
-/// How many bytes of memory a message of amem.v1 takes once it is decoded, about; `None` if it is none, or has groups.
+/// The approximate bytes in memory of a decoded message of amem.v1; `None` if it is malformed, or has groups.
 pub fn decoded_bytes(message: &str, bytes: &[u8]) -> Option<u64> {
     let input = *SHAPES.names.get(&format!(".amem.v1.{message}"))?;
     let mut walk = Walk::new(Input(input), bytes.len() as u64);
@@ -210,19 +209,19 @@ pub fn decoded_bytes(message: &str, bytes: &[u8]) -> Option<u64> {
     Some(walk.decoded())
 }
 
-/// What a call is asked with.
+/// The request type of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input(usize);
 
 impl Input {
-    /// That of a call; `None` if it is none of amem.v1.
+    /// `None` if the call is not of amem.v1.
     pub(super) fn of(path: &str) -> Option<Self> {
         SHAPES.inputs.get(path).copied().map(Self)
     }
 }
 
 impl Walk {
-    /// Through a message of so many bytes.
+    /// The beginning of a message of `bytes`.
     pub(super) fn new(Input(input): Input, bytes: u64) -> Self {
         Self {
             within: vec![(input, bytes)],
@@ -233,12 +232,12 @@ impl Walk {
         }
     }
 
-    /// Bytes of memory that what has come so far takes.
+    /// Bytes in memory of what has arrived.
     pub(super) fn decoded(&self) -> u64 {
         self.decoded
     }
 
-    /// Goes on by these bytes, which are of the message.
+    /// Advances by bytes of the message.
     pub(super) fn take(&mut self, mut data: &[u8]) -> Result<(), Malformed> {
         while let Some((&byte, rest)) = data.split_first() {
             if let Next::Skip(left) = self.next {
@@ -264,7 +263,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What comes behind a number that has come whole.
+    /// Handles a complete varint.
     fn after(&mut self, number: u64) -> Result<Next, Malformed> {
         let end = self.within.last().map_or(0, |(_, end)| *end);
         match self.next {
@@ -276,7 +275,7 @@ impl Walk {
                     1 => Ok(self.single(field, Next::Skip(8))),
                     2 => Ok(Next::Length(field)),
                     5 => Ok(self.single(field, Next::Skip(4))),
-                    // Groups are of another age: no message of ours has one.
+                    // Groups are obsolete: no type of amem.v1 has one.
                     _ => Err(Malformed),
                 }
             }
@@ -299,7 +298,7 @@ impl Walk {
         self.decoded = self.decoded.saturating_add(bytes);
     }
 
-    /// Counts a number that stands for itself.
+    /// Counts a number that is a value.
     fn single(&mut self, field: Option<Field>, next: Next) -> Next {
         if let Some(Field::Number { each, .. }) = field {
             self.count(each);
@@ -307,7 +306,7 @@ impl Walk {
         next
     }
 
-    /// Goes into what has so many bytes and ends there.
+    /// Enters a field of `bytes`.
     fn enter(&mut self, field: Option<Field>, bytes: u64, stop: u64) -> Next {
         match field {
             Some(Field::Message { of, each }) => {
@@ -316,14 +315,14 @@ impl Walk {
                 return Next::Key;
             }
             Some(Field::Bytes { each }) => self.count(each.saturating_add(bytes)),
-            // Numbers in a row.
+            // Packed numbers.
             Some(Field::Number { each, least }) => self.count(each.saturating_mul(bytes / least)),
             None => {}
         }
         Next::Skip(bytes)
     }
 
-    /// Leaves what has come to its end.
+    /// Leaves the messages that end here.
     fn leave(&mut self) -> Result<(), Malformed> {
         if let Next::Skip(0) = self.next {
             self.next = Next::Key;
@@ -335,7 +334,7 @@ impl Walk {
                 std::cmp::Ordering::Equal if is_between => {
                     self.within.pop();
                 }
-                // Something goes on past the end of what it is in.
+                // A field extends past the end of its message.
                 _ => return Err(Malformed),
             }
         }
@@ -352,7 +351,7 @@ mod tests {
     const INGEST: &str = "/amem.v1.MemoryService/Ingest";
     const PIPELINE: &str = "/amem.v1.QueryService/Pipeline";
 
-    /// What a message takes, if it comes in parts of so many bytes.
+    /// The size of a message that arrives in parts of `step` bytes.
     fn walked(path: &str, bytes: &[u8], step: usize) -> Result<u64, Malformed> {
         let mut walk = Walk::new(Input::of(path).unwrap(), bytes.len() as u64);
         bytes.chunks(step).try_for_each(|part| walk.take(part))?;
@@ -448,7 +447,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the decoder takes is no news to the walk, in whatever parts it comes.
+        /// The walk accepts what the decoder accepts, however it is split.
         #[test]
         fn what_decodes_is_walked_alike_in_parts(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), (0u8..0x23).prop_filter("no group", |byte| byte & 7 < 3)], 0..60),
@@ -456,7 +455,7 @@ mod tests {
         ) {
             let whole = walked(PIPELINE, &bytes, bytes.len().max(1));
             prop_assert_eq!(&whole, &walked(PIPELINE, &bytes, step));
-            // The decoder steps over groups that it does not know.
+            // The decoder skips unknown groups.
             let may_be_group = bytes.iter().any(|byte| matches!(byte & 7, 3 | 4));
             match (pb::PipelineRequest::decode(&*bytes), whole) {
                 (Ok(request), Ok(decoded)) => {

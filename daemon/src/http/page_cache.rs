@@ -1,7 +1,7 @@
 //! The page of metrics, gathered once for all requests that wait for it.
 //!
-//! Promises: a request gets values that were gathered after it came; one task gathers at a time, rests for `METRICS_REST`
-//! in between, and goes on if a request that waits for it is dropped.
+//! Promises: a request gets values that were gathered after it came; one task gathers at a time, rests for
+//! `METRICS_REST` in between, and goes on if a request that waits for it is dropped.
 
 use std::future::Future;
 use std::sync::Arc;

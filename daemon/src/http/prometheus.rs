@@ -1,7 +1,7 @@
 //! The text format of Prometheus, version 0.0.4.
 //!
-//! A family of series is written once: its HELP, its TYPE, its samples. A family without samples is written as well, so that
-//! the page lists all families.
+//! A family of series is written once: its HELP, its TYPE, its samples. A family without samples is written as well, so
+//! that the page lists all families.
 
 use std::fmt::Write;
 

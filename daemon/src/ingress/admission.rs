@@ -196,8 +196,8 @@ impl Admission {
 }
 
 impl Admitted {
-    /// Runs the work of the request; an error if its deadline passes, or its caller loses rights, first. Then the work is
-    /// dropped.
+    /// Runs the work of the request; an error if its deadline passes, or its caller loses rights, first. Then the work
+    /// is dropped.
     pub(crate) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T> {
         let run = self.authorization.run(work);
         match self.deadline {

@@ -1,9 +1,9 @@
 //! Authorization of requests that go on: each is judged again whenever the configuration in force changes.
 //!
-//! Promises, once a change is in force: a caller that lost rights gets no answer to an earlier request, and nothing that
-//! still waits begins; the refusal says so where work may finish all the same. A stream ends at any change of its
-//! caller's rights, a gain included; the caller calls again under its new rights. The connection stays authorized by the
-//! callers whose requests go on.
+//! Promises, once a change is in force: a caller that lost rights gets no answer to an earlier request, and nothing
+//! that still waits begins; the refusal says so where work may finish all the same. A stream ends at any change of its
+//! caller's rights, a gain included; the caller calls again under its new rights. The connection stays authorized by
+//! the callers whose requests go on.
 //! Not here: how a protocol cuts off a body (`grpc::guarded_body`).
 
 use std::future::{Future, poll_fn};

@@ -164,8 +164,9 @@ impl ConnectionLimit {
         self.metrics.connections().set(open);
     }
 
-    /// Evicts connections whose callers a change of the configuration no longer accepts, `after` that change, for as long
-    /// as it is polled. Until then they lose their slots only to other connections, and may authorize themselves again.
+    /// Evicts connections whose callers a change of the configuration no longer accepts, `after` that change, for as
+    /// long as it is polled. Until then they lose their slots only to other connections, and may authorize themselves
+    /// again.
     pub(crate) async fn watch(&self, control: &Control, after: Duration) {
         let mut changes = control.changes();
         loop {

@@ -29,8 +29,8 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     })
 }
 
-/// Refuses a folder that another user owns, or that has a folder of amemd which another user owns: the owner of a folder
-/// can replace what is in it, whatever the modes of the files.
+/// Refuses a folder that another user owns, or that has a folder of amemd which another user owns: the owner of a
+/// folder can replace what is in it, whatever the modes of the files.
 pub(crate) fn check_owners(folder: &Path) -> Result<()> {
     let meta = fs::metadata(folder).map_err(|e| Error::io("open the folder", folder, e))?;
     if !is_ours(&meta) {

@@ -1,10 +1,10 @@
 //! Inherited sockets: socket activation by a service manager (sd_listen_fds).
 //!
-//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics; "amemd.socket",
-//! and the name of a manager that names nothing, for callers, by the Unix socket and by TCP.
+//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics;
+//! "amemd.socket", and the name of a manager that names nothing, for callers, by the Unix socket and by TCP.
 //!
-//! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the daemon
-//! ends. Not here: whether its address is the configured one (`ingress::listeners`).
+//! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the
+//! daemon ends. Not here: whether its address is the configured one (`ingress::listeners`).
 
 use std::net::TcpListener;
 use std::os::fd::AsFd;

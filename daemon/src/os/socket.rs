@@ -40,8 +40,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens on a path, and creates its folder if it is missing: for the daemon's user (mode 0600 in 0700), or also for
-    /// a group (mode 0660 in 0750).
+    /// Listens on a path, and creates its folder if it is missing: for the daemon's user (mode 0600 in 0700), or also
+    /// for a group (mode 0660 in 0750).
     pub fn bind(path: &Path, group: Option<u32>) -> Result<Self> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         make_folder(folder, group)?;

@@ -1,5 +1,4 @@
-//! `amemd --check-config`: the configuration that is in force with where each value comes from, and what can be
-//! checked of it without starting.
+//! `amemd --check-config`: the configuration, the source of each value, and the checks that need no start.
 
 use std::fmt::Write;
 
@@ -11,12 +10,12 @@ use crate::os::folder::{check_owners, check_socket_folder};
 use crate::os::socket::check_path;
 use crate::traces::{self, Exporter};
 
-/// The settings as a table, one a line.
+/// The settings, one a line.
 pub(crate) fn show(config: &Config) -> String {
     let mut out = String::new();
     let file = config.file.as_ref().map(|file| file.display().to_string());
     let file = file.as_deref().unwrap_or("none");
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     _ = writeln!(out, "# file of settings: {file}");
     for Setting {
         key, value, source, ..
@@ -28,13 +27,13 @@ pub(crate) fn show(config: &Config) -> String {
     out
 }
 
-/// Checks what can be checked without changing anything; gives words of warning.
+/// Checks the configuration without changing anything; returns warnings.
 pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    // The default folder is made at the start.
+    // The start creates the default folder.
     if !config.default_folder || config.folder.exists() {
         warnings.extend(check_folder(config)?);
-        // Whoever checks may be another user than the one that amemd is to run as.
+        // The check may run as another user than amemd: here the wrong owner is a warning.
         let owners = check_owners(&config.folder);
         warnings.extend(owners.err().map(|why| why.to_string()));
     }

@@ -42,8 +42,8 @@ use crate::os::notify;
 use crate::services::{Daemon, Service};
 use crate::watch;
 
-/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for the
-/// end; then ends the calls under way and closes the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for
+/// the end; then ends the calls under way and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,

@@ -21,19 +21,20 @@ use crate::log;
 use crate::os::{InheritedSockets, dumps, file_sizes};
 use crate::traces::{self, Exporter};
 
-/// Service managers and containers kill after ten seconds.
+/// Service managers and containers kill a process ten seconds after SIGTERM.
 const _: () = assert!(
     2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000
 );
 
-/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP has it read its configuration again. Sockets that a
-/// service manager lends (LISTEN_FDS) are used instead of making them.
+/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP reloads its configuration. It uses the sockets that
+/// a service manager passes (LISTEN_FDS).
 ///
-/// Exit codes: 0 stopped in order, or the configuration does; 1 could not start or serve, or the configuration does
-/// not do; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: it may be gone in
-/// a moment). The log goes to standard error.
+/// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, or the configuration is
+/// invalid; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a later try may
+/// succeed). The log goes to standard error.
 ///
-/// Spans are told by `exporter`, if the settings name a collector; without one such settings are refused.
+/// `exporter` sends spans to the collector that the configuration names; without an exporter such a configuration is an
+/// error.
 pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = dumps::never() {
@@ -41,20 +42,22 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
     }
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
-    let done = match check_only {
-        true => loaded.and_then(|config| check(&config, exporter)),
-        // What is inherited is taken while there are no threads yet.
-        false => {
-            loaded.and_then(|config| run_to_end(serve(config, InheritedSockets::take()?, exporter)))
+    let done = loaded.and_then(|config| {
+        if check_only {
+            return check(&config, exporter);
         }
-    };
+        // Sockets are inherited while there are no threads yet.
+        let inherited = InheritedSockets::take()?;
+        run_to_end(serve(config, inherited, exporter))
+    });
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("amemd: {error}");
-            match error.is_in_use() {
-                true => ExitCode::from(IN_USE),
-                false => ExitCode::FAILURE,
+            if error.is_in_use() {
+                ExitCode::from(IN_USE)
+            } else {
+                ExitCode::FAILURE
             }
         }
     }
@@ -68,8 +71,8 @@ fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the process's work. What it left to threads that may be kept busy is not waited for without bound: the end of
-/// a daemon must not wait for a query.
+/// Runs the work of the process. Blocking threads are given `LEAVE` to end: the end of the daemon must not wait for a
+/// query.
 fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -85,7 +88,7 @@ async fn serve(
     inherited: InheritedSockets,
     exporter: Option<Exporter>,
 ) -> Result<()> {
-    let (spans, told) = traces::start(&config, exporter)?;
+    let (spans, end) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     descriptors::raise();
     let on = |kind| signal(kind).map_err(Error::Signals);
@@ -95,7 +98,7 @@ async fn serve(
     if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
     }
-    // The folder first: who can't have it must not take the socket of who has it.
+    // The folder first: a daemon that cannot have it must not take the socket of the one that has it.
     let folder = open_folder(&config)?;
     let listeners = Listeners::bind(&config, inherited).await?;
     let ran = run(config, folder, listeners, async {
@@ -105,7 +108,7 @@ async fn serve(
         }
     })
     .await;
-    traces::finish(told).await;
+    traces::finish(end).await;
     ran
 }
 

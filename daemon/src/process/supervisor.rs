@@ -1,7 +1,8 @@
 //! The supervisor: the tasks of the daemon, and the order in which they stop.
 //!
-//! Promises: the tasks of a stage have ended when `stop` returns, unless one of them blocks for longer than `TASKS_END`;
-//! all tasks end with the supervisor. A task that ends by itself is logged; the daemon stops if it was an essential one.
+//! Promises: the tasks of a stage have ended when `stop` returns, unless one of them blocks for longer than
+//! `TASKS_END`; all tasks end with the supervisor. A task that ends by itself is logged; the daemon stops if it was an
+//! essential one.
 
 use std::future::Future;
 

@@ -1,7 +1,7 @@
 //! The file of the tokens: TOML, read and written as a whole.
 //!
-//! Promises: a file that others can read is refused; an error names the line and shows nothing of its text; after a crash
-//! the file is the old one or the new one.
+//! Promises: a file that others can read is refused; an error names the line and shows nothing of its text; after a
+//! crash the file is the old one or the new one.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

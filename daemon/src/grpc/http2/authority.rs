@@ -1,13 +1,13 @@
-//! The frames of a client, with the authority replaced in its blocks of headers.
+//! Replaces `:authority` in the header blocks of a client's frames.
 
 use super::hpack::Packer;
 use crate::limits::{AHEAD_BYTES, HEADER_BLOCK_BYTES_MAX, HEADER_BLOCK_FRAMES_MAX};
 
-/// Bytes of the head of a frame (RFC 9113, 4.1).
+/// Bytes of a frame header (RFC 9113, 4.1).
 const HEAD_BYTES: usize = 9;
-/// Bytes of a frame; our server allows the least that there may be.
+/// Bytes of a frame: the server announces the smallest limit that there is.
 const FRAME_BYTES_MAX: usize = 16_384;
-/// Bytes of what a frame says of priorities (RFC 9113, 6.2).
+/// Bytes of the priority fields (RFC 9113, 6.2).
 const PRIORITY_BYTES: usize = 5;
 
 const HEADERS: u8 = 0x1;
@@ -20,13 +20,13 @@ const PRIORITY: u8 = 0x20;
 /// Why a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The frames are not in an order that HTTP/2 allows.
+    /// The frames are out of order.
     #[error("a block of headers is not followed by the rest of it")]
     Order,
-    /// The frame is cut or too long.
+    /// The frame is truncated or too long.
     #[error("a frame of headers has a length that is not possible")]
     Frame,
-    /// The block can't be unpacked.
+    /// The block cannot be decoded.
     #[error("a block of headers can't be unpacked")]
     Block,
     /// The block has more bytes or frames than the limit.
@@ -36,22 +36,22 @@ pub enum Malformed {
     TooLarge,
 }
 
-/// Where in the frames we are.
+/// The position in the frames.
 #[derive(Debug, Clone, Copy)]
 enum At {
-    /// In the head of a frame: so many bytes of it are here.
+    /// In a frame header, of which this many bytes have arrived.
     Head(usize),
-    /// In a frame that passes: so many bytes are to come.
+    /// In a frame that passes, of which this many bytes are to come.
     Passing(usize),
-    /// In a frame of headers: so many bytes are to come.
+    /// In a frame of headers, of which this many bytes are to come.
     Headers(usize),
 }
 
-/// A block of headers whose end is still to come.
+/// A header block that is not complete.
 #[derive(Debug)]
 struct Open {
     stream: [u8; 4],
-    /// The flags of its first frame that stay.
+    /// The flags of its first frame that are kept.
     flags: u8,
     priority: Vec<u8>,
     frames: usize,
@@ -65,7 +65,7 @@ pub struct Authority {
     /// The frame of headers that is being read.
     frame: Vec<u8>,
     open: Option<Open>,
-    /// The block of headers as far as it is here.
+    /// The header block as far as it has arrived.
     block: Vec<u8>,
     packed: Vec<u8>,
     packer: Packer,
@@ -78,7 +78,7 @@ impl Default for Authority {
 }
 
 impl Authority {
-    /// Begins behind the preface.
+    /// Begins after the preface.
     pub fn new() -> Self {
         Self {
             at: At::Head(0),
@@ -91,7 +91,7 @@ impl Authority {
         }
     }
 
-    /// How many of the next bytes would pass as they are. Whoever lets them says so with `passed`.
+    /// How many of the next bytes pass unchanged. A caller that forwards some itself reports them to `passed`.
     pub(crate) fn passing(&self) -> usize {
         match self.at {
             At::Passing(left) => left,
@@ -99,7 +99,7 @@ impl Authority {
         }
     }
 
-    /// So many bytes have passed.
+    /// Reports bytes that the caller has forwarded.
     pub(crate) fn passed(&mut self, bytes: usize) {
         if let At::Passing(left) = self.at {
             self.pass(left.saturating_sub(bytes));
@@ -113,8 +113,8 @@ impl Authority {
         };
     }
 
-    /// Takes of what the client sent; appends what the server is to get of it. Once that is `AHEAD_BYTES`, the rest of
-    /// the input stays: few bytes can refer to a large header many times.
+    /// Consumes the client's bytes, and appends those for the server. Once `AHEAD_BYTES` are appended, the rest of the
+    /// input stays: a few bytes can refer to a large header many times.
     pub fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
         while !input.is_empty() && out.len() < AHEAD_BYTES {
             match self.at {
@@ -145,7 +145,7 @@ impl Authority {
         Ok(())
     }
 
-    /// The head of a frame is here.
+    /// Handles a frame header that has arrived.
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let [a, b, c, kind, ..] = self.head;
         let bytes = u32::from_be_bytes([0, a, b, c]) as usize;
@@ -172,11 +172,11 @@ impl Authority {
 
     fn stream(&self) -> [u8; 4] {
         let [.., a, b, c, d] = self.head;
-        // The highest bit means nothing.
+        // The highest bit is reserved.
         [a & 0x7f, b, c, d]
     }
 
-    /// A frame of headers is here.
+    /// Handles a frame of headers that has arrived.
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
         self.at = At::Head(0);
         let flags = self.head[4];
@@ -225,7 +225,7 @@ impl Authority {
     }
 }
 
-/// Takes at most so many bytes away.
+/// Splits off at most this many bytes.
 fn cut<'a>(input: &mut &'a [u8], most: usize) -> &'a [u8] {
     let (part, rest) = input.split_at(most.min(input.len()));
     *input = rest;

@@ -1,7 +1,8 @@
-//! Blocks of headers (HPACK, RFC 7541) packed anew: without the dynamic table, the authority replaced.
+//! Header blocks (HPACK, RFC 7541) re-encoded: without the dynamic table, and with another `:authority`.
 //!
-//! Promises: no bytes make it panic, run without end, or hold or give more than `HEADER_BLOCK_BYTES_MAX` and a table
-//! of 4096 bytes. Not here: whether the headers make sense, which the server behind judges.
+//! Promises: no bytes make it panic, loop, or hold or return more than `HEADER_BLOCK_BYTES_MAX` and a table of 4096
+//! bytes.
+//! Not here: whether the headers are valid, which the server checks.
 
 use std::collections::VecDeque;
 
@@ -9,13 +10,13 @@ use super::Malformed;
 use super::huffman;
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 
-/// Bytes of the dynamic table: what a server allows that says nothing else (RFC 9113, 6.5.2).
+/// Bytes of the dynamic table: the default (RFC 9113, 6.5.2).
 const TABLE_BYTES_MAX: usize = 4096;
-/// What an entry costs beyond its bytes (RFC 7541, 4.1).
+/// Overhead of an entry in bytes (RFC 7541, 4.1).
 const ENTRY_BYTES: usize = 32;
-/// The authority that is put in place of the client's.
+/// The authority that replaces the client's.
 const AUTHORITY: &[u8] = b"localhost";
-/// Where it stands in the static table.
+/// The index of `:authority` in the static table.
 const AUTHORITY_INDEX: u8 = 1;
 
 /// Bytes of the names of the static table, from index 1 on (RFC 7541, appendix A).
@@ -30,9 +31,9 @@ const STATIC_NAME_BYTES: [u8; 61] = [
 /// The name of a header.
 #[derive(Debug, Clone)]
 enum Name {
-    /// One of the static table.
+    /// By its index in the static table.
     Static(u8),
-    /// Another.
+    /// By its bytes.
     Text(Vec<u8>),
 }
 
@@ -52,10 +53,10 @@ impl Name {
     }
 }
 
-/// Packs the blocks of one connection anew, one after the other.
+/// Re-encodes the blocks of one connection, one after the other.
 #[derive(Debug)]
 pub(super) struct Packer {
-    /// The dynamic table of the client's packer, youngest first.
+    /// The dynamic table of the client's encoder, newest first.
     table: VecDeque<(Name, Vec<u8>)>,
     bytes: usize,
     bytes_max: usize,
@@ -70,7 +71,7 @@ impl Packer {
         }
     }
 
-    /// Appends a block to `out` as it is packed anew.
+    /// Re-encodes a block, and appends it to `out`.
     pub(super) fn pack(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
         let (mut input, begin, mut fields) = (Input { block }, out.len(), 0);
         while let Some(first) = input.block.first().copied() {
@@ -93,7 +94,7 @@ impl Packer {
                 }
                 0x20.. => {
                     let bytes_max = input.integer(5)?;
-                    // It may change where a block begins, nowhere else.
+                    // The size may change only at the beginning of a block.
                     if fields > 0 || bytes_max > TABLE_BYTES_MAX {
                         return Err(Malformed::Block);
                     }
@@ -163,7 +164,7 @@ impl Input<'_> {
         if value < most {
             return Ok(value);
         }
-        // Four more bytes tell more than any block has.
+        // Four more bytes can say more than any block has.
         for shift in [0, 7, 14, 21] {
             let byte = next()?;
             value += (byte & 0x7f) << shift;
@@ -188,7 +189,7 @@ impl Input<'_> {
     }
 }
 
-/// Appends a header as a literal that no table is to keep.
+/// Appends a header as a literal without indexing.
 fn emit(name: &Name, value: &[u8], secret: bool, out: &mut Vec<u8>) {
     let form = if secret { 0x10 } else { 0 };
     match name {
@@ -234,7 +235,7 @@ mod tests {
 
     type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-    /// What a server reads that has no dynamic table: a fresh one for each block.
+    /// Decodes each block with a fresh decoder: a server without a dynamic table.
     fn read(block: &[u8]) -> Fields {
         Decoder::new().decode(block).unwrap()
     }

@@ -1,8 +1,8 @@
 //! The Huffman code of HPACK (RFC 7541, appendix B), decoding only.
 //!
-//! The code is canonical: the lengths tell all codes, which ascend with length, then with symbol.
+//! The code is canonical: the lengths define all codes, which ascend with length, then with symbol.
 
-/// Bits of the code of each symbol; the last is the end of a string, which no string may have.
+/// Bits of the code of each symbol; the last is EOS, which no string may contain.
 #[rustfmt::skip]
 const BITS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28,
@@ -31,9 +31,9 @@ const BITS_MAX: usize = 30;
 struct Row {
     /// The first code.
     first: u32,
-    /// How many there are.
+    /// The number of codes.
     count: u32,
-    /// Where their symbols begin in `SYMBOLS`.
+    /// The index of their first symbol in `SYMBOLS`.
     at: usize,
 }
 
@@ -66,7 +66,7 @@ const fn table() -> ([Row; BITS_MAX + 1], [u16; 257]) {
     (rows, symbols)
 }
 
-/// Appends what a string means. `None` if it means nothing, or would be longer than `most` bytes.
+/// Decodes a string, and appends it. `None` if it is invalid, or longer than `most` bytes.
 pub(super) fn decode(string: &[u8], out: &mut Vec<u8>, most: usize) -> Option<()> {
     let (rows, symbols) = (&TABLE.0, &TABLE.1);
     let (mut code, mut bits, begin) = (0u32, 0usize, out.len());
@@ -85,7 +85,7 @@ pub(super) fn decode(string: &[u8], out: &mut Vec<u8>, most: usize) -> Option<()
             return None;
         }
     }
-    // What fills the last byte is the beginning of the longest code, all ones, and less than a byte.
+    // The padding of the last byte is a prefix of EOS, all ones, and shorter than a byte.
     (bits < 8 && code == (1 << bits) - 1).then_some(())
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(decode(&[0; 100], &mut out, 50), None, "too long");
     }
 
-    /// Packs bytes, for tests.
+    /// Encodes bytes.
     fn encode(text: &[u8]) -> Vec<u8> {
         let mut bits = Vec::new();
         for byte in text {
