@@ -1,7 +1,7 @@
-//! Steering a running daemon: its configuration read again, and its end.
+//! The configuration in force, its reload, and the shutdown of the daemon.
 //!
-//! Promises: a configuration that does not do changes nothing; what it changes it changes as a whole; what it can't
-//! change is told; whoever waits for a change is woken after it is in force.
+//! Promises: an invalid configuration changes nothing; a valid one is in force as a whole, and the outcome names
+//! settings that need a restart; tasks that wait for a change are woken once it is in force.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,51 +10,49 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use tonic::Code;
 
-use crate::access::{Access, Role};
+use crate::auth::{Access, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
-use crate::folder::check_readers;
+use crate::log;
+use crate::os::notify;
 use crate::refusal::{self, Refusal};
-use crate::secrets::Secrets;
-use crate::tokens::Tokens;
-use crate::{log, notify};
 
-/// What may change while the daemon runs.
+/// The part of the configuration that a reload can change.
 #[derive(Debug, Clone)]
 pub(crate) struct Live {
-    /// How many states there have been, with this one.
+    /// Grows by one with every change, from 1.
     pub(crate) change: u64,
     pub(crate) access: Access,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
-    /// What callers by TCP may do who show a certificate and no token.
+    /// The role of callers by TCP that present a certificate and need no token.
     pub(crate) tcp_role: Role,
 }
 
-/// What a reload did.
+/// The outcome of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reloaded {
-    /// Settings with another value than before, from now on.
+    /// Settings whose new value is in force.
     pub(crate) changed: Vec<String>,
-    /// Settings with another value that need a restart.
+    /// Settings whose new value needs a restart.
     pub(crate) needs_restart: Vec<String>,
 }
 
-/// Steers the daemon; all clones steer the same one.
+/// Controls the daemon; all clones control the same one.
 #[derive(Debug, Clone)]
 pub(crate) struct Control(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     live: ArcSwap<Live>,
-    running: Mutex<Running>,
-    /// How often `live` was exchanged.
+    running: Mutex<RunningConfig>,
+    /// Counts the changes of `live`.
     changes: watch::Sender<u64>,
     stop: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct RunningConfig {
     config: Config,
     /// The values in force.
     values: BTreeMap<&'static str, Option<String>>,
@@ -80,7 +78,6 @@ fn live(config: &Config, secrets: Secrets) -> Live {
 
 #[cfg(test)]
 impl Live {
-    /// Limits, and nothing else.
     pub(crate) fn with(limits: Limits) -> Self {
         Self {
             change: 1,
@@ -92,7 +89,7 @@ impl Live {
     }
 }
 
-/// Reads the secrets that a configuration names, and tells what is odd about them.
+/// Reads the secrets that a configuration names, and logs a warning about them.
 fn load(config: &Config) -> Result<Secrets> {
     let secrets = Secrets::load(config)?;
     if let Some(warning) = secrets.warning() {
@@ -101,7 +98,7 @@ fn load(config: &Config) -> Result<Secrets> {
     Ok(secrets)
 }
 
-/// The tokens that are in force, if callers show any.
+/// The tokens in force; an error if no caller needs one.
 pub(crate) fn tokens(live: &Live) -> refusal::Result<&Tokens> {
     live.secrets.tokens.as_ref().ok_or_else(|| {
         let message = "nobody is asked for a token: tokens are for TCP (tcp.listen), and where certificates say who calls \
@@ -111,12 +108,12 @@ pub(crate) fn tokens(live: &Live) -> refusal::Result<&Tokens> {
 }
 
 impl Control {
-    /// Puts a configuration into force; reads the secrets that it names.
+    /// Puts a configuration in force, and reads the secrets that it names.
     pub(crate) fn new(config: &Config) -> Result<Self> {
         let secrets = load(config)?;
         Ok(Self(Arc::new(Inner {
             live: ArcSwap::from_pointee(live(config, secrets)),
-            running: Mutex::new(Running {
+            running: Mutex::new(RunningConfig {
                 config: config.clone(),
                 values: values(&config.settings),
             }),
@@ -125,30 +122,30 @@ impl Control {
         })))
     }
 
-    /// What is in force now.
+    /// The configuration in force.
     pub(crate) fn live(&self) -> Arc<Live> {
         self.0.live.load_full()
     }
 
-    /// Told of every change of what is in force.
+    /// Receives every change.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
     }
 
-    /// Puts it into force; whoever does holds `running`.
+    /// Puts it in force; the caller holds `running`.
     fn put(&self, mut live: Live) {
         live.change = self.live().change + 1;
         self.0.live.store(Arc::new(live));
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// One change after the other: the later one sees what the earlier did.
-    fn running(&self) -> MutexGuard<'_, Running> {
+    /// Held by each change, so that changes follow one another.
+    fn running(&self) -> MutexGuard<'_, RunningConfig> {
         let running = self.0.running.lock();
         running.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a token, and says what its callers show. It is in force when this is answered.
+    /// Creates a token and returns its secret. The token is in force by then.
     pub(crate) fn create_token(
         &self,
         name: &str,
@@ -158,7 +155,7 @@ impl Control {
         self.change_tokens(|tokens| tokens.create(name, role, brains))
     }
 
-    /// Takes a token away: who shows it is let in no more, and what goes on in its name ends.
+    /// Revokes a token: calls under way with it end.
     pub(crate) fn revoke_token(&self, name: &str) -> refusal::Result<()> {
         self.change_tokens(|tokens| Ok((tokens.revoke(name)?, ())))
     }
@@ -175,7 +172,7 @@ impl Control {
         Ok(done)
     }
 
-    /// Reads the configuration again and applies what can change. If it does not do, nothing changes.
+    /// Reads the configuration again and puts it in force; an invalid one changes nothing.
     pub(crate) fn reload(&self) -> Result<Reloaded> {
         notify::reloading();
         let done = self.try_reload();
@@ -193,11 +190,11 @@ impl Control {
     fn try_reload(&self) -> Result<Reloaded> {
         let mut running = self.running();
         let config = running.config.again()?;
-        check_readers(&config)?;
+        config.check_readers()?;
         let secrets = load(&config)?;
         let before = self.live();
         let mut next = live(&config, secrets);
-        // Whether keys and tokens suffice depends on the address: they change together or not at all.
+        // The address decides which secrets suffice: they change together, or not at all.
         let address = |values: &BTreeMap<_, Option<String>>| values.get("tcp.listen").cloned();
         let new_values = values(&config.settings);
         let moved = address(&new_values) != address(&running.values);
@@ -228,14 +225,14 @@ impl Control {
         Ok(done)
     }
 
-    /// Has the daemon end as on SIGTERM.
+    /// Shuts the daemon down, as SIGTERM does.
     pub(crate) fn shutdown(&self) {
         self.0.stop.send_replace(true);
     }
 
-    /// Ready once somebody asked for the end.
+    /// Ready once a shutdown was requested.
     pub(crate) async fn ending(&self) {
-        // The sender lives as long as we do.
+        // `self` owns the sender.
         drop(self.0.stop.subscribe().wait_for(|stop| *stop).await);
     }
 }

@@ -1,4 +1,9 @@
-//! What keeps the daemon from running.
+//! Why the daemon cannot start or run.
+
+#![expect(
+    missing_docs,
+    reason = "the message of each variant says what its fields are"
+)]
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,121 +11,103 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-/// The result of starting or running the daemon.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What keeps the daemon from running.
+/// Why the daemon cannot start or run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing says where something is.
+    /// No setting, environment variable or default gives a path.
     #[error("no {what}: {remedy}")]
-    NotSaid {
-        /// What is missing.
+    Missing {
         what: &'static str,
-        /// How to say it.
+        /// How to give it.
         remedy: &'static str,
     },
-    /// What a file of settings or the command line says means nothing.
+    /// The configuration file or the command line cannot be read.
     #[error("{origin}: {why}")]
     File {
-        /// Where it stands.
+        /// The file and line, or the flag.
         origin: String,
-        /// What is wrong.
         why: String,
     },
-    /// A setting has a value that does not do.
+    /// A setting has an invalid value.
     #[error("{key} ({origin}): {why}")]
     Setting {
-        /// Where it stands.
+        /// The file and line, the flag, or the variable.
         origin: String,
-        /// Which setting.
         key: &'static str,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what is valid.
         why: String,
     },
-    /// The folder is on a file system that can't keep our promises.
+    /// The folder is on a file system without reliable locks and syncs.
     #[error(
         "{} is on {name}, where locks and syncs can't be relied on: use a folder on a disk of this machine, or set \
          allow_network_folder = true and bear it",
         path.display()
     )]
-    Elsewhere {
-        /// The folder.
+    NetworkFolder {
         path: PathBuf,
         /// The file system.
         name: &'static str,
     },
-    /// The address can't be listened on.
+    /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
         address: SocketAddr,
-        /// Why not.
         source: io::Error,
     },
-    /// The service manager lets the daemon make no such socket.
+    /// The service manager forbids the daemon such sockets.
     #[error("cannot listen on {address}: this service may not make TCP sockets: {remedy}")]
-    Fenced {
-        /// The address.
+    AddressForbidden {
         address: SocketAddr,
         /// What to do.
         remedy: String,
     },
-    /// The socket for metrics says nothing of where it listens.
-    #[error("the socket for metrics is of no use: {0}")]
+    /// The socket for metrics has no address.
+    #[error("the socket for metrics cannot be used: {0}")]
     Metrics(#[source] io::Error),
-    /// The service manager lent something of no use.
-    #[error("the service manager lent {what}: {why}")]
-    Lent {
-        /// What it lent.
+    /// A socket of the service manager cannot be used.
+    #[error("the service manager passed {what}: {why}")]
+    InheritedSocket {
         what: String,
         /// What is wrong with it, and what to do.
         why: String,
     },
-    /// The log could not be set up.
+    /// The log cannot be installed.
     #[error("cannot write a log: {0}")]
     Log(String),
-    /// Spans can't be told.
-    #[error("spans can't be told to traces.otlp: {0}")]
+    /// The exporter of traces cannot start.
+    #[error("cannot export spans to traces.otlp: {0}")]
     Traces(String),
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
         action: &'static str,
-        /// On which path.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
-    /// The folder can't be the one of the brains.
+    /// The folder cannot hold brains.
     #[error("{} {why}", path.display())]
     Folder {
-        /// The folder.
         path: PathBuf,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         why: &'static str,
     },
-    /// A daemon answers on the socket.
+    /// Another daemon listens on the socket.
     #[error("a daemon is listening on {} already: stop it, or give another --socket", path.display())]
-    SocketInUse {
-        /// The socket.
-        path: PathBuf,
-    },
-    /// The socket's path does not fit an address.
+    SocketInUse { path: PathBuf },
+    /// The socket's path is too long for an address.
     #[error(
         "the path of the socket has {len} bytes, at most {max} fit: give a shorter --socket ({})",
         path.display()
     )]
     SocketPath {
-        /// The socket.
         path: PathBuf,
-        /// Its bytes, those of the name that it has before it is ready included.
+        /// Bytes of the longest name that the socket has.
         len: usize,
-        /// The most.
         max: usize,
     },
-    /// The folder could not be taken.
+    /// The store cannot open the folder.
     #[error(transparent)]
     Store(#[from] amem_store::Error),
     /// The operating system gives no threads.
@@ -129,7 +116,7 @@ pub enum Error {
     /// The operating system gives no signals.
     #[error("cannot listen for signals: {0}")]
     Signals(#[source] io::Error),
-    /// The descriptions of the services can't be read.
+    /// The descriptors of the services are invalid.
     #[error("the services can't be described: {0}")]
     Reflection(#[source] tonic_reflection::server::Error),
     /// The server ended.
@@ -146,16 +133,15 @@ impl Error {
         )
     }
 
-    /// An address can't be listened on. `remedy`: what to do where the service manager does not let us.
+    /// An address that cannot be bound. `remedy`: what to do if the service manager forbids it.
     pub(crate) fn bound(address: SocketAddr, source: io::Error, remedy: &str) -> Self {
-        // What the unit of the service says to sockets that it did not foresee.
-        let is_fenced = source.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error());
-        match is_fenced {
-            true => Self::Fenced {
-                address,
-                remedy: remedy.to_owned(),
-            },
-            false => Self::Listen { address, source },
+        // The unit's RestrictAddressFamilies= makes socket(2) fail with this.
+        let is_forbidden = source.raw_os_error() == Some(Errno::AFNOSUPPORT.raw_os_error());
+        if is_forbidden {
+            let remedy = remedy.to_owned();
+            Self::AddressForbidden { address, remedy }
+        } else {
+            Self::Listen { address, source }
         }
     }
 

@@ -35,6 +35,8 @@ pub const DRAIN: Duration = Duration::from_secs(5);
 pub const CLOSE: Duration = Duration::from_secs(4);
 /// How long brains may take to be saved when the daemon stops whose files were taken away or pushed aside.
 pub const SAVE: Duration = Duration::from_secs(600);
+/// How long the tasks of a stage may take to end when the daemon stops.
+pub const TASKS_END: Duration = Duration::from_millis(200);
 /// How long work beside the calls is waited for when the process ends; what goes on is cut off, as a crash would.
 pub const LEAVE: Duration = Duration::from_millis(500);
 /// How long the service manager is asked to wait, again and again, while brains are recovered at the start, or saved at

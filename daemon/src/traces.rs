@@ -1,5 +1,5 @@
-//! Calls as spans for a collector on this machine: only in builds that have an exporter (feature `otlp`), and only if
-//! `traces.otlp` says where.
+//! Traces: calls as spans for a collector on this machine, in builds with an exporter (feature `otlp`), if
+//! `traces.otlp` names the collector.
 
 use std::net::SocketAddr;
 
@@ -10,16 +10,16 @@ use tracing_subscriber::{Layer, Registry, reload};
 use crate::config::{Config, TRACES};
 use crate::error::{Error, Result};
 
-/// What spans are taken from.
+/// The subscriber below the layer of spans.
 pub type Filtered = Layered<reload::Layer<EnvFilter, Registry>, Registry>;
-/// What takes them.
+/// The layer that exports spans.
 pub type Spans = Box<dyn Layer<Filtered> + Send + Sync>;
-/// Tells the last of them, without waiting long; an error says why they were not taken.
+/// Flushes the last spans within a bounded time; an error says why they were not sent.
 pub type End = Box<dyn FnOnce() -> std::result::Result<(), String> + Send>;
-/// Begins to tell a collector; called within a tokio runtime. An error says why it can't.
+/// Starts the export to a collector, within a tokio runtime; an error says why it cannot.
 pub type Exporter = fn(SocketAddr) -> std::result::Result<(Spans, End), String>;
 
-/// Refuses settings that ask for what this build has not.
+/// Refuses `traces.otlp` in a build without an exporter.
 pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     if config.traces.is_none() || exporter.is_some() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     ))
 }
 
-/// Begins to tell the collector that the settings name; none if they name none.
+/// Starts the export to the configured collector, if there is one.
 pub(crate) fn start(
     config: &Config,
     exporter: Option<Exporter>,
@@ -43,11 +43,11 @@ pub(crate) fn start(
     Ok((Some(spans), Some(end)))
 }
 
-/// Tells the last spans.
+/// Flushes the last spans.
 pub(crate) async fn finish(end: Option<End>) {
     let Some(end) = end else { return };
     if let Ok(Err(why)) = tokio::task::spawn_blocking(end).await {
-        tracing::warn!(%why, "the last spans were not taken");
+        tracing::warn!(%why, "the last spans were not sent");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A file of settings: TOML, in which every key must be one that is known.
+//! The configuration file: TOML. An unknown key is an error.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -7,14 +7,14 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{BRAINS, key, nearest};
-use super::source::{Raw, Source};
+use super::source::{RawValue, Source};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use crate::trust::{self, Others};
+use crate::os::trust::{self, OthersMay};
 
-type Values = BTreeMap<&'static str, (Raw, Source)>;
+type Values = BTreeMap<&'static str, (RawValue, Source)>;
 
-/// Reads a file; `None` if there is none.
+/// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Values>> {
     let failed = |e| Error::io("read the settings in", path, e);
     let file = match std::fs::File::open(path) {
@@ -23,7 +23,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
         Err(e) => return Err(failed(e)),
     };
     let meta = file.metadata().map_err(failed)?;
-    trust::check(&meta, Others::Read).map_err(|why| Error::File {
+    trust::check(&meta, OthersMay::Read).map_err(|why| Error::File {
         origin: path.display().to_string(),
         why,
     })?;
@@ -43,7 +43,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
     parse(path, &text).map(Some)
 }
 
-/// Takes the settings out of the text of a file.
+/// Parses the text of a file.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Values> {
     let file = File { path, text };
     let table = DeTable::parse(text).map_err(|e| {
@@ -101,12 +101,12 @@ impl File<'_> {
         Ok(())
     }
 
-    fn raw(&self, at: usize, name: &str, value: &DeValue<'_>) -> Result<Raw> {
+    fn raw(&self, at: usize, name: &str, value: &DeValue<'_>) -> Result<RawValue> {
         let wrong = |what: &str| self.wrong(at, format!("{name}: {what}"));
         Ok(match value {
-            DeValue::String(text) => Raw::Text(text.to_string().into()),
-            DeValue::Boolean(switch) => Raw::Switch(*switch),
-            DeValue::Integer(number) => Raw::Whole(
+            DeValue::String(text) => RawValue::Text(text.to_string().into()),
+            DeValue::Boolean(switch) => RawValue::Boolean(*switch),
+            DeValue::Integer(number) => RawValue::Integer(
                 i64::from_str_radix(number.as_str(), number.radix())
                     .map_err(|_| wrong("a number that is too large"))?,
             ),
@@ -117,14 +117,14 @@ impl File<'_> {
                 if !flatten("", table, depth, &mut words) {
                     return Err(wrong("each value in it must be a text in quotes"));
                 }
-                Raw::Words(words)
+                RawValue::Table(words)
             }
             _ => return Err(wrong("this kind of value means nothing here")),
         })
     }
 }
 
-/// Gathers the texts of a table and of those in it, so many deep; false if there is anything else.
+/// Collects the texts of a table and of nested ones, to a depth; false if a value is not a text.
 fn flatten(
     front: &str,
     table: &DeTable<'_>,
@@ -146,7 +146,7 @@ fn flatten(
     })
 }
 
-/// True if settings have names that begin so.
+/// True if the name is a section of settings.
 fn is_section(name: &str) -> bool {
     super::keys::keys().any(|key| {
         key.name
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(values.len(), 3);
         assert_eq!(line("folder"), "/f.toml:1");
         assert_eq!(line("access.users"), "/f.toml:4");
-        assert_eq!(values["limits.connections"].0, Raw::Whole(16));
+        assert_eq!(values["limits.connections"].0, RawValue::Integer(16));
     }
 
     #[test]

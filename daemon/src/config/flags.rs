@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::keys::{key, nearest};
-use super::source::{Raw, Source};
+use super::source::{RawValue, Source};
 use crate::error::{Error, Result};
 
 /// The memory daemon for AI agents: it owns a folder of brains and is their one writer.
@@ -56,7 +56,7 @@ pub struct Flags {
 
 impl Flags {
     /// The settings among them.
-    pub(super) fn values(&self) -> Result<Vec<(&'static str, Raw, Source)>> {
+    pub(super) fn values(&self) -> Result<Vec<(&'static str, RawValue, Source)>> {
         let path = |path: &Option<PathBuf>| path.clone().map(OsString::from);
         let text = |text: &Option<String>| text.clone().map(OsString::from);
         let named = [
@@ -91,10 +91,14 @@ impl Flags {
                 let hint = nearest(name).map(|near| format!("; is it {near} that is meant?"));
                 wrong(format!("unknown key {name:?}{}", hint.unwrap_or_default()))
             })?;
-            values.push((known.name, Raw::Text(value.into()), Source::Flag("--set")));
+            values.push((
+                known.name,
+                RawValue::Text(value.into()),
+                Source::Flag("--set"),
+            ));
         }
         for (key, flag, value) in named {
-            values.extend(value.map(|value| (key, Raw::Text(value), Source::Flag(flag))));
+            values.extend(value.map(|value| (key, RawValue::Text(value), Source::Flag(flag))));
         }
         Ok(values)
     }

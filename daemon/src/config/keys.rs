@@ -1,11 +1,10 @@
-//! Every setting there is: its name, its environment variable, and whether it can change while the daemon runs.
+//! The table of settings: name, environment variable, and whether a reload applies it.
 
 /// A setting.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// As a file says it: section, dot, name.
+    /// Section, dot, name.
     pub(crate) name: &'static str,
-    /// The environment variable.
     pub(crate) variable: &'static str,
     /// True if a reload applies it; false if it needs a restart.
     pub(crate) live: bool,
@@ -27,16 +26,16 @@ const fn fixed(name: &'static str, variable: &'static str) -> Key {
     }
 }
 
-/// Who may do what with which brain: a table of tables of tables.
+/// The grants by brain: a table of tables of tables.
 pub(crate) const BRAINS: &str = "access.brains";
 
-/// Who may read files directly: when it changes, files do.
+/// The groups that read files directly. A change of it changes the group of files.
 pub(crate) const READERS: &str = "access.readers";
 
-/// The collector that is told of calls.
+/// The collector of traces.
 pub(crate) const TRACES: &str = "traces.otlp";
 
-/// All settings but the limits, in the order in which they are shown.
+/// All settings but the limits, in the order of `--check-config`.
 const PLAIN: [Key; 19] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
@@ -55,28 +54,27 @@ const PLAIN: [Key; 19] = [
     fixed("metrics.listen", "AMEMD_METRICS_LISTEN"),
     fixed("metrics.allow_remote", "AMEMD_METRICS_ALLOW_REMOTE"),
     fixed(TRACES, "AMEMD_TRACES_OTLP"),
-    // What it was called before there were others.
+    // Older than the other variables, hence its name.
     live("log.filter", "AMEMD_LOG"),
     fixed("log.format", "AMEMD_LOG_FORMAT"),
 ];
 
-/// Every setting, in the order in which they are shown.
+/// Every setting, in the order of `--check-config`.
 pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
     PLAIN.iter().chain(super::bounds::KEYS.iter())
 }
 
-/// The setting of this name.
 pub(crate) fn key(name: &str) -> Option<&'static Key> {
     keys().find(|key| key.name == name)
 }
 
-/// The name that a mistyped one is nearest to, if any is near.
+/// The name that a mistyped one is probably meant to be.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let (near, key) = keys()
         .map(|key| {
             let whole = distance(name, key.name);
-            // The right name in the wrong section is near, too.
+            // The right name in a wrong section counts as near.
             let inner = distance(&last(name), &last(key.name)) + 1;
             (whole.min(inner), key)
         })
@@ -84,7 +82,7 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     (near <= 1 + name.len() / 3).then_some(key.name)
 }
 
-/// How many letters must be changed, added or taken away to make one word of another (Levenshtein).
+/// The Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

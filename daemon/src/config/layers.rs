@@ -1,7 +1,6 @@
-//! The layers that a setting's value is looked for in: flags, then environment, then file, then default.
+//! The layers of a setting's value: flags, then environment, then file, then default.
 //!
-//! Promises: every value that is read is kept with its source, so that it can be shown; what is wrong with one is
-//! told with its source.
+//! Promises: every value is recorded with its source; an error about a value names the source.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,32 +12,33 @@ use std::str::FromStr;
 use amem_store::Readers;
 
 use super::flags::Flags;
+use super::grants::Grants;
 use super::keys::{key, keys};
-use super::names::Names;
-use super::source::{Raw, Source};
+use super::names::AccountKind;
+use super::role::Role;
+use super::source::{RawValue, Source};
 use super::{Setting, file};
-use crate::access::{Grants, Role};
 use crate::error::{Error, Result};
 
-/// Looks up a variable.
+/// Looks up an environment variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// All values that somebody gave.
+/// The values of all layers.
 pub(super) struct Layers {
-    values: BTreeMap<&'static str, (Raw, Source)>,
+    values: BTreeMap<&'static str, (RawValue, Source)>,
     /// The file that was read.
     pub(super) file: Option<PathBuf>,
-    /// What was read of them.
+    /// The settings that were read, in order.
     pub(super) shown: Vec<Setting>,
 }
 
-/// Why a value does not do.
-pub(super) struct Wrong<'a> {
+/// Makes errors about one setting.
+pub(super) struct InvalidSetting<'a> {
     name: &'static str,
     source: &'a Source,
 }
 
-impl Wrong<'_> {
+impl InvalidSetting<'_> {
     pub(super) fn because(&self, why: impl Display) -> Error {
         Error::Setting {
             origin: self.source.to_string(),
@@ -54,7 +54,7 @@ impl Layers {
         for key in keys() {
             if let Some(value) = variable(key.variable) {
                 let source = Source::Variable(key.variable);
-                values.insert(key.name, (Raw::Text(value), source));
+                values.insert(key.name, (RawValue::Text(value), source));
             }
         }
         for (name, raw, source) in flags.values()? {
@@ -67,18 +67,18 @@ impl Layers {
         })
     }
 
-    /// Reads a value: what it is, and its words for people. Nothing that is given is an empty text.
+    /// Reads a setting with `parse`, and records it as `show` prints it. An empty text is an error.
     fn read<T>(
         &mut self,
         name: &'static str,
         default: Option<T>,
-        parse: impl FnOnce(&Raw, &Wrong<'_>) -> Result<T>,
+        parse: impl FnOnce(&RawValue, &InvalidSetting<'_>) -> Result<T>,
         show: impl FnOnce(&T) -> String,
     ) -> Result<Option<T>> {
         let (value, source) = match self.values.get(name) {
             Some((raw, source)) => {
-                let wrong = Wrong { name, source };
-                if *raw == Raw::Text(OsString::new()) {
+                let wrong = InvalidSetting { name, source };
+                if *raw == RawValue::Text(OsString::new()) {
                     return Err(wrong.because("it is empty: give a value, or leave it out"));
                 }
                 (Some(parse(raw, &wrong)?), source.clone())
@@ -95,14 +95,14 @@ impl Layers {
         Ok(value)
     }
 
-    /// An absolute path. One in a file starts at the file's folder, others where we are.
+    /// A path. A relative one starts at the folder of the file, or at the working directory.
     pub(super) fn path(
         &mut self,
         name: &'static str,
         default: Option<PathBuf>,
     ) -> Result<Option<PathBuf>> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
-            let Raw::Text(text) = raw else {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
+            let RawValue::Text(text) = raw else {
                 return Err(wrong.because("it must be a path in quotes"));
             };
             let path = Path::new(text);
@@ -113,27 +113,27 @@ impl Layers {
                 Source::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
                 _ => path.into(),
             };
-            // Where we are matters, and has to be anywhere, only if that is relative, too.
+            // The working directory must exist only if the path is still relative.
             std::path::absolute(&from_here).map_err(|e| Error::io("look at", path, e))
         };
         self.read(name, default, parse, |path| path.display().to_string())
     }
 
-    /// What is read from a text or a number.
+    /// A value that parses from a text, a number or a switch.
     pub(super) fn value<T: FromStr<Err: Display> + Display>(
         &mut self,
         name: &'static str,
         default: Option<T>,
     ) -> Result<Option<T>> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let text = match raw {
-                Raw::Text(text) => text
+                RawValue::Text(text) => text
                     .to_str()
                     .ok_or_else(|| wrong.because("it is not UTF-8"))?
                     .to_owned(),
-                Raw::Whole(number) => number.to_string(),
-                Raw::Switch(switch) => switch.to_string(),
-                Raw::Words(_) => return Err(wrong.because("it must be one value")),
+                RawValue::Integer(number) => number.to_string(),
+                RawValue::Boolean(switch) => switch.to_string(),
+                RawValue::Table(_) => return Err(wrong.because("it must be one value")),
             };
             let trimmed = text.trim();
             trimmed
@@ -143,7 +143,7 @@ impl Layers {
         self.read(name, default, parse, T::to_string)
     }
 
-    /// A number within bounds.
+    /// An integer within bounds.
     pub(super) fn whole(
         &mut self,
         name: &'static str,
@@ -160,12 +160,12 @@ impl Layers {
             .because(format_args!("{value} is not between {least} and {most}")))
     }
 
-    /// A user or a group.
-    pub(super) fn id(&mut self, name: &'static str, names: Names) -> Result<Option<u32>> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+    /// The id of a user or a group.
+    pub(super) fn id(&mut self, name: &'static str, names: AccountKind) -> Result<Option<u32>> {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let text = match raw {
-                Raw::Text(text) => text.to_string_lossy().into_owned(),
-                Raw::Whole(number) => number.to_string(),
+                RawValue::Text(text) => text.to_string_lossy().into_owned(),
+                RawValue::Integer(number) => number.to_string(),
                 _ => return Err(wrong.because("it must be a name or a number")),
             };
             names.id(text.trim()).map_err(|why| wrong.because(why))
@@ -173,13 +173,13 @@ impl Layers {
         self.read(name, None, parse, u32::to_string)
     }
 
-    /// Users or groups with a word each: a table in a file, `7=read,ann=write` elsewhere.
+    /// Users or groups with a value each: a table in a file, `7=read,ann=write` elsewhere.
     pub(super) fn words<T: FromStr<Err: Display> + Display>(
         &mut self,
         name: &'static str,
-        names: Names,
+        names: AccountKind,
     ) -> Result<BTreeMap<u32, T>> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let mut out = BTreeMap::new();
             for (id, word) in pairs(raw, wrong, "ids and roles")? {
                 let number = names.id(&id).map_err(|why| wrong.because(why))?;
@@ -199,7 +199,7 @@ impl Layers {
 
     /// Roles of users and groups for some brains: tables in a file, `work/users/ann=read` elsewhere.
     pub(super) fn brain_grants(&mut self, name: &'static str) -> Result<BTreeMap<String, Grants>> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let mut out: BTreeMap<String, Grants> = BTreeMap::new();
             for (path, word) in pairs(raw, wrong, "brains, users or groups, and roles")? {
                 let (brain, names, id) = granted(&path).map_err(|why| wrong.because(why))?;
@@ -209,8 +209,8 @@ impl Layers {
                 })?;
                 let grants = out.entry(brain.to_owned()).or_default();
                 let roles = match names {
-                    Names::Users => &mut grants.users,
-                    Names::Groups => &mut grants.groups,
+                    AccountKind::Users => &mut grants.users,
+                    AccountKind::Groups => &mut grants.groups,
                 };
                 roles.insert(id, role);
             }
@@ -220,12 +220,14 @@ impl Layers {
             .map(Option::unwrap_or_default)
     }
 
-    /// A group for each of some brains, and perhaps for all others (`*`).
+    /// The group of readers of each brain, and of all others (`*`).
     pub(super) fn readers(&mut self, name: &'static str) -> Result<Readers> {
-        let parse = |raw: &Raw, wrong: &Wrong<'_>| {
+        let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let mut out = Readers::default();
             for (brain, group) in pairs(raw, wrong, "brains and groups")? {
-                let id = Names::Groups.id(&group).map_err(|why| wrong.because(why))?;
+                let id = AccountKind::Groups
+                    .id(&group)
+                    .map_err(|why| wrong.because(why))?;
                 if brain == "*" {
                     out.others = Some(id);
                     continue;
@@ -246,18 +248,18 @@ impl Layers {
         Ok(self.read(name, None, parse, show)?.unwrap_or_default())
     }
 
-    /// Says what is wrong with a value that was read.
-    pub(super) fn wrong(&self, name: &'static str) -> Wrong<'_> {
+    /// For errors about a setting that was read.
+    pub(super) fn wrong(&self, name: &'static str) -> InvalidSetting<'_> {
         let source = self.values.get(name).map(|(_, source)| source);
-        Wrong {
+        InvalidSetting {
             name,
             source: source.unwrap_or(&Source::Default),
         }
     }
 }
 
-/// Takes `work/users/ann` apart: the brain, whose names these are, and the name.
-fn granted(path: &str) -> Result<(&str, Names, &str), String> {
+/// Splits `work/users/ann` into the brain, the kind of account, and its name.
+fn granted(path: &str) -> Result<(&str, AccountKind, &str), String> {
     let parts: Vec<&str> = path.split('/').collect();
     let [brain, who, id] = parts[..] else {
         let form = "each brain has a table `users` or `groups` of names and roles";
@@ -265,13 +267,13 @@ fn granted(path: &str) -> Result<(&str, Names, &str), String> {
     };
     amem_store::folder::file_name(brain).map_err(|why| why.to_string())?;
     match who {
-        "users" => Ok((brain, Names::Users, id)),
-        "groups" => Ok((brain, Names::Groups, id)),
+        "users" => Ok((brain, AccountKind::Users, id)),
+        "groups" => Ok((brain, AccountKind::Groups, id)),
         _ => Err(format!("{who:?} of {brain} is neither users nor groups")),
     }
 }
 
-/// The same back, one line for all.
+/// Prints grants as `brain_grants` reads them.
 fn show_grants(grants: &BTreeMap<String, Grants>) -> String {
     let mut out = Vec::new();
     for (brain, grants) in grants {
@@ -283,11 +285,11 @@ fn show_grants(grants: &BTreeMap<String, Grants>) -> String {
     out.join(",")
 }
 
-/// What is told by a table in a file, and by `a=b,c=d` elsewhere.
-fn pairs(raw: &Raw, wrong: &Wrong<'_>, of: &str) -> Result<Vec<(String, String)>> {
+/// The pairs of a table in a file, or of `a=b,c=d` elsewhere.
+fn pairs(raw: &RawValue, wrong: &InvalidSetting<'_>, of: &str) -> Result<Vec<(String, String)>> {
     match raw {
-        Raw::Words(words) => Ok(words.clone().into_iter().collect()),
-        Raw::Text(text) => {
+        RawValue::Table(words) => Ok(words.clone().into_iter().collect()),
+        RawValue::Text(text) => {
             let text = text.to_string_lossy();
             let pair = |pair: &str| {
                 let (left, right) = pair.split_once('=').unwrap_or((pair, ""));
@@ -299,7 +301,7 @@ fn pairs(raw: &Raw, wrong: &Wrong<'_>, of: &str) -> Result<Vec<(String, String)>
     }
 }
 
-/// Reads the file that is named, which must be there, or the user's, which need not.
+/// Reads the file that is named, which must exist, or that of the user, which may be missing.
 #[expect(
     clippy::type_complexity,
     reason = "the path and the values, nothing else"
@@ -307,7 +309,7 @@ fn pairs(raw: &Raw, wrong: &Wrong<'_>, of: &str) -> Result<Vec<(String, String)>
 fn read_file(
     flags: &Flags,
     variable: Lookup<'_>,
-) -> Result<(Option<PathBuf>, BTreeMap<&'static str, (Raw, Source)>)> {
+) -> Result<(Option<PathBuf>, BTreeMap<&'static str, (RawValue, Source)>)> {
     let named = flags.config.clone();
     let named = named.or_else(|| variable("AMEMD_CONFIG").map(PathBuf::from));
     if let Some(path) = named {
@@ -319,7 +321,7 @@ fn read_file(
             }),
         };
     }
-    // A user's daemon has nothing to do with that of the machine, whose folder and group are its own.
+    // The file of the machine's daemon is not read: it names that daemon's folder and group.
     let user = config_folder(variable).map(|folder| folder.join("amemd/config.toml"));
     match user {
         Some(path) => Ok(match file::read(&path)? {
@@ -330,13 +332,13 @@ fn read_file(
     }
 }
 
-/// An absolute path that a variable gives.
+/// The absolute path in a variable.
 fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
     let path = variable(name).map(PathBuf::from);
     path.filter(|path| path.is_absolute())
 }
 
-/// Where a user's settings are.
+/// The folder of a user's configuration files.
 pub(super) fn config_folder(variable: Lookup<'_>) -> Option<PathBuf> {
     folder_of(variable, "XDG_CONFIG_HOME")
         .or_else(|| Some(folder_of(variable, "HOME")?.join(".config")))

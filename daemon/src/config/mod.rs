@@ -1,21 +1,27 @@
-//! What the daemon is told: flags before environment before file before defaults.
+//! The configuration: flags before environment before file before defaults.
 //!
-//! Promises: a key that nobody knows is an error, and so is a value that does not do; both name where they stand.
-//! Every value is known with its source. Not here: putting a new configuration into force (`control`).
+//! Promises: an unknown key or an invalid value is an error that names its source; every value is recorded with its
+//! source.
+//! Not here: putting a new configuration in force (`control`).
 
 mod flags;
 mod settings;
 
 mod bounds;
 mod file;
+mod grants;
 mod keys;
 mod layers;
+pub(crate) mod log_filter;
 mod names;
+mod role;
 mod source;
 
 pub use bounds::Limits;
 pub use flags::Flags;
+pub use grants::Grants;
 pub(crate) use keys::{READERS, TRACES};
+pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};
 pub use source::Source;
 

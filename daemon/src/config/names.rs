@@ -1,18 +1,18 @@
-//! Users and groups, by number or by the names that this machine has for them (`/etc/passwd`, `/etc/group`).
+//! Users and groups by number, or by their names in `/etc/passwd` and `/etc/group`.
 //!
-//! Not here: names that only a directory on the network knows; those have numbers, too.
+//! Not here: names in a network directory. Such accounts are configured by number.
 
 use std::fs;
 
-/// Whose names are meant.
+/// The kind of account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum AccountKind {
     Users,
     Groups,
 }
 
-impl Names {
-    /// The id that a text means: a number, or a name.
+impl AccountKind {
+    /// The id in a text: a number, or a name.
     pub(super) fn id(self, text: &str) -> Result<u32, String> {
         if let Ok(id) = text.parse() {
             return Ok(id);
@@ -44,10 +44,10 @@ mod tests {
         let table = "odd\nann:x:70:7::/:\nbob:x:bad:7::/:\n";
         let ids = ["ann", "bob", "an", "odd", "x", "7"].map(|name| find(table, name));
         assert_eq!(ids, [Some(70), None, None, None, None, None]);
-        // Root has its name and its number everywhere.
-        assert_eq!(Names::Users.id("root"), Ok(0));
-        assert_eq!(Names::Groups.id("4242"), Ok(4242));
-        let error = Names::Groups.id("no such group").unwrap_err();
+        // Every machine has root.
+        assert_eq!(AccountKind::Users.id("root"), Ok(0));
+        assert_eq!(AccountKind::Groups.id("4242"), Ok(4242));
+        let error = AccountKind::Groups.id("no such group").unwrap_err();
         assert!(error.contains("/etc/group"), "{error}");
     }
 }

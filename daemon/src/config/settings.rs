@@ -1,7 +1,7 @@
-//! What the daemon is told, with each value's type and bounds checked.
+//! The configuration with types: each value is parsed and checked.
 //!
-//! Promises: reading it changes nothing; a value that does not do is told with its key and its source; what is not
-//! safe by TCP is no configuration. Not here: opening what it names (`secrets`, `socket`, `server`).
+//! Promises: reading it changes nothing; an error names the key and the source of the value; a configuration that makes
+//! TCP unsafe is an error. Not here: opening what it names (`auth::secrets`, `os`, `process`).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,30 +14,33 @@ use amem_store::Readers;
 
 use super::bounds::Limits;
 use super::flags::Flags;
+use super::grants::Grants;
 use super::keys::{BRAINS, READERS, TRACES};
 use super::layers::{Layers, config_folder};
-use super::names::Names;
+use super::log_filter;
+use super::names::AccountKind;
+use super::role::Role;
 use super::source::Source;
-use crate::access::{Grants, Role};
 use crate::error::{Error, Result};
+use crate::os::users::is_in_group;
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
-/// A setting as it is in force.
+/// A setting and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// Its name.
     pub key: &'static str,
     /// Its value, if there is any.
     pub value: Option<String>,
-    /// Who says so.
+    /// Where the value comes from.
     pub source: Source,
     /// True if a reload applies it.
     pub live: bool,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// Lines for people.
@@ -67,58 +70,58 @@ impl std::fmt::Display for LogFormat {
     }
 }
 
-/// How callers come in by TCP.
+/// gRPC by TCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tcp {
     /// The address.
     pub listen: SocketAddr,
-    /// What callers may do who show a certificate and no token.
+    /// The role of callers that present a certificate and need no token.
     pub role: Role,
-    /// The file of the tokens of which they must show one, if they must.
+    /// The file of tokens; `None` if no token is required.
     pub tokens_file: Option<PathBuf>,
-    /// What makes the connection private.
+    /// TLS, if it is on.
     pub tls: Option<Tls>,
 }
 
 /// Files of TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// Our certificates.
+    /// The certificates of the daemon.
     pub certificate: PathBuf,
-    /// The key of the first.
+    /// The key of the first certificate.
     pub key: PathBuf,
-    /// Whose certificates callers must show, if they must.
+    /// The CA of client certificates, if callers must present one.
     pub client_ca: Option<PathBuf>,
 }
 
-/// What the daemon is told; paths are absolute.
+/// The configuration; paths are absolute.
 #[derive(Clone)]
 pub struct Config {
     /// The folder of the brains.
     pub folder: PathBuf,
-    /// True if nobody named the folder: it is made if it is missing.
+    /// True if no setting names the folder: then it is created if it is missing.
     pub default_folder: bool,
-    /// True if the folder may be on another machine.
+    /// True if the folder may be on a network file system.
     pub allow_network_folder: bool,
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The group that may connect to it, beside our own user.
+    /// The group that may connect to it beside the daemon's user.
     pub socket_group: Option<u32>,
-    /// Who else may do what through it.
+    /// The roles of other users by it, for all brains.
     pub grants: Grants,
-    /// The same for some brains only, by name.
+    /// The same for single brains, by name.
     pub brain_grants: BTreeMap<String, Grants>,
-    /// Groups that may read files of brains directly.
+    /// Groups that read files of brains directly.
     pub readers: Readers,
     /// TCP, if it is on.
     pub tcp: Option<Tcp>,
-    /// Where metrics are told by HTTP, if they are.
+    /// The address of metrics by HTTP, if they are on.
     pub metrics: Option<SocketAddr>,
-    /// The collector that is told of calls, if one is.
+    /// The collector of traces, if they are on.
     pub traces: Option<SocketAddr>,
-    /// What is logged.
+    /// The filter of the log.
     pub log_filter: String,
-    /// How it is logged.
+    /// The format of the log.
     pub log_format: LogFormat,
     /// Limits.
     pub limits: Limits,
@@ -137,13 +140,13 @@ impl std::fmt::Debug for Config {
 }
 
 impl Config {
-    /// Gathers the settings.
+    /// Reads all layers.
     pub fn load(flags: Flags, environment: Environment) -> Result<Self> {
         let variable = |name: &str| environment(name);
         let mut layers = Layers::gather(&flags, &variable)?;
         let folder = layers
             .path("folder", place::folder(variable))?
-            .ok_or(Error::NotSaid {
+            .ok_or(Error::Missing {
                 what: "folder for the brains",
                 remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
             })?;
@@ -154,11 +157,11 @@ impl Config {
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
             .path("socket", place::socket(variable))?
-            .ok_or(Error::NotSaid {
+            .ok_or(Error::Missing {
                 what: "socket to listen on",
                 remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",
             })?;
-        let socket_group = layers.id("access.socket_group", Names::Groups)?;
+        let socket_group = layers.id("access.socket_group", AccountKind::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
         let brain_grants = brain_grants(&mut layers, socket_group)?;
         let readers = layers.readers(READERS)?;
@@ -168,7 +171,7 @@ impl Config {
         let traces = traces(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
-        crate::log::check(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
+        log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
         let log_format = layers.value("log.format", Some(LogFormat::Text))?;
         let limits = Limits::read(&mut layers)?;
         Ok(Self {
@@ -193,12 +196,27 @@ impl Config {
         })
     }
 
-    /// Gathers them again, from where they came.
+    /// Reads the same layers again.
     pub fn again(&self) -> Result<Self> {
         Self::load(self.flags.clone(), self.environment.clone())
     }
 
-    /// An error about one of the settings.
+    /// Refuses groups of readers that the daemon is not in: only a member can give files to a group.
+    pub(crate) fn check_readers(&self) -> Result<()> {
+        let mut groups = self.readers.brains.values().chain(&self.readers.others);
+        match groups.find(|group| !is_in_group(**group)) {
+            None => Ok(()),
+            Some(group) => Err(self.wrong(
+                READERS,
+                format_args!(
+                    "amemd is not in group {group} and can't give files to it: add it to the group \
+                     (SupplementaryGroups= in its unit), and start it again"
+                ),
+            )),
+        }
+    }
+
+    /// An error about a setting.
     pub(crate) fn wrong(&self, key: &'static str, why: impl std::fmt::Display) -> Error {
         let setting = self.settings.iter().find(|setting| setting.key == key);
         Error::Setting {
@@ -210,35 +228,35 @@ impl Config {
 }
 
 fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
-    let users = layers.words("access.users", Names::Users)?;
-    let groups = layers.words("access.groups", Names::Groups)?;
+    let users = layers.words("access.users", AccountKind::Users)?;
+    let groups = layers.words("access.groups", AccountKind::Groups)?;
     for (name, named) in [
         ("access.users", !users.is_empty()),
         ("access.groups", !groups.is_empty()),
     ] {
         if named && socket_group.is_none() {
-            return Err(layers.wrong(name).because(ALONE));
+            return Err(layers.wrong(name).because(NO_SOCKET_GROUP));
         }
     }
     Ok(Grants { users, groups })
 }
 
-/// What is missing where others than our own user are named.
-const ALONE: &str = "only our own user can connect to the socket: set access.socket_group to the group that others are in, \
-                     too";
+/// The error where other users are named but cannot connect.
+const NO_SOCKET_GROUP: &str = "only our own user can connect to the socket: set access.socket_group to the group that \
+     others are in, too";
 
 fn brain_grants(
     layers: &mut Layers,
     socket_group: Option<u32>,
 ) -> Result<BTreeMap<String, Grants>> {
     let grants = layers.brain_grants(BRAINS)?;
-    match grants.is_empty() || socket_group.is_some() {
-        true => Ok(grants),
-        false => Err(layers.wrong(BRAINS).because(ALONE)),
+    if grants.is_empty() || socket_group.is_some() {
+        return Ok(grants);
     }
+    Err(layers.wrong(BRAINS).because(NO_SOCKET_GROUP))
 }
 
-/// TCP is safe, or it is off.
+/// TCP is safe, or an error.
 fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tcp>> {
     let listen: Option<SocketAddr> = layers.value("tcp.listen", None)?;
     let role = layers.value("tcp.role", Some(Role::Write))?;
@@ -277,12 +295,12 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
              tcp.tls_key (and tcp.tls_client_ca, or a token is asked for), or listen on 127.0.0.1"
         )));
     }
-    // A certificate of the right authority says who calls; everybody else shows a token.
+    // A client certificate identifies the caller; without one a token does.
     let tokens_file = match (tokens_file, &client_ca) {
         (Some(file), _) => Some(file),
         (None, Some(_)) => None,
         (None, None) => {
-            let file = default_tokens.ok_or(Error::NotSaid {
+            let file = default_tokens.ok_or(Error::Missing {
                 what: "file for the tokens of TCP",
                 remedy: "set tcp.tokens_file, or XDG_CONFIG_HOME or HOME",
             })?;
@@ -300,7 +318,7 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
     }))
 }
 
-/// Metrics are told to this machine only, unless it is said twice: nobody is asked who they are.
+/// Metrics identify nobody: they are for this machine only, unless a second setting allows others.
 fn metrics(layers: &mut Layers) -> Result<Option<SocketAddr>> {
     let listen: Option<SocketAddr> = layers.value("metrics.listen", None)?;
     let allow_remote = layers.value("metrics.allow_remote", Some(false))?;
@@ -315,7 +333,7 @@ fn metrics(layers: &mut Layers) -> Result<Option<SocketAddr>> {
     }
 }
 
-/// A collector is on this machine: calls are told to it without TLS, with who made them.
+/// The collector must be on this machine: spans name callers, and are sent without TLS.
 fn traces(layers: &mut Layers) -> Result<Option<SocketAddr>> {
     let collector: Option<SocketAddr> = layers.value(TRACES, None)?;
     match collector {

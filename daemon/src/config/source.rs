@@ -1,11 +1,11 @@
-//! Where a setting's value comes from, and the value as it stands there.
+//! The source of a setting's value, and the value as the source gives it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A flag of the command line.
@@ -19,7 +19,7 @@ pub enum Source {
         /// The line, from 1.
         line: usize,
     },
-    /// Nobody says anything else.
+    /// No layer has a value.
     Default,
 }
 
@@ -34,15 +34,15 @@ impl fmt::Display for Source {
     }
 }
 
-/// A value as it stands at its source.
+/// A value as its source gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Raw {
-    /// Text: all that flags and variables have.
+pub(super) enum RawValue {
+    /// Text: the only kind in flags and variables.
     Text(OsString),
-    /// A number.
-    Whole(i64),
-    /// Yes or no.
-    Switch(bool),
-    /// Names with a word each.
-    Words(BTreeMap<String, String>),
+    /// An integer.
+    Integer(i64),
+    /// A boolean.
+    Boolean(bool),
+    /// A table of texts.
+    Table(BTreeMap<String, String>),
 }

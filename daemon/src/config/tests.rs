@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::keys::keys;
 use super::*;
-use crate::access::Role;
+use crate::auth::Role;
 use crate::error::Result;
 
 fn load(flags: Flags, variables: &[(&str, &str)]) -> Result<Config> {

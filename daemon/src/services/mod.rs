@@ -24,10 +24,11 @@ use crate::brains::Brains;
 use crate::call_pool::CallPool;
 use crate::config::READERS;
 use crate::control::{Control, Reloaded};
-use crate::latency::Latencies;
+use crate::ingress::latency::Latencies;
+use crate::ingress::quota::Quota;
 use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
 use crate::refusal::{Refusal, Result};
-use crate::shares::Shares;
+
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 
 /// What all calls have in common.
@@ -44,9 +45,9 @@ pub(crate) struct Daemon {
     /// What is done by itself.
     pub(crate) schedules: Schedules,
     /// Turns of exports.
-    exports: Shares,
+    exports: Quota,
     /// Turns of streams of batches.
-    streams: Shares,
+    streams: Quota,
     /// Turns of subscriptions that go through commits.
     follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
@@ -73,8 +74,8 @@ impl Daemon {
             control,
             reads: CallPool(BlockingPool::new(&threads, reads)),
             scans: CallPool(scans),
-            exports: Shares::default(),
-            streams: Shares::default(),
+            exports: Quota::default(),
+            streams: Quota::default(),
             follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
             stop,
             latencies,

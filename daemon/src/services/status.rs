@@ -7,7 +7,7 @@ use amem_proto::{Duration, Timestamp, v1};
 
 use crate::convert::{moment, timestamp};
 use crate::figures::Process;
-use crate::latency::Rpc;
+use crate::ingress::latency::Rpc;
 use crate::refusal::{Refusal, Result};
 use amem_engine::NamedProblem;
 use amem_engine::ScheduledJob;

@@ -7,11 +7,11 @@ use tonic::Code;
 
 use super::{page_size, status};
 use crate::access::Role;
+use crate::auth::Token;
 use crate::brains::{blocking, to_its_end};
 use crate::control::{Control, Live, tokens};
 use crate::convert::Says;
 use crate::refusal::{Refusal, Result};
-use crate::tokens::Token;
 
 /// Makes one.
 pub(super) async fn create(

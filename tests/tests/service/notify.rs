@@ -1,7 +1,7 @@
-//! What the service manager hears, and when. That it hears of the end, `door::start` tests.
+//! What the service manager hears, and when. That it hears of the end, the tests in `door` check.
 //!
 //! A daemon whose threads all hang can't be made from outside; that it falls silent is tested beside the code
-//! (`amemd::notify`). Here it stands still as a whole.
+//! (`amemd::os::notify`). Here it stands still as a whole.
 
 use std::os::unix::net::UnixDatagram;
 use std::time::{Duration, Instant};

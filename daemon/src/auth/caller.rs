@@ -1,0 +1,113 @@
+//! The caller of a request, and its rights for a brain.
+
+use amem_store::{Error as Store, folder};
+use tonic::Code;
+
+use super::{Rights, Role};
+use crate::refusal::{Refusal, Result};
+
+/// The caller of a request, which carries it among its extensions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// As commits record it: `uid:1000`, `token:laptop`, `certificate:4f2a…`.
+    pub(crate) principal: String,
+    pub(crate) rights: Rights,
+    /// The user and the group at the other end of the Unix socket.
+    pub(crate) user: Option<(u32, u32)>,
+    /// The role that the call needs for each brain that it names: the highest, until admission sets it.
+    pub(crate) needs: Role,
+}
+
+impl Caller {
+    /// A caller whose call is not known yet.
+    pub(crate) fn new(principal: String, rights: Rights) -> Self {
+        Self {
+            principal,
+            rights,
+            user: None,
+            needs: Role::Admin,
+        }
+    }
+
+    /// True if it may learn whether a brain of this name exists.
+    pub(crate) fn sees(&self, brain: &str) -> bool {
+        self.rights.of(brain).is_some()
+    }
+
+    /// True if it administers every brain.
+    pub(crate) fn administers(&self) -> bool {
+        self.rights.of_all() >= Some(Role::Admin)
+    }
+
+    /// True if it sees every brain.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.rights.of_all().is_some()
+    }
+
+    /// Refuses a brain for which it has not this role. A brain that it must not see is refused in the words, and in the
+    /// time, of one that does not exist: nothing is looked up.
+    pub(crate) fn check(&self, brain: &str, role: Role) -> Result<()> {
+        match self.rights.of(brain) {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has} for {brain:?}"), role)),
+            None => {
+                folder::file_name(brain)?;
+                Err(Store::NotFound { name: brain.into() }.into())
+            }
+        }
+    }
+
+    /// Refuses a call over all brains, or over new ones.
+    pub(crate) fn check_all(&self, role: Role) -> Result<()> {
+        match self.rights.of_all() {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has}"), role)),
+            None => Err(self.denied("has no role for all brains", role)),
+        }
+    }
+
+    /// Refuses a call that it may make for no brain.
+    pub(crate) fn check_any(&self, role: Role) -> Result<()> {
+        match self.rights.most() {
+            Some(has) if has >= role => Ok(()),
+            Some(has) => Err(self.denied(&format!("has the role {has}"), role)),
+            None => Err(self.denied("has no role", role)),
+        }
+    }
+
+    fn denied(&self, has: &str, role: Role) -> Refusal {
+        let message = format!(
+            "{} {has}, and the call needs the role {role}: see [access], or the role of the token",
+            self.principal
+        );
+        Refusal::new(Code::PermissionDenied, "ROLE", message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brain_that_is_not_for_a_caller_is_refused_as_one_that_is_not_there() {
+        let mut rights = Rights::default();
+        rights.add(Some("mine"), Role::Write);
+        let caller = Caller::new("token:x".into(), rights);
+        caller.check("mine", Role::Write).unwrap();
+        let refusal = caller.check("mine", Role::Admin).unwrap_err();
+        assert_eq!(
+            (refusal.code, &*refusal.reason),
+            (Code::PermissionDenied, "ROLE")
+        );
+        let refusal = caller.check("yours", Role::Read).unwrap_err();
+        let absent = Refusal::from(Store::NotFound {
+            name: "yours".into(),
+        });
+        assert_eq!(refusal, absent);
+        let refusal = caller.check("no/name", Role::Read).unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidArgument);
+        assert!(caller.sees("mine") && !caller.sees("yours") && !caller.sees_all());
+        assert!(caller.check_all(Role::Read).is_err());
+        assert!(caller.check_any(Role::Write).is_ok() && caller.check_any(Role::Admin).is_err());
+    }
+}

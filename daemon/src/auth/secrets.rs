@@ -1,0 +1,186 @@
+//! The secrets of TCP: tokens, and the keys of TLS.
+//!
+//! Promises: a file that others can write, or a secret that others can read, is refused; no secret is ever logged or
+//! printed. Not here: what a token is (`tokens`).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+use super::digest::Digest;
+use super::tokens::Tokens;
+use crate::config::{Config, Tls};
+use crate::error::{Error, Result};
+use crate::limits::PEM_BYTES_MAX;
+use crate::os::trust::{self, OthersMay};
+
+/// The CA of client certificates: the bytes of its file.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ClientCa(Arc<Vec<u8>>);
+
+impl std::fmt::Debug for ClientCa {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "ClientCa of {} bytes", self.0.len())
+    }
+}
+
+/// The TLS configuration in force.
+#[derive(Clone)]
+pub(crate) struct Keys {
+    pub(crate) server: Arc<ServerConfig>,
+    /// The CA of client certificates, if clients must present one.
+    pub(crate) client_ca: Option<ClientCa>,
+    /// The files it was made from, to detect a change.
+    pem: Vec<Vec<u8>>,
+}
+
+/// What callers by TCP must present, and what the daemon presents to them.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets {
+    /// `None` if no token is required.
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) keys: Option<Keys>,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (tokens, tls) = (self.tokens.is_some(), self.keys.is_some());
+        write!(out, "Secrets {{ tokens: {tokens}, tls: {tls} }}")
+    }
+}
+
+impl Secrets {
+    /// Reads the files that the configuration names.
+    pub(crate) fn load(config: &Config) -> Result<Self> {
+        let Some(tcp) = &config.tcp else {
+            return Ok(Self::default());
+        };
+        let keys = tcp.tls.as_ref().map(|tls| keys(config, tls)).transpose()?;
+        let tokens = tcp.tokens_file.as_deref().map(Tokens::load).transpose()?;
+        Ok(Self { tokens, keys })
+    }
+
+    /// The warning where no caller can connect by TCP, as there is no token yet.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
+        nobody.then_some(
+            "TCP is on, and nobody can come in by it: there is no token yet; `amemctl token create NAME` makes one",
+        )
+    }
+
+    /// The settings whose files have changed.
+    pub(crate) fn changes(&self, before: &Self) -> Vec<&'static str> {
+        let mut out = Vec::new();
+        if self.tokens != before.tokens {
+            out.push("tcp.tokens_file");
+        }
+        let pem = |secrets: &Self| secrets.keys.as_ref().map(|keys| keys.pem.clone());
+        if pem(self) != pem(before) {
+            out.push("tcp.tls_certificate");
+        }
+        out
+    }
+}
+
+fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
+    let provider = Arc::new(ring::default_provider());
+    let mut pem = Vec::new();
+    let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
+    let bytes = read_pem(
+        config,
+        "tcp.tls_key",
+        &tls.key,
+        OthersMay::GroupReads,
+        &mut pem,
+    )?;
+    let shown = tls.key.display();
+    let wrong = |why: String| config.wrong("tcp.tls_key", why);
+    let key = PrivateKeyDer::from_pem_slice(&bytes)
+        .map_err(|e| wrong(format!("{shown} has no key in PEM: {e}")))?;
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|e| wrong(e.to_string()))?;
+    let builder = match &tls.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(path) => {
+            let wrong = |why: String| config.wrong("tcp.tls_client_ca", why);
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates(config, "tcp.tls_client_ca", path, &mut pem)? {
+                roots
+                    .add(certificate)
+                    .map_err(|e| wrong(format!("{}: {e}", path.display())))?;
+            }
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+            let verifier = verifier.build().map_err(|e| wrong(e.to_string()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    // The last file that was read is that of the CA.
+    let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
+    let mut server = builder
+        .with_single_cert(chain, key)
+        .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
+    server.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(Keys {
+        server: Arc::new(server),
+        client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
+        pem,
+    })
+}
+
+fn certificates(
+    config: &Config,
+    key: &'static str,
+    path: &Path,
+    pem: &mut Vec<Vec<u8>>,
+) -> Result<Vec<CertificateDer<'static>>> {
+    let bytes = read_pem(config, key, path, OthersMay::Read, pem)?;
+    let wrong = |why: String| config.wrong(key, format!("{} {why}", path.display()));
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
+    if found.is_empty() {
+        return Err(wrong("has no certificate in PEM".into()));
+    }
+    Ok(found)
+}
+
+fn read_pem(
+    config: &Config,
+    key: &'static str,
+    path: &Path,
+    others: OthersMay,
+    pem: &mut Vec<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let failed = |e| Error::io("read", path, e);
+    let file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    trust::check(&meta, others)
+        .map_err(|why| config.wrong(key, format!("{}: {why}", path.display())))?;
+    let mut bytes = Vec::new();
+    file.take(PEM_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    // Part of a list of CAs must not pass for the list.
+    if bytes.len() as u64 > PEM_BYTES_MAX {
+        let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
+        return Err(config.wrong(key, why));
+    }
+    pem.push(bytes.clone());
+    Ok(bytes)
+}
+
+/// The principal of a client certificate: the first half of its SHA-256.
+pub(crate) fn certificate_name(certificate: &[u8]) -> Option<String> {
+    Some(format!("certificate:{}", Digest::of(certificate)?.half()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! The file of the tokens: TOML, read and written as a whole.
+//!
+//! Promises: a file that others can read is refused; an error names the line and shows nothing of its text; after a
+//! crash the file is the old one or the new one.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use amem_store::disk::Disk;
+use amem_store::disk::os::OsDisk;
+use amem_store::whole;
+use serde::Deserialize;
+
+use super::token::{Token, check_name, in_order};
+use crate::auth::digest::Digest;
+use crate::error::{Error, Result};
+use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
+use crate::os::folder::make_private;
+use crate::os::trust::{self, OthersMay};
+
+/// The prefix of a hash.
+const SHA256: &str = "sha256:";
+
+const HEAD: &str = "# The tokens of callers by TCP, as amemd keeps them: by their hashes. `amemctl token create`, `list` and \
+`revoke`\n# change it while amemd runs; after a change by hand, `amemctl reload`.\n";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokensFile {
+    #[serde(default)]
+    token: Vec<TokenEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenEntry {
+    name: String,
+    role: String,
+    #[serde(default)]
+    brains: Vec<String>,
+    created: u64,
+    hash: String,
+}
+
+/// Reads the tokens; none if there is no file yet.
+pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
+    let failed = |e| Error::io("read the tokens in", path, e);
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(failed(e)),
+    };
+    check_private(path, &file.metadata().map_err(failed)?)?;
+    let mut bytes = Vec::new();
+    file.take(TOKENS_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > TOKENS_BYTES_MAX {
+        return Err(wrong(
+            path,
+            format!("it has more than {TOKENS_BYTES_MAX} bytes"),
+        ));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong(path, "it is not UTF-8".into()))?;
+    let written: TokensFile = toml::from_str(&text).map_err(|e| {
+        // The text may be a secret that was put into the wrong file: it is not shown.
+        let before = e.span().and_then(|span| text.get(..span.start));
+        let line = 1 + before.unwrap_or("").matches('\n').count();
+        let what = "it is a list of [[token]], each with name, role, perhaps brains, created (seconds since 1970) and hash";
+        wrong(path, format!("line {line} is wrong: {what}"))
+    })?;
+    tokens(written).map_err(|why| wrong(path, why))
+}
+
+fn wrong(path: &Path, why: String) -> Error {
+    Error::File {
+        origin: format!("tcp.tokens_file {}", path.display()),
+        why,
+    }
+}
+
+/// Who can write hashes can add callers; who can read them can do little, but need not.
+fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
+    if !meta.is_file() {
+        return Err(wrong(path, "it is not a file".into()));
+    }
+    trust::check(meta, OthersMay::Nothing).map_err(|why| wrong(path, why))
+}
+
+fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
+    if written.token.len() > TOKENS_MAX {
+        let count = written.token.len();
+        return Err(format!(
+            "it has {count} tokens, at most {TOKENS_MAX} may be"
+        ));
+    }
+    let mut out: Vec<Token> = Vec::new();
+    for (at, entry) in written.token.into_iter().enumerate() {
+        let token = token(entry).map_err(|why| format!("token {}: {why}", at + 1))?;
+        for other in &out {
+            let name = &token.name;
+            if other.name == *name {
+                return Err(format!(
+                    "there are two tokens {name:?}: take one of them away"
+                ));
+            }
+            if other.digest == token.digest {
+                let other = &other.name;
+                return Err(format!(
+                    "{name:?} and {other:?} are one token: take one of them away"
+                ));
+            }
+        }
+        out.push(token);
+    }
+    Ok(out)
+}
+
+fn token(entry: TokenEntry) -> Result<Token, String> {
+    // An invalid name may be a secret: it is not shown.
+    check_name(&entry.name).map_err(|_| "its name is none".to_owned())?;
+    let role = entry.role.parse();
+    let digest = entry.hash.strip_prefix(SHA256).and_then(Digest::parse);
+    Ok(Token {
+        brains: in_order(entry.brains).map_err(|_| {
+            let name = &entry.name;
+            format!("{name:?}: its brains are not names of brains, or too many")
+        })?,
+        role: role.map_err(|why| format!("{:?}: {why}", entry.name))?,
+        digest: digest.ok_or_else(|| {
+            let name = &entry.name;
+            format!("{name:?}: its hash is not {SHA256:?} and 64 hexadecimal digits")
+        })?,
+        created_secs: entry.created,
+        name: entry.name,
+    })
+}
+
+/// Replaces the file.
+pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    make_private(folder)?;
+    let mut text = HEAD.to_owned();
+    for token in tokens {
+        let (name, role, created) = (&token.name, token.role, token.created_secs);
+        let hash = token.digest.hex();
+        // Writing to a string does not fail, and no value needs escapes.
+        _ = write!(text, "\n[[token]]\nname = \"{name}\"\nrole = \"{role}\"\n");
+        if !token.brains.is_empty() {
+            _ = writeln!(text, "brains = [\"{}\"]", token.brains.join("\", \""));
+        }
+        _ = write!(text, "created = {created}\nhash = \"{SHA256}{hash}\"\n");
+    }
+    let name = path.file_name().and_then(OsStr::to_str);
+    let name = name.ok_or_else(|| wrong(path, "its name is not UTF-8".into()))?;
+    let disk = OsDisk::new(folder).map_err(|e| Error::io("write the tokens into", path, e))?;
+    let disk: Arc<dyn Disk> = Arc::new(disk);
+    // A random name, as another daemon may write the same file. Its mode is 0600.
+    let tmp = format!(".tokens-{:032x}", u128::from_le_bytes(disk.random()));
+    let put = whole::put(&disk, "", &tmp, name, text.as_bytes());
+    put.map_err(|e| wrong(path, format!("it can't be written: {e}")))
+}

@@ -1,0 +1,250 @@
+//! Answers until they are read: a call holds its slot until its answer has been sent, and an answer that is not read is
+//! given up.
+//!
+//! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread
+//! answer waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` looks at answers
+//! from outside, since the server polls a body only when there is room to send.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body::Frame;
+use tokio::time::{Instant, Sleep, interval, sleep_until};
+use tonic::body::Body;
+use tonic::codegen::{Body as HttpBody, Bytes};
+use tonic::{Code, Status};
+use tracing::Span;
+
+use super::unsent::UnsentBytes;
+use crate::ingress::deadline::Deadline;
+use crate::ingress::load::CallSlot;
+use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
+use crate::refusal::{Refusal, trailers};
+
+/// How often `watch` looks at the answers.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The answers that are not sent yet.
+#[derive(Debug, Default)]
+pub(super) struct PendingAnswers {
+    next: AtomicU64,
+    pending: Mutex<HashMap<u64, Arc<Mutex<PendingAnswer>>>>,
+}
+
+/// The unsent rest of an answer.
+#[derive(Debug)]
+struct PendingAnswer {
+    inner: Body,
+    /// The rest of the last frame of `inner`: it goes in parts.
+    rest: Bytes,
+    /// When the server was given a part that it has not sent yet; `None` once it asks for more.
+    given: Option<Instant>,
+    deadline: Option<Deadline>,
+    /// Held until the answer ends.
+    slot: Option<CallSlot>,
+    /// Of the call.
+    span: Span,
+    end: AnswerState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerState {
+    /// More is to come.
+    Open,
+    /// Given up after this time; the client does not know yet.
+    Unread(Duration),
+    /// The client has the end.
+    Ended,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PendingAnswer {
+    /// Ends the answer; returns what it held, to be dropped without the lock.
+    fn close(&mut self, end: AnswerState) -> (Body, Option<CallSlot>) {
+        self.end = end;
+        self.rest = Bytes::new();
+        (std::mem::take(&mut self.inner), self.slot.take())
+    }
+
+    fn part(&mut self, unsent: &Arc<UnsentBytes>) -> Frame<Bytes> {
+        self.given = Some(Instant::now());
+        let bytes = self.rest.len().min(ANSWER_PART_BYTES);
+        Frame::data(unsent.give(self.rest.split_to(bytes)))
+    }
+}
+
+impl PendingAnswers {
+    /// The body to send: it holds `slot` until it ends.
+    pub(super) fn send(
+        self: &Arc<Self>,
+        inner: Body,
+        slot: CallSlot,
+        deadline: Option<Deadline>,
+        unsent: Arc<UnsentBytes>,
+    ) -> Body {
+        // An answer of headers only is sent at once.
+        if inner.is_end_stream() {
+            return inner;
+        }
+        let answer = Arc::new(Mutex::new(PendingAnswer {
+            inner,
+            rest: Bytes::new(),
+            given: None,
+            deadline,
+            slot: Some(slot),
+            span: Span::current(),
+            end: AnswerState::Open,
+        }));
+        let key = self.next.fetch_add(1, Ordering::Relaxed);
+        lock(&self.pending).insert(key, answer.clone());
+        Body::new(AnswerBody {
+            answers: self.clone(),
+            key,
+            answer,
+            late: None,
+            unsent,
+        })
+    }
+
+    /// Gives up answers that are not read, for as long as it is polled.
+    pub(super) async fn watch(&self) {
+        let mut look = interval(LOOK_EVERY);
+        loop {
+            self.look(look.tick().await);
+        }
+    }
+
+    fn look(&self, now: Instant) {
+        let pending: Vec<_> = lock(&self.pending).values().cloned().collect();
+        let mut bytes = 0;
+        let mut unread = Vec::new();
+        for answer in pending {
+            let here = lock(&answer);
+            bytes += here.rest.len();
+            if let (Some(given), AnswerState::Open) = (here.given, here.end) {
+                drop(here);
+                unread.push((given, answer));
+            }
+        }
+        unread.sort_by_key(|(given, _)| *given);
+        for (_, answer) in unread {
+            let patience = if bytes > UNREAD_BYTES {
+                UNREAD_AFTER_WHEN_MANY
+            } else {
+                UNREAD_AFTER
+            };
+            let mut answer = lock(&answer);
+            // The client may have read it meanwhile.
+            let is_unread = answer.given.is_some_and(|given| now >= given + patience);
+            if is_unread && answer.end == AnswerState::Open {
+                bytes = bytes.saturating_sub(answer.rest.len());
+                let held = answer.close(AnswerState::Unread(patience));
+                let span = answer.span.clone();
+                drop(answer);
+                drop(held);
+                span.in_scope(|| tracing::debug!("gave up an answer that is not read"));
+            }
+        }
+    }
+}
+
+/// The body of a pending answer.
+struct AnswerBody {
+    answers: Arc<PendingAnswers>,
+    key: u64,
+    answer: Arc<Mutex<PendingAnswer>>,
+    /// Wakes the server at the deadline.
+    late: Option<Pin<Box<Sleep>>>,
+    unsent: Arc<UnsentBytes>,
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        lock(&self.answers.pending).remove(&self.key);
+    }
+}
+
+fn unread(after: Duration) -> Refusal {
+    let seconds = after.as_secs();
+    let message = format!("the answer was not read for {seconds} s: call again, and read on");
+    Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let this = &mut *self;
+        let has_room = this.unsent.poll_room(cx).is_ready();
+        let mut answer = lock(&this.answer);
+        match answer.end {
+            AnswerState::Open => {}
+            AnswerState::Ended => return Poll::Ready(None),
+            AnswerState::Unread(after) => {
+                answer.end = AnswerState::Ended;
+                return Poll::Ready(Some(Err(unread(after).into())));
+            }
+        }
+        if let Some(deadline) = answer.deadline.filter(|deadline| deadline.is_over()) {
+            drop(answer.close(AnswerState::Ended));
+            return Poll::Ready(Some(trailers(deadline.exceeded().into())));
+        }
+        if !has_room {
+            // The connection has too much unsent, of this answer or of others.
+            answer.given.get_or_insert_with(Instant::now);
+            return Poll::Pending;
+        }
+        answer.given = None;
+        if !answer.rest.is_empty() {
+            return Poll::Ready(Some(Ok(answer.part(&this.unsent))));
+        }
+        match Pin::new(&mut answer.inner).poll_frame(cx) {
+            Poll::Pending => {
+                let Some(deadline) = answer.deadline else {
+                    return Poll::Pending;
+                };
+                let late = this
+                    .late
+                    .get_or_insert_with(|| Box::pin(sleep_until(deadline.at)));
+                if late.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                drop(answer.close(AnswerState::Ended));
+                Poll::Ready(Some(trailers(deadline.exceeded().into())))
+            }
+            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => {
+                    answer.rest = data;
+                    Poll::Ready(Some(Ok(answer.part(&this.unsent))))
+                }
+                Err(trailers) => {
+                    drop(answer.close(AnswerState::Ended));
+                    Poll::Ready(Some(Ok(trailers)))
+                }
+            },
+            Poll::Ready(last) => {
+                drop(answer.close(AnswerState::Ended));
+                Poll::Ready(last)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        lock(&self.answer).end == AnswerState::Ended
+    }
+}
+
+#[cfg(test)]
+mod tests;

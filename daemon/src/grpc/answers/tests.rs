@@ -1,0 +1,192 @@
+//! PendingAnswers that are read, that are not, and that take too long.
+
+use super::*;
+use crate::config::Limits;
+use crate::ingress::admission::Requirement;
+use crate::ingress::load::Load;
+use crate::limits::CONNECTION_UNSENT_BYTES;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+
+use tonic::codegen::http::HeaderMap;
+
+/// A body of these parts; after them it waits for ever.
+struct Parts(VecDeque<Bytes>);
+
+impl HttpBody for Parts {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        match self.0.pop_front() {
+            Some(part) if part.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::trailers(HeaderMap::new()))))
+            }
+            Some(part) => Poll::Ready(Some(Ok(Frame::data(part)))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+struct Sent {
+    load: Arc<Load>,
+    answers: Arc<PendingAnswers>,
+    body: Body,
+}
+
+impl Sent {
+    fn new(sizes: &[usize], deadline: Option<Deadline>) -> Self {
+        Self::of(Arc::default(), Arc::default(), sizes, deadline)
+    }
+
+    /// One beside others.
+    fn beside(&self, sizes: &[usize]) -> Self {
+        Self::of(self.load.clone(), self.answers.clone(), sizes, None)
+    }
+
+    fn of(
+        load: Arc<Load>,
+        answers: Arc<PendingAnswers>,
+        sizes: &[usize],
+        deadline: Option<Deadline>,
+    ) -> Self {
+        let slot = load
+            .acquire_as_admin(&HeaderMap::new(), &Limits::default())
+            .unwrap();
+        let parts = sizes.iter().map(|bytes| Bytes::from(vec![7; *bytes]));
+        let body = answers.send(
+            Body::new(Parts(parts.collect())),
+            slot,
+            deadline,
+            Arc::default(),
+        );
+        Self {
+            load,
+            answers,
+            body,
+        }
+    }
+
+    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Status>> {
+        poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await
+    }
+
+    async fn data(&mut self) -> usize {
+        self.next()
+            .await
+            .unwrap()
+            .unwrap()
+            .into_data()
+            .unwrap()
+            .len()
+    }
+
+    fn under_way(&self) -> u64 {
+        self.load.calls_held()
+    }
+}
+
+fn deadline(millis: u64) -> Deadline {
+    let needs = crate::access::needs("/amem.v1.MemoryService/Subscribe").unwrap();
+    let asked = Some(Duration::from_millis(millis));
+    Deadline::new(asked, &Requirement::of(needs), &Limits::default()).unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_under_way_until_the_last_of_its_answer_was_taken() {
+    let mut sent = Sent::new(&[ANSWER_PART_BYTES + 9, 3, 0], None);
+    assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    assert_eq!(sent.data().await, 9);
+    assert_eq!(sent.data().await, 3);
+    assert_eq!(sent.under_way(), 1);
+    assert!(sent.next().await.unwrap().unwrap().is_trailers());
+    assert_eq!(sent.under_way(), 0);
+    assert!(sent.next().await.is_none());
+
+    let sent = Sent::new(&[3], None);
+    assert_eq!(sent.under_way(), 1);
+    drop(sent.body);
+    assert_eq!(sent.load.calls_held(), 0);
+    assert!(lock(&sent.answers.pending).is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_not() {
+    let mut sent = Sent::new(&[3 * ANSWER_PART_BYTES], None);
+    sent.data().await;
+    let began = Instant::now();
+    sent.answers.look(began + UNREAD_AFTER / 2);
+    assert_eq!(sent.under_way(), 1);
+    sent.answers.look(began + UNREAD_AFTER);
+    assert_eq!(sent.under_way(), 0);
+    let status = sent.next().await.unwrap().unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert!(status.message().contains("not read"), "{status}");
+    assert!(sent.next().await.is_none());
+
+    let mut waits = Sent::new(&[3], None);
+    waits.data().await;
+    let next = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut waits.body).poll_frame(cx)));
+    assert!(next.await.is_pending());
+    waits.answers.look(Instant::now() + 9 * UNREAD_AFTER);
+    assert_eq!(waits.under_way(), 1);
+}
+
+#[tokio::test]
+async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_earlier() {
+    const PART: usize = UNREAD_BYTES / 4;
+    let mut first = Sent::new(&[PART + ANSWER_PART_BYTES], None);
+    first.data().await;
+    let mut all: Vec<Sent> = (0..4)
+        .map(|_| first.beside(&[PART + ANSWER_PART_BYTES]))
+        .collect();
+    for sent in &mut all {
+        sent.data().await;
+    }
+    let began = Instant::now();
+    first.answers.look(began + UNREAD_AFTER_WHEN_MANY / 2);
+    assert_eq!(first.under_way(), 5, "it may still be read");
+    // Of five quarters one is too much.
+    first.answers.look(began + UNREAD_AFTER_WHEN_MANY);
+    assert_eq!(first.under_way(), 4);
+    let status = first.next().await.unwrap().unwrap_err();
+    assert!(status.message().contains("not read for 5 s"), "{status}");
+    for sent in &mut all {
+        assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_waits_while_its_connection_has_too_much_and_its_patience_is_counted() {
+    let mut sent = Sent::new(&[2 * CONNECTION_UNSENT_BYTES], None);
+    let mut held = Vec::new();
+    let began = Instant::now();
+    loop {
+        let next = poll_fn(|cx| Poll::Ready(Pin::new(&mut sent.body).poll_frame(cx))).await;
+        match next {
+            Poll::Ready(frame) => held.push(frame.unwrap().unwrap()),
+            Poll::Pending => break,
+        }
+    }
+    assert_eq!(held.len() * ANSWER_PART_BYTES, CONNECTION_UNSENT_BYTES);
+    // The server lets go of one: there is room for the next.
+    held.pop();
+    assert_eq!(sent.data().await, ANSWER_PART_BYTES);
+    sent.answers.look(began + 2 * UNREAD_AFTER);
+    assert_eq!(sent.under_way(), 0);
+}
+
+#[tokio::test]
+async fn a_stream_ends_at_its_deadline_with_the_reason_in_its_trailers() {
+    let deadline = deadline(30);
+    let mut sent = Sent::new(&[3], Some(deadline));
+    assert_eq!(sent.data().await, 3);
+    let trailers = sent.next().await.unwrap().unwrap().into_trailers().unwrap();
+    let status = Status::from_header_map(&trailers).unwrap();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(sent.under_way(), 0);
+    assert!(sent.next().await.is_none());
+}

@@ -1,0 +1,171 @@
+//! The name of a call, in the log and in its answer: the `x-request-id` of the caller, or a fresh one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use tower::{Layer, Service};
+use tracing::{Instrument, field};
+use uuid::Uuid;
+
+use crate::limits::REQUEST_NAME_BYTES_MAX;
+
+const NAME: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Wraps every service.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallNameLayer;
+
+impl<S> Layer<S> for CallNameLayer {
+    type Service = CallNameService<S>;
+
+    fn layer(&self, inner: S) -> CallNameService<S> {
+        CallNameService { inner }
+    }
+}
+
+/// A service whose calls have names.
+#[derive(Debug, Clone)]
+pub(crate) struct CallNameService<S> {
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for CallNameService<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let name = name(request.headers());
+        let method = request.uri().path();
+        let request_id = name.to_str().unwrap_or_default();
+        // Admission records the principal. The span has the highest level, so that under every filter a line that is
+        // logged has the name of its call.
+        let span = tracing::error_span!("call", method, request_id, principal = field::Empty);
+        let began = Instant::now();
+        // Work of the service before its future begins belongs to the call, too.
+        let answer = span.in_scope(|| self.inner.call(request));
+        let answered = async move {
+            let mut answer = answer.await?;
+            let status = Status::from_header_map(answer.headers());
+            let code = status.map_or(tonic::Code::Ok, |status| status.code());
+            tracing::debug!(?code, took = ?began.elapsed(), "answered");
+            answer.headers_mut().insert(NAME, name);
+            Ok(answer)
+        };
+        Box::pin(answered.instrument(span))
+    }
+}
+
+/// The caller's name if it is short and printable, else a fresh one.
+fn name(headers: &HeaderMap) -> HeaderValue {
+    let is_valid = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        let good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
+        (1..=REQUEST_NAME_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(good)
+    };
+    let mut given = headers.get_all(NAME).iter();
+    match (given.next().filter(is_valid), given.next()) {
+        (Some(name), None) => name.clone(),
+        _ => {
+            let fresh = Uuid::now_v7().simple().to_string();
+            HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("none"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::sync::{Arc, Mutex};
+
+    /// The lines of a log.
+    #[derive(Debug, Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_has_the_name_of_its_call_whatever_the_filter_and_wherever_it_is_written() {
+        let lines = Lines::default();
+        let to = lines.clone();
+        let log = tracing_subscriber::fmt()
+            .json()
+            .with_env_filter("warn")
+            .with_writer(move || to.clone());
+        let _logging = tracing::subscriber::set_default(log.finish());
+        let service = tower::service_fn(|_: Request<Body>| async {
+            tracing::warn!("in the call");
+            let beside = async {
+                tracing::warn!("beside it");
+                Ok(())
+            };
+            crate::brains::to_its_end(beside).await.unwrap();
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let request = Request::builder().uri("/a/b").header(NAME, "turn-7");
+        let request = request.body(Body::empty()).unwrap();
+        CallNameLayer.layer(service).call(request).await.unwrap();
+        let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let told: Vec<serde_json::Value> = told
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        for line in told {
+            assert_eq!(line["span"]["request_id"], "turn-7", "{line}");
+            assert_eq!(line["span"]["method"], "/a/b", "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_sane_name_is_given_back_and_any_other_is_replaced() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let mut service = CallNameLayer.layer(service);
+        let long = "x".repeat(65);
+        for (names, kept) in [
+            (vec!["turn-7/step_2"], true),
+            (vec![], false),
+            (vec![""], false),
+            (vec!["two words"], false),
+            (vec!["one", "two"], false),
+            (vec![&long[..]], false),
+            (vec![&long[1..]], true),
+        ] {
+            let mut request = Request::builder().uri("/a/b");
+            for name in &names {
+                request = request.header(NAME, *name);
+            }
+            let request = request.body(Body::empty()).unwrap();
+            let answer = service.call(request).await.unwrap();
+            let name = answer.headers()[NAME].to_str().unwrap();
+            assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");
+            assert!(kept || name.len() == 32, "{name}");
+        }
+    }
+}

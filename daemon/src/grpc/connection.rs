@@ -1,0 +1,217 @@
+//! A connection whose client has sent the preface of HTTP/2.
+//!
+//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; on a Unix socket
+//! the client's `:authority` is replaced (`http2`).
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+use tonic::transport::server::Connected;
+
+use super::http2::{Authority, PREFACE};
+use super::unsent::UnsentBytes;
+use crate::ingress::Peer;
+use crate::ingress::connection_limit::ConnectionSlot;
+use crate::ingress::session::SessionState;
+use crate::ingress::stream::Stream;
+use crate::limits::AHEAD_BYTES;
+
+/// Bytes that are read at a time for `Rewrite`.
+const READ_BYTES: usize = 16 << 10;
+/// Bytes of a frame that pass unchanged are read without a copy from this size on.
+const PASS_BYTES_MIN: usize = 4 << 10;
+
+/// What every request of a connection carries among its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectionInfo {
+    pub(crate) peer: Peer,
+    pub(crate) session: Arc<SessionState>,
+    pub(crate) unsent: Arc<UnsentBytes>,
+}
+
+impl ConnectionInfo {
+    fn new(peer: Peer, session: Arc<SessionState>) -> Self {
+        Self {
+            peer,
+            session,
+            unsent: Arc::default(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_slot(peer: Peer) -> Self {
+        Self::new(peer, Arc::default())
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: Stream,
+    info: ConnectionInfo,
+    /// Ready when the first call must have been admitted; `None` once one was.
+    first_call: Option<Pin<Box<Sleep>>>,
+    slot: ConnectionSlot,
+    /// What the server reads before anything from `stream`.
+    ahead: Vec<u8>,
+    /// How much of `ahead` it has read.
+    read: usize,
+    /// On a Unix socket.
+    rewrite: Option<Box<Rewrite>>,
+}
+
+/// Replaces the client's `:authority`.
+#[derive(Debug)]
+struct Rewrite {
+    authority: Authority,
+    /// What was read from the client: `taken..read` is still to be re-encoded.
+    buffer: [u8; READ_BYTES],
+    taken: usize,
+    read: usize,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        stream: Stream,
+        peer: Peer,
+        slot: ConnectionSlot,
+        first_call_after: Duration,
+    ) -> Self {
+        let rewrite = matches!(stream, Stream::Unix(_)).then(|| {
+            Box::new(Rewrite {
+                authority: Authority::new(),
+                buffer: [0; READ_BYTES],
+                taken: 0,
+                read: 0,
+            })
+        });
+        Self {
+            stream,
+            info: ConnectionInfo::new(peer, slot.session()),
+            first_call: Some(Box::pin(sleep(first_call_after))),
+            slot,
+            ahead: PREFACE.to_vec(),
+            read: 0,
+            rewrite,
+        }
+    }
+}
+
+impl Connection {
+    /// An error once no call was admitted in time, or once the connection is evicted; wakes the server at that moment.
+    fn check_authorized(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        if self.first_call.is_some() && self.info.session.was_authorized() {
+            self.first_call = None;
+        }
+        let first_call = self.first_call.as_mut();
+        let is_over = first_call.is_some_and(|it| it.as_mut().poll(cx).is_ready());
+        if !is_over && Pin::new(&mut self.slot).poll(cx).is_pending() {
+            return Ok(());
+        }
+        let key = self.info.peer.key();
+        let why = "no call was admitted in time, or its caller is no longer accepted";
+        tracing::debug!(peer = %key, why, "closed a connection");
+        Err(io::Error::new(io::ErrorKind::TimedOut, why))
+    }
+}
+
+impl Connected for Connection {
+    type ConnectInfo = ConnectionInfo;
+
+    fn connect_info(&self) -> ConnectionInfo {
+        self.info.clone()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        this.check_authorized(cx)?;
+        loop {
+            let ahead = &this.ahead[this.read..];
+            if !ahead.is_empty() {
+                let part = ahead.len().min(buf.remaining());
+                buf.put_slice(&ahead[..part]);
+                this.read += part;
+                return Poll::Ready(Ok(()));
+            }
+            this.ahead.clear();
+            this.ahead.shrink_to(AHEAD_BYTES);
+            this.read = 0;
+            let stream = Pin::new(&mut this.stream);
+            let Some(rewrite) = this.rewrite.as_deref_mut() else {
+                return stream.poll_read(cx, buf);
+            };
+            if rewrite.taken == rewrite.read {
+                let authority = &mut rewrite.authority;
+                let passing = authority.passing().min(buf.remaining());
+                if passing >= PASS_BYTES_MIN {
+                    let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
+                    ready!(stream.poll_read(cx, &mut part))?;
+                    let bytes = part.filled().len();
+                    buf.advance(bytes);
+                    authority.passed(bytes);
+                    return Poll::Ready(Ok(()));
+                }
+                let mut part = ReadBuf::new(&mut rewrite.buffer);
+                ready!(stream.poll_read(cx, &mut part))?;
+                if part.filled().is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                (rewrite.taken, rewrite.read) = (0, part.filled().len());
+            }
+            let mut input = &rewrite.buffer[rewrite.taken..rewrite.read];
+            let taken = rewrite.authority.take(&mut input, &mut this.ahead);
+            rewrite.taken = rewrite.read - input.len();
+            if let Err(why) = taken {
+                tracing::debug!(%why, "closed a connection");
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.check_authorized(cx)?;
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.check_authorized(cx)?;
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,17 @@
+//! HTTP/2 as far as `:authority` goes: that of a Unix client is replaced.
+//!
+//! Some clients (Python's gRPC) send the path of the socket as `:authority`, and the server resets a request with an
+//! invalid authority. So header blocks of a Unix connection are re-encoded with `localhost` on their way to the server;
+//! everything else passes unchanged.
+//!
+//! Promises: no bytes make it panic or hold more than its limits; the result does not depend on how the bytes are
+//! split. Not here: what the server checks itself: streams, flow control, the meaning of headers.
+
+mod authority;
+mod hpack;
+mod huffman;
+
+pub use authority::{Authority, Malformed};
+
+/// The first bytes of a client of HTTP/2 (RFC 9113, 3.4).
+pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

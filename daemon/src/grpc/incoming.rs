@@ -1,0 +1,73 @@
+//! Connections on their way from `ingress::accept` to the gRPC server: a client must speak HTTP/2 in time.
+
+use std::io;
+
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::connection::Connection;
+use super::http2::PREFACE;
+use crate::control::Control;
+use crate::ingress::accept::{Accepted, Handler};
+use crate::ingress::stream::Stream;
+use crate::limits::FIRST_CALL_AFTER;
+
+/// Passes connections to the server once their clients have sent the preface of HTTP/2.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    control: Control,
+    connections: mpsc::Sender<io::Result<Connection>>,
+}
+
+impl Incoming {
+    /// The handler of accepted connections, and what the server takes from it.
+    pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<Connection>>) {
+        let (connections, incoming) = mpsc::channel(1);
+        let handler = Self {
+            control,
+            connections,
+        };
+        (handler, ReceiverStream::new(incoming))
+    }
+}
+
+impl Handler for Incoming {
+    async fn handle(&self, accepted: Accepted) {
+        let Accepted {
+            mut stream,
+            peer,
+            mut slot,
+        } = accepted;
+        let key = peer.key();
+        let within = self.control.live().limits.preface();
+        let preface = tokio::select! {
+            preface = timeout(within, read_preface(&mut stream)) => preface,
+            () = &mut slot => {
+                tracing::debug!(peer = %key, "closed a silent connection: its slot was needed");
+                return;
+            }
+        };
+        match preface {
+            Ok(Ok(())) => {
+                let connection = Connection::new(stream, peer, slot, FIRST_CALL_AFTER);
+                drop(self.connections.send(Ok(connection)).await);
+            }
+            Ok(Err(why)) => {
+                tracing::debug!(peer = %key, %why, "a connection ended before it began")
+            }
+            Err(_) => tracing::debug!(peer = %key, "closed a silent connection"),
+        }
+    }
+}
+
+async fn read_preface(stream: &mut Stream) -> io::Result<()> {
+    let mut preface = [0; PREFACE.len()];
+    stream.read_exact(&mut preface).await?;
+    if preface != *PREFACE {
+        let why = "the client does not speak HTTP/2";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! gRPC: the framing of calls around what `ingress` decides.
+//!
+//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in
+//! (its name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are
+//! read.
+//! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
+//! long.
+//! Not here: who may call (`ingress`), what calls do (`services`).
+
+pub mod http2;
+
+mod connection;
+mod incoming;
+
+mod call_names;
+mod entry;
+mod latency_layer;
+mod panics;
+mod timeout;
+
+mod guarded_body;
+mod messages;
+mod request_body;
+mod shapes;
+
+mod answers;
+mod unsent;
+
+pub(crate) use call_names::CallNameLayer;
+pub(crate) use connection::Connection;
+pub(crate) use entry::AdmissionLayer;
+pub(crate) use incoming::Incoming;
+pub(crate) use latency_layer::LatencyLayer;
+pub(crate) use panics::PanicLayer;
+pub use shapes::decoded_bytes;

@@ -1,0 +1,237 @@
+//! Credentials: what a request shows of its caller, and which caller that is.
+//!
+//! By the Unix socket the kernel names the user. By TCP the caller shows a token, or presented a certificate. The
+//! credentials are kept with the request and judged again whenever the configuration in force changes.
+
+use std::net::SocketAddr;
+
+use hyper::http::{HeaderMap, Uri, header};
+use tonic::Code;
+
+use super::peer::Peer;
+use super::session::Identity;
+use crate::auth::{Caller, Digest, Rights, Tokens};
+use crate::control::Live;
+use crate::refusal::{Refusal, Result};
+
+/// What a request shows of its caller.
+#[derive(Debug, Clone)]
+pub(crate) struct Credentials {
+    peer: Peer,
+    /// The hash of the token, or why there is none.
+    token: Result<Digest>,
+}
+
+impl Credentials {
+    /// The credentials of a request. An error if a request by loopback names another host.
+    pub(crate) fn of(peer: &Peer, uri: &Uri, headers: &HeaderMap) -> Result<Self> {
+        let peer = peer.clone();
+        // A TLS client has verified the daemon's certificate: no other name leads here.
+        if let Peer::Tcp { to, tls: false, .. } = &peer {
+            check_host(*to, uri, headers)?;
+        }
+        let token = bearer_token(headers).and_then(|token| {
+            Digest::of(token).ok_or_else(|| Refusal::internal("there is no SHA-256"))
+        });
+        Ok(Self { peer, token })
+    }
+
+    /// The caller under this configuration.
+    pub(crate) fn caller(&self, live: &Live) -> Result<Caller> {
+        let (certificate, client_ca) = match &self.peer {
+            Peer::Unix { uid, gid } => {
+                let rights = live.access.rights(*uid, *gid);
+                // A reload may have revoked them since the connection began.
+                rights.most().ok_or_else(unidentified)?;
+                return Ok(Caller {
+                    user: Some((*uid, *gid)),
+                    ..Caller::new(format!("uid:{uid}"), rights)
+                });
+            }
+            Peer::Anonymous { from } => {
+                let principal = format!("anonymous:{}", from.ip());
+                return Ok(Caller::new(principal, Rights::default()));
+            }
+            Peer::Tcp {
+                certificate,
+                client_ca,
+                ..
+            } => (certificate, client_ca),
+        };
+        // The handshake verified the certificate against the CA of that moment.
+        let keys = live.secrets.keys.as_ref();
+        if keys.and_then(|keys| keys.client_ca.as_ref()) != client_ca.as_ref() {
+            let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
+                       connect again";
+            return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
+        }
+        if let Some(tokens) = &live.secrets.tokens {
+            return self.by_token(tokens);
+        }
+        // No configuration allows TCP without tokens and certificates, but a reload may have come in between.
+        let principal = certificate.clone().ok_or_else(unidentified)?;
+        Ok(Caller::new(principal, Rights::with_all(live.tcp_role)))
+    }
+
+    fn by_token(&self, tokens: &Tokens) -> Result<Caller> {
+        if tokens.is_empty() {
+            return Err(token_refused("there is no token yet"));
+        }
+        let digest = self.token.clone()?;
+        let token = tokens
+            .find(&digest)
+            .ok_or_else(|| token_refused("the token is unknown or revoked"))?;
+        let rights = Rights::with_each(token.role, &token.brains);
+        Ok(Caller::new(format!("token:{}", token.name), rights))
+    }
+}
+
+impl Identity for Credentials {
+    fn is_accepted(&self, live: &Live) -> bool {
+        self.caller(live).is_ok()
+    }
+}
+
+/// The refusal of a caller that nothing identifies.
+pub(crate) fn unidentified() -> Refusal {
+    let why = "nothing identifies the caller: connect through the Unix socket as a user whom the daemon's configuration \
+               grants a role";
+    Refusal::new(Code::Unauthenticated, "PRINCIPAL", why)
+}
+
+fn token_refused(what: &str) -> Refusal {
+    let message = format!(
+        "{what}: send the header \"authorization: Bearer TOKEN\"; on the daemon's machine, `amemctl token create NAME` \
+         makes a token"
+    );
+    Refusal::new(Code::Unauthenticated, "TOKEN", message)
+}
+
+fn bearer_token(headers: &HeaderMap) -> Result<&[u8]> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return Err(token_refused("there is no token, or more than one"));
+    };
+    let (scheme, token) = value
+        .as_bytes()
+        .split_at_checked(7)
+        .ok_or_else(|| token_refused("there is no token"))?;
+    if scheme.eq_ignore_ascii_case(b"bearer ") {
+        Ok(token.trim_ascii())
+    } else {
+        Err(token_refused("the authorization is not a bearer token"))
+    }
+}
+
+/// Refuses a request by loopback that names another host: a web page can make a browser connect to loopback under the
+/// page's own host name (DNS rebinding).
+fn check_host(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+    if !to.ip().is_loopback() {
+        return Ok(());
+    }
+    let host = headers.get(header::HOST).map(|host| host.as_bytes());
+    let authority = uri
+        .authority()
+        .map(|authority| authority.as_str().as_bytes());
+    let port = to.port();
+    let ours = [
+        format!("localhost:{port}"),
+        format!("127.0.0.1:{port}"),
+        format!("[::1]:{port}"),
+        to.to_string(),
+    ];
+    let is_ours = |name: &[u8]| {
+        ours.iter()
+            .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
+    };
+    let mut names = authority.into_iter().chain(host).peekable();
+    if names.peek().is_some() && names.all(is_ours) {
+        return Ok(());
+    }
+    let message = format!("the call is meant for another host: this is localhost:{port}");
+    Err(Refusal::new(Code::PermissionDenied, "HOST", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::http::Request;
+
+    fn check(to: &str, authority: &str, host: Option<&str>) -> Result<()> {
+        let mut request = Request::builder().uri(format!("http://{authority}/a/b"));
+        if let Some(host) = host {
+            request = request.header(header::HOST, host);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        check_host(to.parse().unwrap(), &parts.uri, &parts.headers)
+    }
+
+    #[test]
+    fn a_call_by_loopback_must_mean_this_machine() {
+        for (to, authority, host, good) in [
+            ("127.0.0.1:7411", "localhost:7411", None, true),
+            ("127.0.0.1:7411", "LOCALHOST:7411", None, true),
+            (
+                "127.0.0.1:7411",
+                "127.0.0.1:7411",
+                Some("127.0.0.1:7411"),
+                true,
+            ),
+            ("[::1]:7411", "[::1]:7411", None, true),
+            ("127.0.0.2:7411", "127.0.0.2:7411", None, true),
+            ("127.0.0.1:7411", "localhost", None, false),
+            ("127.0.0.1:7411", "localhost:7412", None, false),
+            ("127.0.0.1:7411", "evil.example:7411", None, false),
+            ("127.0.0.1:7411", "localhost.evil.example:7411", None, false),
+            (
+                "127.0.0.1:7411",
+                "localhost:7411",
+                Some("evil.example"),
+                false,
+            ),
+            ("10.0.0.1:7411", "memory.example:7411", None, true),
+        ] {
+            let checked = check(to, authority, host);
+            assert_eq!(checked.is_ok(), good, "{to} {authority} {host:?}");
+            if let Err(refusal) = checked {
+                assert_eq!(
+                    (refusal.code, &*refusal.reason),
+                    (Code::PermissionDenied, "HOST")
+                );
+            }
+        }
+        let (parts, ()) = Request::builder()
+            .uri("/a/b")
+            .body(())
+            .unwrap()
+            .into_parts();
+        let none = check_host("127.0.0.1:1".parse().unwrap(), &parts.uri, &parts.headers);
+        assert_eq!(none.unwrap_err().reason, "HOST");
+    }
+
+    #[test]
+    fn a_token_is_shown_by_a_bearer_once() {
+        let token = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, value.parse().unwrap());
+            }
+            bearer_token(&headers).map(<[u8]>::to_vec)
+        };
+        assert_eq!(token(&["Bearer abc"]).unwrap(), b"abc");
+        assert_eq!(token(&["bearer  abc "]).unwrap(), b"abc");
+        for wrong in [
+            &[][..],
+            &["abc"],
+            &["Basic abcdef"],
+            &["Bearer a", "Bearer a"],
+            &["Bearer"],
+        ] {
+            let refusal = token(wrong).unwrap_err();
+            assert_eq!(
+                (refusal.code, &*refusal.reason),
+                (Code::Unauthenticated, "TOKEN")
+            );
+        }
+    }
+}

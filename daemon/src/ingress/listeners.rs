@@ -1,0 +1,119 @@
+//! The sockets that the daemon listens on.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::os::{InheritedSockets, Socket};
+
+/// The sockets that the daemon listens on.
+#[derive(Debug)]
+pub struct Listeners {
+    /// The Unix socket.
+    pub unix: Socket,
+    /// TCP for gRPC, if it is on.
+    pub tcp: Option<TcpListener>,
+    /// TCP for metrics by HTTP, if they are on.
+    pub metrics: Option<TcpListener>,
+}
+
+impl Listeners {
+    /// Takes the inherited sockets, and binds those that the configuration names beside them.
+    pub async fn bind(config: &Config, inherited: InheritedSockets) -> Result<Self> {
+        let unix = match inherited.unix {
+            Some((listener, path)) => Socket::inherited(listener, &path)?,
+            None => Socket::bind(&config.socket, config.socket_group)?,
+        };
+        let tcp = config.tcp.as_ref().map(|tcp| tcp.listen);
+        Ok(Self {
+            unix,
+            tcp: TCP.bind(tcp, inherited.tcp).await?,
+            metrics: METRICS.bind(config.metrics, inherited.metrics).await?,
+        })
+    }
+
+    /// The bound address of TCP: its port is never 0.
+    pub fn tcp_address(&self) -> Option<SocketAddr> {
+        self.tcp.as_ref()?.local_addr().ok()
+    }
+}
+
+/// What a TCP socket is for: how messages name it.
+struct Purpose {
+    what: &'static str,
+    /// What to say if no address is set.
+    off: &'static str,
+    /// The setting with its address.
+    key: &'static str,
+    /// Where to declare it if only the service manager may bind it.
+    declared: &'static str,
+}
+
+const TCP: Purpose = Purpose {
+    what: "TCP",
+    off: "TCP is off",
+    key: "tcp.listen",
+    declared: "in a drop-in of amemd.socket",
+};
+
+const METRICS: Purpose = Purpose {
+    what: "metrics",
+    off: "metrics are off",
+    key: "metrics.listen",
+    declared: "and FileDescriptorName=metrics in amemd-metrics.socket",
+};
+
+impl Purpose {
+    /// The inherited socket, else one bound to the configured address, else none.
+    async fn bind(
+        &self,
+        configured: Option<SocketAddr>,
+        inherited: Option<std::net::TcpListener>,
+    ) -> Result<Option<TcpListener>> {
+        Ok(match (configured, inherited) {
+            (None, None) => None,
+            (Some(address), None) => Some(self.make(address).await?),
+            (configured, Some(listener)) => Some(self.take(listener, configured)?),
+        })
+    }
+
+    async fn make(&self, address: SocketAddr) -> Result<TcpListener> {
+        let bound = TcpListener::bind(address).await;
+        bound.map_err(|source| {
+            let remedy = format!(
+                "have the service manager make it (ListenStream={address} {}), or allow them \
+                 (RestrictAddressFamilies=, PrivateNetwork=)",
+                self.declared
+            );
+            Error::bound(address, source, &remedy)
+        })
+    }
+
+    /// Takes an inherited socket. Its address must be the configured one: only that was checked for safety.
+    fn take(
+        &self,
+        listener: std::net::TcpListener,
+        configured: Option<SocketAddr>,
+    ) -> Result<TcpListener> {
+        let Self { what, key, .. } = self;
+        let unusable = |e: std::io::Error| Error::InheritedSocket {
+            what: format!("a socket for {what}"),
+            why: e.to_string(),
+        };
+        let address = listener.local_addr().map_err(unusable)?;
+        if configured != Some(address) {
+            let said = match configured {
+                None => self.off.to_owned(),
+                Some(other) => format!("{key} is {other}"),
+            };
+            return Err(Error::InheritedSocket {
+                what: format!("{what} on {address}"),
+                why: format!("{said}: set {key} = \"{address}\", or take its ListenStream= away"),
+            });
+        }
+        listener.set_nonblocking(true).map_err(unusable)?;
+        TcpListener::from_std(listener).map_err(unusable)
+    }
+}

@@ -1,0 +1,206 @@
+//! Quotas: how much of a shared resource each caller may hold.
+//!
+//! Promises: a caller holds at most half, and all callers together leave a quarter to administrators of every brain, so
+//! that an administrator can always find and stop a caller that fills the daemon. Administrators may hold all. A lease
+//! that is dropped gives back what it held.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::auth::Caller;
+use crate::limits::{CALLER_SHARE_ONE_IN, KEPT_FOR_ADMINS_ONE_IN};
+
+/// A shared resource; all clones count together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Quota(Arc<Mutex<QuotaUse>>);
+
+#[derive(Debug, Default)]
+struct QuotaUse {
+    all: u64,
+    /// Of `all`, by callers that do not administer every brain.
+    by_others: u64,
+    by_caller: HashMap<Arc<str>, u64>,
+}
+
+/// What one caller holds.
+#[derive(Debug)]
+pub(crate) struct QuotaLease {
+    quota: Quota,
+    principal: Arc<str>,
+    is_admin: bool,
+    max: u64,
+    held: AtomicU64,
+}
+
+/// Why a caller gets no more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum QuotaRefusal {
+    /// All callers together would hold too much.
+    #[error("at most {0}")]
+    All(u64),
+    /// The rest is reserved for administrators.
+    #[error("at most {0}, and the rest is reserved for callers that may administer every brain")]
+    Reserved(u64),
+    /// The caller would hold too much.
+    #[error("at most {max}, of which {principal} has its share")]
+    Own { max: u64, principal: Arc<str> },
+}
+
+/// One part in `one_in`, and at least one if there is any.
+fn part(max: u64, one_in: u64) -> u64 {
+    (max / one_in).max(1).min(max)
+}
+
+impl QuotaUse {
+    fn add(&mut self, lease: &QuotaLease, amount: u64) -> Result<(), QuotaRefusal> {
+        let max = lease.max;
+        let own = self.by_caller.get_mut(&lease.principal);
+        let sum = own.as_deref().copied().unwrap_or(0) + amount;
+        if !lease.is_admin {
+            if sum > part(max, CALLER_SHARE_ONE_IN) {
+                let principal = lease.principal.clone();
+                return Err(QuotaRefusal::Own { max, principal });
+            }
+            if self.by_others + amount > max - max / KEPT_FOR_ADMINS_ONE_IN {
+                return Err(QuotaRefusal::Reserved(max));
+            }
+        }
+        if self.all + amount > max {
+            return Err(QuotaRefusal::All(max));
+        }
+        self.all += amount;
+        if !lease.is_admin {
+            self.by_others += amount;
+        }
+        match own {
+            Some(own) => *own = sum,
+            None => {
+                self.by_caller.insert(lease.principal.clone(), sum);
+            }
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, lease: &QuotaLease, amount: u64) {
+        self.all -= amount;
+        if !lease.is_admin {
+            self.by_others -= amount;
+        }
+        if let Some(own) = self.by_caller.get_mut(&lease.principal) {
+            *own -= amount;
+            if *own == 0 {
+                self.by_caller.remove(&lease.principal);
+            }
+        }
+    }
+}
+
+impl Quota {
+    fn used(&self) -> MutexGuard<'_, QuotaUse> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leases `amount` to a caller, of `max` in all.
+    pub(crate) fn take(
+        &self,
+        caller: &Caller,
+        amount: u64,
+        max: u64,
+    ) -> Result<QuotaLease, QuotaRefusal> {
+        let lease = QuotaLease {
+            quota: self.clone(),
+            principal: caller.principal.as_str().into(),
+            is_admin: caller.administers(),
+            max,
+            held: AtomicU64::new(0),
+        };
+        lease.change(amount)?;
+        Ok(lease)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> u64 {
+        self.used().all
+    }
+}
+
+impl QuotaLease {
+    /// Changes what the lease holds; on an error it holds what it held.
+    pub(crate) fn change(&self, amount: u64) -> Result<(), QuotaRefusal> {
+        let mut used = self.quota.used();
+        let held = self.held.load(Ordering::Relaxed);
+        match amount.checked_sub(held) {
+            Some(more) => used.add(self, more)?,
+            None => used.give_back(self, held - amount),
+        }
+        self.held.store(amount, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Drop for QuotaLease {
+    fn drop(&mut self) {
+        let held = *self.held.get_mut();
+        self.quota.used().give_back(self, held);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::{Rights, Role};
+
+    fn caller(principal: &str, brain: Option<&str>, role: Role) -> Caller {
+        let mut rights = Rights::default();
+        rights.add(brain, role);
+        Caller::new(principal.into(), rights)
+    }
+
+    #[test]
+    fn a_caller_has_half_all_leave_a_quarter_and_an_administrator_may_have_that() {
+        let quota = Quota::default();
+        let take = |caller: &Caller, amount| quota.take(caller, amount, 100);
+        let [one, other] = ["token:a", "token:b"].map(|who| caller(who, None, Role::Write));
+        let of_one_brain = caller("token:c", Some("b"), Role::Admin);
+        let admin = caller("uid:1", None, Role::Admin);
+        let half = take(&one, 50).unwrap();
+        let principal = Arc::from("token:a");
+        let own = QuotaRefusal::Own {
+            max: 100,
+            principal,
+        };
+        assert_eq!(take(&one, 1).unwrap_err(), own);
+        let rest = take(&other, 25).unwrap();
+        for who in [&other, &of_one_brain] {
+            assert_eq!(take(who, 1).unwrap_err(), QuotaRefusal::Reserved(100));
+        }
+        let rest_of_all = take(&admin, 20).unwrap();
+        assert_eq!(rest_of_all.change(26), Err(QuotaRefusal::All(100)));
+        rest_of_all.change(25).unwrap();
+        // A caller that holds less leaves more.
+        half.change(10).unwrap();
+        rest.change(50).unwrap();
+        assert_eq!(half.change(51), Err(own));
+        half.change(25).unwrap();
+        assert_eq!(half.change(26), Err(QuotaRefusal::Reserved(100)));
+        drop((half, rest, rest_of_all));
+        let all = take(&admin, 100).unwrap();
+        drop(all);
+        let used = quota.used();
+        let counts = (used.all, used.by_others, used.by_caller.len());
+        assert_eq!(counts, (0, 0, 0));
+    }
+
+    #[test]
+    fn where_there_is_little_everybody_may_have_something() {
+        let quota = Quota::default();
+        let one = caller("token:a", None, Role::Read);
+        for max in 1..5 {
+            let first = quota.take(&one, 1, max).unwrap();
+            assert_eq!(quota.take(&one, 1, max).is_ok(), max > 3, "{max}");
+            drop(first);
+        }
+        assert!(quota.take(&one, 1, 0).is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! Inherited sockets: socket activation by a service manager (sd_listen_fds).
+//!
+//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics;
+//! "amemd.socket", and the name of a manager that names nothing, for callers, by the Unix socket and by TCP.
+//!
+//! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the
+//! daemon ends. Not here: whether its address is the configured one (`ingress::listeners`).
+
+use std::net::TcpListener;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+
+use listenfd::ListenFd;
+use rustix::net::sockopt::socket_acceptconn;
+
+use crate::error::{Error, Result};
+
+/// The first inherited descriptor.
+const FIRST: usize = 3;
+
+/// The default name of the sockets of amemd.socket.
+const CALLS: &str = "amemd.socket";
+/// The name under a manager that gives no names.
+const UNNAMED: &str = "unknown";
+/// The name of the socket for metrics.
+const METRICS: &str = "metrics";
+
+/// Inherited sockets, at most one of each kind.
+#[derive(Debug, Default)]
+pub struct InheritedSockets {
+    /// The Unix socket, and its path.
+    pub(crate) unix: Option<(UnixListener, PathBuf)>,
+    /// TCP for callers.
+    pub(crate) tcp: Option<TcpListener>,
+    /// TCP for metrics.
+    pub(crate) metrics: Option<TcpListener>,
+}
+
+impl InheritedSockets {
+    /// Takes the sockets of this process. Call it once, before there are threads: it removes the variables from the
+    /// environment, so that no child process takes the sockets.
+    pub fn take() -> Result<Self> {
+        let wrong = |why: String| Error::InheritedSocket {
+            what: "a socket".into(),
+            why,
+        };
+        // Checks LISTEN_PID: the variables may be meant for the parent process.
+        let names = sd_notify::listen_fds_with_names().map_err(|e| wrong(e.to_string()))?;
+        let names: Vec<_> = names.map(|(_, name)| name).collect();
+        let mut given = ListenFd::from_env();
+        let mut sockets = Self::default();
+        for (index, name) in names.iter().enumerate() {
+            match name.as_str() {
+                METRICS => sockets.add_metrics(&mut given, index)?,
+                CALLS | UNNAMED => sockets.add(&mut given, index)?,
+                other => {
+                    return Err(Error::InheritedSocket {
+                        what: format!("descriptor {} as {other:?}", FIRST + index),
+                        why: format!(
+                            "no such name is known: give FileDescriptorName={METRICS} to a socket for metrics, and \
+                             FileDescriptorName={CALLS} to one for callers"
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(sockets)
+    }
+
+    fn add_metrics(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
+        let wrong = |why: String| Error::InheritedSocket {
+            what: format!("descriptor {} as {METRICS:?}", FIRST + index),
+            why,
+        };
+        let tcp = match given.take_tcp_listener(index) {
+            Ok(Some(tcp)) => tcp,
+            Ok(None) => return Err(wrong("it is not there".into())),
+            Err(_) => {
+                return Err(wrong(
+                    "no TCP socket: metrics need ListenStream= an address with a port".into(),
+                ));
+            }
+        };
+        check_listens(&tcp).map_err(wrong)?;
+        match self.metrics.replace(tcp) {
+            None => Ok(()),
+            Some(_) => Err(wrong("a second socket for metrics: one is enough".into())),
+        }
+    }
+
+    fn add(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
+        let descriptor = FIRST + index;
+        let wrong = |why: String| Error::InheritedSocket {
+            what: format!("descriptor {descriptor}"),
+            why,
+        };
+        if let Ok(Some(unix)) = given.take_unix_listener(index) {
+            check_listens(&unix).map_err(wrong)?;
+            let address = unix.local_addr().map_err(|e| wrong(e.to_string()))?;
+            let Some(path) = address.as_pathname() else {
+                return Err(wrong(
+                    "a Unix socket without a path, which every user of the machine could connect to: give \
+                     ListenStream= a path"
+                        .into(),
+                ));
+            };
+            let path = path.to_owned();
+            return match self.unix.replace((unix, path)) {
+                None => Ok(()),
+                Some(_) => Err(wrong("a second Unix socket: one is enough".into())),
+            };
+        }
+        match given.take_tcp_listener(index) {
+            Ok(Some(tcp)) => {
+                check_listens(&tcp).map_err(wrong)?;
+                match self.tcp.replace(tcp) {
+                    None => Ok(()),
+                    Some(_) => Err(wrong("a second TCP socket: one is enough".into())),
+                }
+            }
+            Ok(None) => Err(wrong("it is not there".into())),
+            Err(_) => Err(wrong(
+                "neither a Unix nor a TCP socket of streams: only ListenStream= is of use".into(),
+            )),
+        }
+    }
+}
+
+/// Refuses a connected socket, as `Accept=yes` passes it.
+fn check_listens(socket: &impl AsFd) -> std::result::Result<(), String> {
+    match socket_acceptconn(socket) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("a socket that does not listen: it needs Accept=no".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}

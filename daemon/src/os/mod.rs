@@ -1,0 +1,18 @@
+//! The operating system: users, file permissions, sockets, process limits, the service manager.
+
+pub(crate) mod users;
+
+pub(crate) mod trust;
+
+pub(crate) mod file_system;
+pub(crate) mod folder;
+
+mod inherited;
+pub(crate) mod socket;
+
+pub(crate) mod dumps;
+pub(crate) mod file_sizes;
+pub(crate) mod notify;
+
+pub use inherited::InheritedSockets;
+pub use socket::Socket;

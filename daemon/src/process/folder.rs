@@ -1,0 +1,74 @@
+//! The folder of the brains: checked, then taken for this daemon alone.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use amem_format::reader::boot_id;
+use amem_store::Folder;
+use amem_store::disk::os::OsDisk;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::os::folder::{check_owners, make_private};
+use crate::os::{file_system, folder};
+
+/// The warning where the run of the operating system is unknown.
+const RUN_UNKNOWN: &str = "the run of the operating system is unknown (/proc/sys/kernel/random/boot_id cannot be read): a direct \
+     reader of a brain's file takes it for a copy, and sees what is new only when it opens the file again; calls are not \
+     affected";
+
+/// Takes the folder for this daemon alone. The error of a folder that is taken names its holder.
+pub fn open_folder(config: &Config) -> Result<Folder> {
+    if config.default_folder {
+        make_private(&config.folder)?;
+    }
+    for warning in check_folder(config)? {
+        tracing::warn!("{warning}");
+    }
+    check_owners(&config.folder)?;
+    let disk =
+        OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
+    let (pid, socket) = (std::process::id(), config.socket.display());
+    let holder = format!("amemd, process {pid}, which listens on {socket}");
+    let folder = Folder::open(Arc::new(disk), &holder)?;
+    folder.set_readers(config.readers.clone());
+    Ok(folder)
+}
+
+/// Refuses a folder that cannot be the one of the brains; returns warnings.
+pub(super) fn check_folder(config: &Config) -> Result<Vec<String>> {
+    let path = &config.folder;
+    folder::check_folder(path)?;
+    let mut warnings: Vec<_> = file_system::check(path, config.allow_network_folder)?
+        .into_iter()
+        .collect();
+    config.check_readers()?;
+    if boot_id() == [0, 0] {
+        warnings.push(RUN_UNKNOWN.into());
+    }
+    warnings.extend(unreachable_for(config));
+    Ok(warnings)
+}
+
+/// The warning of a group that may read files but cannot pass through a folder above them, if there is one.
+fn unreachable_for(config: &Config) -> Option<String> {
+    let groups: BTreeSet<u32> = config.readers.brains.values().copied().collect();
+    let groups = groups.into_iter().chain(config.readers.others);
+    let shut = |folder: &Path, group: u32| {
+        let meta = fs::metadata(folder).ok()?;
+        let mode = meta.permissions().mode();
+        let is_open = mode & 0o001 != 0 || (mode & 0o010 != 0 && meta.gid() == group);
+        (!is_open).then(|| (group, folder.to_path_buf()))
+    };
+    let (group, folder) = groups
+        .flat_map(|group| config.folder.ancestors().map(move |folder| (folder, group)))
+        .find_map(|(folder, group)| shut(folder, group))?;
+    let folder = folder.display();
+    Some(format!(
+        "group {group} may read files by access.readers, but can't pass through {folder}: let it (chmod o+x {folder}), which \
+         shows nobody what is in there"
+    ))
+}

@@ -1,0 +1,13 @@
+//! The process: flags, log, signals, exit codes; and the daemon from its start to its end.
+
+mod start;
+
+mod check;
+mod folder;
+
+mod server;
+mod supervisor;
+
+pub use folder::open_folder;
+pub use server::run;
+pub use start::main;

@@ -1,0 +1,254 @@
+//! The daemon from its start to its end.
+//!
+//! It stops in this order:
+//! 1. `StopStage::Intake`: no connection is accepted, and no work begins in the background.
+//! 2. Calls under way end, within `DRAIN`.
+//! 3. Last runs of schedules are written down; brains that have lost their files are saved, within `SAVE`; all brains
+//!    close, within `CLOSE`.
+//! 4. `StopStage::Reporting`: metrics.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use amem_engine::{Engine, watch};
+use amem_proto::v1::DESCRIPTORS;
+use amem_proto::v1::admin_service_server::AdminServiceServer;
+use amem_proto::v1::brain_service_server::BrainServiceServer;
+use amem_proto::v1::memory_service_server::MemoryServiceServer;
+use amem_proto::v1::query_service_server::QueryServiceServer;
+use amem_store::Folder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch as cell;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::server::NamedService;
+use tonic::transport::Server;
+
+use super::supervisor::{StopStage, Supervisor};
+use crate::brains::Brains;
+use crate::config::{Config, Limits};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::figures::{Figures, Phase};
+use crate::grpc::{AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer};
+use crate::health::Health;
+use crate::http;
+use crate::ingress::latency::Latencies;
+use crate::ingress::{Listeners, accept};
+use crate::limits::{
+    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
+};
+use crate::methods;
+use crate::os::notify;
+use crate::services::{Daemon, Service};
+
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for
+/// the end; then ends the calls under way and closes the brains, in less than ten seconds.
+pub async fn run(
+    config: Config,
+    folder: Folder,
+    mut listeners: Listeners,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
+    let control = Control::new(&config)?;
+    let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
+    let mut tasks = Supervisor::new();
+    let (health, metrics) = (health().await, Figures::new());
+    let latencies = Latencies::new(methods::all());
+    let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
+    let brains = Brains::new(engine.clone(), metrics.clone());
+    // Metrics are served from before the recovery, when the daemon is not ready, to the end.
+    let pages = listeners
+        .metrics
+        .take()
+        .map(|listener| http::MetricsServer::new(listener, control.clone(), &brains, &latencies));
+    let pages = pages.transpose()?;
+    let metrics_address = pages.as_ref().map(|pages| pages.address().to_string());
+    if let Some(pages) = pages {
+        tasks.spawn(StopStage::Reporting, "metrics", pages.serve());
+    }
+    tokio::pin!(shutdown);
+    if !recover(&engine, shutdown.as_mut()).await {
+        return Ok(());
+    }
+    let (stop, stopping) = cell::channel(false);
+    let daemon = Daemon::new(
+        brains,
+        config.socket.clone(),
+        stopping.clone(),
+        latencies.clone(),
+        control.clone(),
+    );
+    let daemon = Arc::new(daemon.map_err(Error::Threads)?);
+    let tcp_address = listeners.tcp_address().map(|address| address.to_string());
+    let admission = AdmissionLayer::new(control.clone());
+    let (handler, incoming) = Incoming::new(control.clone());
+    let layers = (LatencyLayer(latencies), admission.clone());
+    let serving = serve(&config.limits, &daemon, &health, layers, incoming, stopping)?;
+    tokio::pin!(serving);
+
+    let intake = StopStage::Intake;
+    let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
+    tasks.spawn_essential(intake, "accept", accepting);
+    tasks.spawn(intake, "unread answers", admission.watch());
+    tasks.spawn(intake, "idle brains", close_idle(daemon.clone()));
+    tasks.spawn(intake, "schedules", follow_schedules(daemon.clone()));
+    tasks.spawn(intake, "folder", watch(engine.clone()));
+    let replaced = engine.replaced().clone();
+    tasks.spawn(intake, "replaced files", replaced.release_when_unused());
+
+    metrics.enter(Phase::Ready);
+    tracing::info!(
+        folder = %config.folder.display(),
+        socket = %config.socket.display(),
+        tcp = tcp_address.as_deref().unwrap_or("off"),
+        metrics = metrics_address.as_deref().unwrap_or("off"),
+        "ready"
+    );
+    notify::ready();
+    let served = tokio::select! {
+        served = &mut serving => Some(served),
+        () = tasks.essential_ended() => None,
+        () = &mut shutdown => None,
+        () = control.ending() => None,
+        () = reload_on(hangup, &daemon) => None,
+        () = notify::watchdog() => None,
+    };
+    tracing::info!("stopping");
+    metrics.enter(Phase::Stopping);
+    tasks.stop(intake).await;
+    control.shutdown();
+    notify::stopping();
+    health.serving("", false).await;
+    stop.send_replace(true);
+    let served = match served {
+        Some(served) => served,
+        None => match tokio::time::timeout(DRAIN, serving).await {
+            Ok(served) => served,
+            Err(_) => {
+                tracing::warn!("calls that did not end in time are cut off");
+                Ok(())
+            }
+        },
+    };
+    close(&daemon).await;
+    tracing::info!("stopped");
+    tasks.stop(StopStage::Reporting).await;
+    Ok(served?)
+}
+
+/// The health of the daemon: all services are serving.
+async fn health() -> Health {
+    let health = Health::new();
+    for service in [
+        <BrainServiceServer<Service> as NamedService>::NAME,
+        <MemoryServiceServer<Service> as NamedService>::NAME,
+        <QueryServiceServer<Service> as NamedService>::NAME,
+        <AdminServiceServer<Service> as NamedService>::NAME,
+    ] {
+        health.serving(service, true).await;
+    }
+    health
+}
+
+/// Recovers every brain; false if the shutdown came first.
+async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
+    let recovered = tokio::select! {
+        biased;
+        () = shutdown => None,
+        () = notify::more_time() => None,
+        recovered = engine.recover_all() => Some(recovered),
+    };
+    let Some(recovered) = recovered else {
+        tracing::info!("stopping: the next start recovers the other brains");
+        notify::stopping();
+        drop(tokio::time::timeout(CLOSE, engine.close()).await);
+        return false;
+    };
+    if let Err(error) = recovered {
+        tracing::error!(why = error.to_string(), "cannot list the folder");
+    }
+    true
+}
+
+/// The gRPC server; it ends once `stopping` is true and the calls under way have ended.
+fn serve(
+    limits: &Limits,
+    daemon: &Arc<Daemon>,
+    health: &Health,
+    (latency, admission): (LatencyLayer, AdmissionLayer),
+    incoming: ReceiverStream<std::io::Result<Connection>>,
+    mut stopping: cell::Receiver<bool>,
+) -> Result<impl Future<Output = Result<(), tonic::transport::Error>> + use<>> {
+    let service = Service(daemon.clone());
+    macro_rules! limited {
+        ($server:ident, $bytes:expr) => {
+            $server::new(service.clone())
+                .max_decoding_message_size($bytes)
+                .max_encoding_message_size(MESSAGE_BYTES_MAX)
+        };
+    }
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let server = Server::builder()
+        .layer(CallNameLayer)
+        .layer(latency)
+        .layer(admission)
+        .layer(PanicLayer)
+        .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
+        .http2_max_header_list_size(HEADER_BYTES_MAX)
+        .http2_keepalive_interval(Some(limits.keepalive()))
+        .http2_keepalive_timeout(Some(limits.keepalive_answer()))
+        .add_service(health.service())
+        .add_service(reflection().build_v1().map_err(Error::Reflection)?)
+        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
+        // A batch and its envelope.
+        .add_service(limited!(MemoryServiceServer, BATCH_BYTES_MAX + 1024))
+        .add_service(limited!(BrainServiceServer, MESSAGE_BYTES_MAX))
+        .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
+        .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX));
+    Ok(server.serve_with_incoming_shutdown(incoming, async move {
+        drop(stopping.wait_for(|stop| *stop).await);
+    }))
+}
+
+/// Closes idle brains, again and again.
+async fn close_idle(daemon: Arc<Daemon>) {
+    loop {
+        let after = daemon.control.live().limits.idle_close();
+        tokio::time::sleep(after.min(CLOSE_EVERY)).await;
+        daemon.brains.engine().close_idle(after).await;
+    }
+}
+
+async fn follow_schedules(daemon: Arc<Daemon>) {
+    daemon.schedules.run_due().await;
+}
+
+/// Reloads the configuration at every SIGHUP, and logs the outcome.
+async fn reload_on(mut hangup: Signal, daemon: &Daemon) {
+    while hangup.recv().await.is_some() {
+        drop(daemon.reload().await);
+    }
+    std::future::pending().await
+}
+
+/// Writes down what the next start needs, and closes the brains.
+async fn close(daemon: &Daemon) {
+    let engine = daemon.brains.engine();
+    daemon.schedules.keep();
+    let saved = tokio::select! {
+        biased;
+        () = notify::more_time() => false,
+        saved = tokio::time::timeout(SAVE, engine.save_nameless()) => saved.is_ok(),
+    };
+    if !saved {
+        tracing::error!("a brain whose file was taken away could not be saved in time");
+    }
+    if tokio::time::timeout(CLOSE, engine.close()).await.is_err() {
+        tracing::warn!("brains that did not close in time are recovered at the next start");
+    }
+    engine.log_quarantined();
+}

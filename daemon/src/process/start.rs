@@ -1,0 +1,134 @@
+//! The process: flags, log, signals, exit codes.
+
+use std::env;
+use std::future::Future;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use amem_proto::place::IN_USE;
+use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::check;
+use super::folder::open_folder;
+use super::server::run;
+use crate::config::{Config, Flags};
+use crate::error::{Error, Result};
+use crate::ingress::Listeners;
+use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
+use crate::log;
+use crate::os::{InheritedSockets, dumps, file_sizes};
+use crate::traces::{self, Exporter};
+
+/// Service managers and containers kill a process ten seconds after SIGTERM.
+const _: () = assert!(
+    2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000
+);
+
+/// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP reloads its configuration. It uses the sockets that
+/// a service manager passes (LISTEN_FDS).
+///
+/// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, or the configuration is
+/// invalid; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a later try may
+/// succeed). The log goes to standard error.
+///
+/// `exporter` sends spans to the collector that the configuration names; without an exporter such a configuration is an
+/// error.
+pub fn main(exporter: Option<Exporter>) -> ExitCode {
+    let flags = Flags::parse();
+    if let Err(why) = dumps::never() {
+        eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
+    }
+    let check_only = flags.check_config;
+    let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
+    let done = loaded.and_then(|config| {
+        if check_only {
+            return check(&config, exporter);
+        }
+        // Sockets are inherited while there are no threads yet.
+        let inherited = InheritedSockets::take()?;
+        run_to_end(serve(config, inherited, exporter))
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("amemd: {error}");
+            if error.is_in_use() {
+                ExitCode::from(IN_USE)
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
+    print!("{}", check::show(config));
+    for warning in check::check(config, exporter)? {
+        eprintln!("amemd: warning: {warning}");
+    }
+    Ok(())
+}
+
+/// Runs the work of the process. Blocking threads are given `LEAVE` to end: the end of the daemon must not wait for a
+/// query.
+fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(Error::Threads)?;
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(LEAVE);
+    done
+}
+
+async fn serve(
+    mut config: Config,
+    inherited: InheritedSockets,
+    exporter: Option<Exporter>,
+) -> Result<()> {
+    let (spans, end) = traces::start(&config, exporter)?;
+    log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
+    amem_engine::raise_descriptor_limit();
+    let on = |kind| signal(kind).map_err(Error::Signals);
+    let mut terminate = on(SignalKind::terminate())?;
+    let mut interrupt = on(SignalKind::interrupt())?;
+    file_sizes::fail_beyond().map_err(Error::Signals)?;
+    if let Some((_, path)) = &inherited.unix {
+        config.socket = path.clone();
+    }
+    // The folder first: a daemon that cannot have it must not take the socket of the one that has it.
+    let folder = open_folder(&config)?;
+    let listeners = Listeners::bind(&config, inherited).await?;
+    let ran = run(config, folder, listeners, async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+    .await;
+    traces::finish(end).await;
+    ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[test]
+    fn the_end_does_not_wait_for_work_that_goes_on() {
+        let (release, held) = mpsc::channel::<()>();
+        let (ended, end) = mpsc::channel();
+        std::thread::spawn(move || {
+            let done = run_to_end(async {
+                tokio::task::spawn_blocking(move || held.recv());
+                Ok(7)
+            });
+            ended.send(done.unwrap()).unwrap();
+        });
+        assert_eq!(end.recv_timeout(Duration::from_secs(9)), Ok(7));
+        drop(release);
+    }
+}
