@@ -6,6 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+// First, as the macros of the lists are in scope only below.
+include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+
+pub mod calls;
+
 pub mod answer;
 pub mod change;
 pub mod limits;

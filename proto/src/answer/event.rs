@@ -216,7 +216,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::answer::Question;
+    use crate::answer::Evaluate;
 
     /// A folded brain of two events, the first with a vector of which a number is not finite.
     fn damaged() -> View {
@@ -261,12 +261,12 @@ mod tests {
             event_ids: vec![0, 1],
             ..Default::default()
         };
-        let answer = get.clone().answer(&view).unwrap();
+        let answer = get.clone().evaluate(&view).unwrap();
         assert_eq!(has(answer.events), [(0, true), (1, false)]);
-        let pattern = v1::PatternRequest::default().answer(&view).unwrap();
+        let pattern = v1::PatternRequest::default().evaluate(&view).unwrap();
         assert_eq!(has(pattern.events), [(1, false), (0, true)]);
         get.include_vectors = true;
-        let refusal = get.answer(&view).unwrap_err();
+        let refusal = get.evaluate(&view).unwrap_err();
         assert!(format!("{refusal:?}").contains("not finite"), "{refusal:?}");
     }
 }

@@ -23,7 +23,7 @@ mod event;
 mod selection;
 mod word;
 
-pub use question::{Answered, Question};
+pub use question::{Answered, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{
     as_of, edge_type, edge_types, event_type, event_types, micros, moment, space, timestamp,
