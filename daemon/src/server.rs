@@ -16,6 +16,7 @@ use tonic::server::NamedService;
 use tonic::transport::Server;
 
 use crate::brains::Brains;
+use crate::calls::{Daemon, Service};
 use crate::config::Config;
 use crate::control::Control;
 use crate::door::{Enter, NameCalls};
@@ -32,7 +33,6 @@ use crate::methods;
 use crate::metrics::Metrics;
 use crate::notify;
 use crate::panics::CatchPanics;
-use crate::services::{Daemon, Service};
 use crate::watch;
 
 /// Serves a folder of brains to who comes in by the listeners, until `shutdown` is ready or an administrator asks for

@@ -1,16 +1,19 @@
 //! The services of amem.v1: each call is turned into a request to a brain's writer or a question to its view.
 
 mod admin;
+mod answers;
 mod brain;
+mod change_feed;
+mod command;
+mod ingest_stream;
 mod memory;
 mod merge;
 mod query;
-mod sending;
 mod status;
-mod stream;
 mod subscribe;
 mod tokens;
 mod transfer;
+mod validate;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +32,12 @@ use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PE
 use crate::refusal::{Refusal, Result};
 use crate::schedules::Schedules;
 use crate::shares::Shares;
+
+pub(crate) use amem_proto::answer::{moment, space, timestamp};
+pub(crate) use change_feed::{Only, Telling, Told, standing};
+pub use command::Asks;
+pub(crate) use command::{commit, request};
+pub use validate::Says;
 
 /// What all calls have in common.
 #[derive(Debug)]

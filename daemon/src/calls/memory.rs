@@ -13,9 +13,9 @@ use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
 
 use super::merge::{Looked, refuse_kept};
-use super::{Service, parts, stream, subscribe};
+use super::{Service, ingest_stream, parts, subscribe};
 use crate::access::Caller;
-use crate::convert::{Asks, Says, commit};
+use crate::calls::{Asks, Says, commit};
 use crate::holders::Holder;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
 use crate::open_brain::OpenBrain;
@@ -195,7 +195,7 @@ macro_rules! calls {
                 request: Request<Streaming<v1::IngestStreamRequest>>,
             ) -> Result<Response<Self::IngestStreamStream>, Status> {
                 let (caller, batches) = parts(request)?;
-                let answers = stream::ingest(self.0.clone(), caller, batches)?;
+                let answers = ingest_stream::ingest(self.0.clone(), caller, batches)?;
                 Ok(Response::new(answers))
             }
 

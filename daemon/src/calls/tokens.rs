@@ -8,8 +8,8 @@ use tonic::Code;
 use super::{page_size, status};
 use crate::access::Role;
 use crate::brains::{blocking, to_its_end};
+use crate::calls::Says;
 use crate::control::{Control, Live, tokens};
-use crate::convert::Says;
 use crate::refusal::{Refusal, Result};
 use crate::tokens::Token;
 

@@ -22,10 +22,10 @@ use tonic::{Code, Status, Streaming};
 use tracing::Instrument;
 
 use super::Daemon;
-use super::sending::Outgoing;
+use super::answers::Outgoing;
 use crate::access::Caller;
 use crate::brains::{blocking, to_its_end};
-use crate::convert::moment;
+use crate::calls::moment;
 use crate::heavy::HeavyOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::open_brain::OpenBrain;

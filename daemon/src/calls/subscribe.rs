@@ -18,10 +18,10 @@ use tonic::{Code, Status};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::sending::Outgoing;
+use super::answers::Outgoing;
 use super::{Daemon, status};
 use crate::access::Caller;
-use crate::convert::{Only, Says, Telling, Told, standing};
+use crate::calls::{Only, Says, Telling, Told, standing};
 use crate::figures::Follower;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
 use crate::open_brain::{JobTold, OpenBrain};

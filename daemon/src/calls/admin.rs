@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status};
 
 use super::{Service, caller, merge, page_size, parts, status, tokens};
 use crate::brains::blocking;
-use crate::convert::Says;
+use crate::calls::Says;
 use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::refusal::{Refusal, Result};

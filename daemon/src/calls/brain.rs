@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::tokens::permission;
 use super::{Service, merge, page_size, parts, status, transfer};
-use crate::convert::{Says, moment, space};
+use crate::calls::{Says, moment, space};
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;
 

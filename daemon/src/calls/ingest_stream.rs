@@ -16,10 +16,10 @@ use tonic::{Code, Status, Streaming};
 use tracing::Instrument;
 
 use super::Daemon;
+use super::answers::{Gone, Outgoing};
 use super::memory::ingested;
-use super::sending::{Gone, Outgoing};
 use crate::access::Caller;
-use crate::convert::{Asks, Says};
+use crate::calls::{Asks, Says};
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};

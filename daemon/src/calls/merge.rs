@@ -25,7 +25,7 @@ use super::transfer::{Parts, receive};
 use super::{Daemon, page_size};
 use crate::access::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
-use crate::convert::{commit, moment, request, timestamp};
+use crate::calls::{commit, moment, request, timestamp};
 use crate::open_brain::OpenBrain;
 use crate::refusal::{Refusal, Result};
 use crate::words::plural;

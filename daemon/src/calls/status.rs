@@ -7,8 +7,8 @@ use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
 use crate::brains::Named;
+use crate::calls::{moment, timestamp};
 use crate::checkpoints::base_bytes;
-use crate::convert::{moment, timestamp};
 use crate::figures::Process;
 use crate::jobs::{Count, Entry};
 use crate::latency::Rpc;
