@@ -34,6 +34,7 @@ mod figures;
 mod file_sizes;
 mod file_system;
 mod folder;
+mod grpc;
 mod health;
 mod heavy;
 mod holders;
@@ -58,7 +59,7 @@ mod watch;
 mod words;
 
 pub use access::{Grants, Role};
-pub use calls::{Asks, Says};
+pub use calls::{IntoCommand, Validate};
 pub use config::{Config, Flags};
 pub use door::decoded_bytes;
 pub use error::{Error, Result};

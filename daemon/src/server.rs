@@ -16,12 +16,13 @@ use tonic::server::NamedService;
 use tonic::transport::Server;
 
 use crate::brains::Brains;
-use crate::calls::{Daemon, Service};
+use crate::calls::Daemon;
 use crate::config::Config;
 use crate::control::Control;
 use crate::door::{Enter, NameCalls};
 use crate::error::{Error, Result};
 use crate::figures::{Figures, Phase};
+use crate::grpc::Service;
 use crate::health::Health;
 use crate::jobs::Jobs;
 use crate::latency::Latencies;

@@ -7,13 +7,13 @@ use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
 use crate::brains::Named;
-use crate::calls::{moment, timestamp};
 use crate::checkpoints::base_bytes;
 use crate::figures::Process;
 use crate::jobs::{Count, Entry};
 use crate::latency::Rpc;
 use crate::open_brain::{JobTold, OpenBrain};
 use crate::schedules::Entry as Scheduled;
+use amem_proto::answer::{moment, timestamp};
 
 /// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {

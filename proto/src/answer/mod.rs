@@ -23,6 +23,9 @@ mod event;
 mod selection;
 mod word;
 
+/// What a caller may do about a refusal, by the codes of google.rpc, which gRPC and REST share.
+pub use tonic::Code;
+
 pub use question::{Answered, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{

@@ -102,6 +102,10 @@ impl From<Error> for Refusal {
 
 impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
+        if refusal.reason.is_empty() {
+            // It came as a status of another's: without details of ours.
+            return Self::new(refusal.code, clipped(refusal.message));
+        }
         let metadata = refusal.metadata.into_iter();
         let metadata: HashMap<_, _> = metadata
             .map(|(name, value)| (name, clipped(value)))

@@ -1,0 +1,142 @@
+//! What all calls share, and the ways in: `ask_as`, `write_as`, `call_as`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use amem_proto::answer::{Code, Question};
+use tokio::sync::{Semaphore, watch};
+
+use super::memory::Write;
+use super::validate::Validate;
+use crate::access::{Caller, Role};
+use crate::brains::Brains;
+use crate::config::READERS;
+use crate::control::{Control, Reloaded};
+use crate::heavy::{Heavy, Threads};
+use crate::latency::Latencies;
+use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
+use crate::refusal::{Refusal, Result};
+use crate::schedules::Schedules;
+use crate::shares::Shares;
+
+/// What all calls have in common.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    pub(crate) brains: Brains,
+    pub(crate) socket: PathBuf,
+    /// Reloads the configuration, and ends the daemon.
+    pub(crate) control: Control,
+    /// Heavy questions.
+    reads: Heavy,
+    /// Work that reads a whole file.
+    pub(super) scans: Heavy,
+    /// Jobs that follow the clock.
+    pub(crate) schedules: Schedules,
+    /// Exports under way, by caller.
+    pub(super) exports: Shares,
+    /// Streams of batches that are open, by caller.
+    pub(super) streams: Shares,
+    /// Subscriptions that read commits at the same time.
+    pub(super) follows: Arc<Semaphore>,
+    /// True once the daemon stops: streams end.
+    pub(super) stop: watch::Receiver<bool>,
+    pub(super) latencies: Latencies,
+}
+
+impl Daemon {
+    pub(crate) fn new(
+        brains: Brains,
+        socket: PathBuf,
+        stop: watch::Receiver<bool>,
+        latencies: Latencies,
+        control: Control,
+    ) -> std::io::Result<Self> {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
+        let threads = Arc::new(Threads::new(reads + SCANS_MAX)?);
+        let scans = Heavy::new(&threads, SCANS_MAX);
+        Ok(Self {
+            schedules: Schedules::new(brains.clone(), scans.clone()),
+            brains,
+            socket,
+            control,
+            reads: Heavy::new(&threads, reads),
+            scans,
+            exports: Shares::default(),
+            streams: Shares::default(),
+            follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
+            stop,
+            latencies,
+        })
+    }
+
+    /// Reads the configuration again and puts it into force.
+    pub(crate) async fn reload(&self) -> Result<Reloaded> {
+        let reloaded = self.control.reload().map_err(|error| {
+            let message = format!("nothing was changed: {error}");
+            Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
+        })?;
+        if reloaded.changed.iter().any(|key| key == READERS) {
+            let readers = self.control.live().access.readers().clone();
+            self.brains.let_read(readers).await?;
+        }
+        Ok(reloaded)
+    }
+
+    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
+    /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
+    pub(crate) async fn ask_as<Q: Question>(
+        &self,
+        caller: &Caller,
+        question: Q,
+    ) -> Result<Q::Answer> {
+        let brain = self.brains.get(caller, question.brain()).await?;
+        let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
+        let answered = if question.is_heavy() {
+            let brain = brain.clone();
+            let answer = move || Ok(question.ask(&brain.view())?);
+            self.reads.of(&caller.principal).run(answer).await?
+        } else {
+            question.ask(&brain.view())?
+        };
+        if may_write {
+            brain.touch(answered.touched);
+        }
+        Ok(answered.answer)
+    }
+
+    /// Has a change executed, and answers once it is durable.
+    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
+        change.write(self, caller).await
+    }
+
+    /// Does what any other request asks for.
+    pub(crate) async fn call_as<C: Handle>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: C,
+    ) -> Result<C::Response> {
+        C::handle(request.validate()?, self, caller).await
+    }
+}
+
+/// A request that is neither a question nor a change, has one answer and is no stream.
+pub(crate) trait Handle: Validate {
+    /// The message that answers it.
+    type Response;
+
+    /// Does what a valid request asks for.
+    fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<Self::Response>> + Send;
+}
+
+/// How many rows a page of a list has if so many are asked for; 0 asks for the most.
+pub(super) fn page_size(asked: u32) -> usize {
+    match asked as usize {
+        0 => LIST_PAGE_MAX,
+        asked => asked.min(LIST_PAGE_MAX),
+    }
+}
