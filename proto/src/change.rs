@@ -1,4 +1,4 @@
-//! What every change has in common: the brain, who writes and under which conditions, the call, the commit.
+//! What all changes have in common: the brain, the options of a write, the call, the commit.
 
 use std::fmt::Debug;
 
@@ -17,11 +17,11 @@ pub trait Change: Message + Clone + Debug + Default + 'static {
     fn brain(&self) -> &str;
     /// The brain's name, to be set.
     fn brain_mut(&mut self) -> &mut String;
-    /// Who writes, and under which conditions.
+    /// The agent, the request id and the preconditions.
     fn options_mut(&mut self) -> &mut v1::WriteOptions;
     /// The same, taken out; `None` if the request has none.
     fn take_options(&mut self) -> Option<v1::WriteOptions>;
-    /// The commit of an answer.
+    /// The commit that an answer names.
     fn commit(answer: &Self::Answer) -> Option<&v1::Commit>;
 }
 

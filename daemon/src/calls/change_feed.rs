@@ -147,7 +147,7 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
         }
     }
 
-    /// The next part. It ends where its message is full, or after `CHANGES_PER_TURN` operations without a change to send.
+    /// The next part. It ends where its message is full, or after `CHANGES_PER_TURN` operations that send nothing.
     pub(crate) fn part(&mut self) -> Result<FeedPart> {
         let (view, options) = (self.view, self.options);
         let actor = view.actor(self.commit.actor)?;

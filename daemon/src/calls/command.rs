@@ -79,9 +79,15 @@ macro_rules! commands {
 
 commands! {
     IngestRequest(m) => Mutation::Ingest(ingest(m)?),
-        |done| IngestResponse { event_ids: done.written.answer.ids.iter().map(|id| id.0).collect(), edges: done.written.answer.edges };
+        |done| IngestResponse {
+            event_ids: done.written.answer.ids.iter().map(|id| id.0).collect(),
+            edges: done.written.answer.edges,
+        };
     CorrectRequest(m) => Mutation::Correct(correct(m)?),
-        |done| CorrectResponse { event_id: done.event_id(), target_id: done.written.answer.target.unwrap_or_default().0 };
+        |done| CorrectResponse {
+            event_id: done.event_id(),
+            target_id: done.written.answer.target.unwrap_or_default().0,
+        };
     LinkRequest(m) => Mutation::Link(NewEdge {
         source: NodeId(m.source_id),
         target: NodeId(m.target_id),

@@ -16,8 +16,8 @@ use crate::access::{Caller, Role};
 use crate::brains::to_its_end;
 use crate::refusal::{Refusal, Result};
 
-/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may not
-/// know of that brain.
+/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
+/// not know of that brain.
 pub(super) async fn find(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> Result<Kept> {
     let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
     let known = daemon

@@ -1,17 +1,17 @@
-//! Disagreements, page by page.
+//! ListConflicts: contradictions and contested beliefs, page by page.
 
 use amem_format::NodeId;
 use amem_format::query::{Conflict, Conflicts};
 use amem_format::view::View;
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, scope, token};
 use super::word::moment;
 use crate::limits::{HEADS_MAX, PAGE_ROWS};
 use crate::v1;
-use crate::v1::conflict::Conflict as Told;
+use crate::v1::conflict::Conflict as ConflictKind;
 
 impl Evaluate for v1::ListConflictsRequest {
     type Answer = v1::ListConflictsResponse;
@@ -24,23 +24,25 @@ impl Evaluate for v1::ListConflictsRequest {
             include_forgotten: self.include_forgotten,
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let conflicts = page.conflicts.iter().map(|conflict| {
-            let told = match conflict {
+            let kind = match conflict {
                 Conflict::Contradiction { source, target } => {
-                    Told::Contradiction(v1::Contradiction {
-                        source: Some(teller.whole(*source)?),
-                        target: Some(teller.whole(*target)?),
+                    ConflictKind::Contradiction(v1::Contradiction {
+                        source: Some(encoder.whole(*source)?),
+                        target: Some(encoder.whole(*target)?),
                     })
                 }
-                Conflict::Contested { belief, heads } => Told::Contested(v1::ContestedBelief {
-                    belief: Some(teller.whole(*belief)?),
-                    heads: teller.all(&heads[..heads.len().min(HEADS_MAX)])?,
-                    head_count: heads.len() as u64,
-                }),
+                Conflict::Contested { belief, heads } => {
+                    ConflictKind::Contested(v1::ContestedBelief {
+                        belief: Some(encoder.whole(*belief)?),
+                        heads: encoder.all(&heads[..heads.len().min(HEADS_MAX)])?,
+                        head_count: heads.len() as u64,
+                    })
+                }
             };
             Ok(v1::Conflict {
-                conflict: Some(told),
+                conflict: Some(kind),
             })
         });
         Ok(v1::ListConflictsResponse {
@@ -60,10 +62,10 @@ fn shown(page: &v1::ListConflictsResponse) -> Vec<&v1::Event> {
     let mut shown = Vec::new();
     for conflict in &page.conflicts {
         match &conflict.conflict {
-            Some(Told::Contradiction(two)) => {
+            Some(ConflictKind::Contradiction(two)) => {
                 shown.extend([&two.source, &two.target].into_iter().flatten())
             }
-            Some(Told::Contested(contested)) => {
+            Some(ConflictKind::Contested(contested)) => {
                 shown.extend(&contested.belief);
                 shown.extend(&contested.heads);
             }

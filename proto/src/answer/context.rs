@@ -1,4 +1,4 @@
-//! What is known of a question, as a text.
+//! Context: the best of what a brain knows about a question, as a text within a budget.
 
 use amem_format::NodeId;
 use amem_format::query::Context;

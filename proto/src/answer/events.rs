@@ -1,11 +1,11 @@
-//! Events by id, and what is believed in place of one.
+//! GetEvents and Resolve.
 
 use amem_format::NodeId;
 use amem_format::limits::PAGE_MAX;
 use amem_format::query::{Resolve, Sight};
 use amem_format::view::View;
 
-use super::event::{Shape, Teller};
+use super::event::{EventEncoder, Shape};
 use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, scope};
@@ -24,10 +24,10 @@ impl Evaluate for v1::GetEventsRequest {
             vector: self.include_vectors,
             edges: self.include_edges.then_some(&sight),
         };
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let events = self.event_ids.into_iter().map(|id| {
             let node = sight.open(view, NodeId(id))?;
-            teller.event(&node, shape)
+            encoder.event(&node, shape)
         });
         Ok(v1::GetEventsResponse {
             events: events.collect::<Result<_>>()?,
@@ -55,14 +55,14 @@ impl Evaluate for v1::ResolveRequest {
             include_forgotten: self.include_forgotten,
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let chain = found.chain.iter();
-        let chain = chain.map(|link| teller.whole_or_stub(link.id, link.is_stub));
+        let chain = chain.map(|link| encoder.whole_or_stub(link.id, link.is_stub));
         Ok(v1::ResolveResponse {
             moment: Some(moment(view)),
             chain: chain.collect::<Result<_>>()?,
-            head: Some(teller.whole(found.head)?),
-            heads: teller.all(&found.heads)?,
+            head: Some(encoder.whole(found.head)?),
+            heads: encoder.all(&found.heads)?,
             contested: found.is_contested(),
             head_count: found.head_count as u64,
             chain_length: found.chain_len as u64,

@@ -1,10 +1,10 @@
-//! Questions that follow edges.
+//! Traverse, Path, Why and Impact: questions that follow edges.
 
 use amem_format::NodeId;
 use amem_format::query::{Follow, Impact, Path, Traverse, Why};
 use amem_format::view::View;
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, depth, follow, scope};
@@ -28,7 +28,7 @@ impl Evaluate for v1::TraverseRequest {
         .run(view)?;
         Ok(v1::TraverseResponse {
             moment: Some(moment(view)),
-            steps: Teller::new(view).steps(&tree.steps)?,
+            steps: EventEncoder::new(view).steps(&tree.steps)?,
             truncated: tree.is_cut,
         })
     }
@@ -54,7 +54,7 @@ impl Evaluate for v1::PathRequest {
         .run(view)?;
         Ok(v1::PathResponse {
             moment: Some(moment(view)),
-            steps: Teller::new(view).steps(&route.steps)?,
+            steps: EventEncoder::new(view).steps(&route.steps)?,
         })
     }
 
@@ -77,7 +77,7 @@ impl Evaluate for v1::WhyRequest {
         .run(view)?;
         Ok(v1::WhyResponse {
             moment: Some(moment(view)),
-            steps: Teller::new(view).steps(&tree.steps)?,
+            steps: EventEncoder::new(view).steps(&tree.steps)?,
             truncated: tree.is_cut,
         })
     }
@@ -102,7 +102,7 @@ impl Evaluate for v1::ImpactRequest {
         .run(view)?;
         Ok(v1::ImpactResponse {
             moment: Some(moment(view)),
-            steps: Teller::new(view).steps(&tree.steps)?,
+            steps: EventEncoder::new(view).steps(&tree.steps)?,
             truncated: tree.is_cut,
         })
     }

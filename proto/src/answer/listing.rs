@@ -4,7 +4,7 @@ use amem_format::NodeId;
 use amem_format::query::{Axis, Order, Pattern, Timeline};
 use amem_format::view::View;
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{axis, count, selection, token, unknown};
@@ -26,7 +26,7 @@ impl Evaluate for v1::PatternRequest {
         .run(view)?;
         Ok(v1::PatternResponse {
             moment: Some(moment(view)),
-            events: Teller::new(view).all(&page.ids)?,
+            events: EventEncoder::new(view).all(&page.ids)?,
             next_page_token: page.next.unwrap_or_default(),
         })
     }
@@ -36,7 +36,7 @@ impl Evaluate for v1::PatternRequest {
     }
 }
 
-/// An order of events; the newest first if it is not said.
+/// An order of events; newest first if unset.
 pub(super) fn order(value: i32, by: Axis) -> Result<Order> {
     match v1::Order::try_from(value) {
         Ok(v1::Order::Unspecified | v1::Order::Newest) => Ok(Order::Newest(by)),
@@ -58,11 +58,11 @@ impl Evaluate for v1::TimelineRequest {
             cursor: token(self.page_token),
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let entries = page.moments.iter().map(|&(time, id)| {
             Ok(v1::TimelineEntry {
                 time: Some(timestamp(time)),
-                event: Some(teller.whole(id)?),
+                event: Some(encoder.whole(id)?),
             })
         });
         Ok(v1::TimelineResponse {

@@ -7,7 +7,7 @@ use amem_format::query::{
 };
 use amem_format::view::{Direction, View};
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::listing::order;
 use super::question::{Evaluate, ids};
 use super::ranking::{like, question_vector};
@@ -32,9 +32,9 @@ impl Evaluate for v1::PipelineRequest {
             include_forgotten: self.include_forgotten,
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let mut tell = |rows: &[Row]| {
-            let rows = rows.iter().map(|told| row(&mut teller, told));
+            let rows = rows.iter().map(|told| row(&mut encoder, told));
             rows.collect::<Result<Vec<_>>>()
         };
         Ok(v1::PipelineResponse {
@@ -143,9 +143,9 @@ fn rank(message: v1::RankStage) -> Result<RankBy> {
     })
 }
 
-fn row(teller: &mut Teller<'_>, row: &Row) -> Result<v1::PipelineRow> {
+fn row(encoder: &mut EventEncoder<'_>, row: &Row) -> Result<v1::PipelineRow> {
     Ok(v1::PipelineRow {
-        event: Some(teller.whole_or_stub(row.id, row.is_stub)?),
+        event: Some(encoder.whole_or_stub(row.id, row.is_stub)?),
         stage: row.stage as u32,
         depth: row.depth,
         found: row.found,

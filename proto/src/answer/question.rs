@@ -1,4 +1,4 @@
-//! What every question has in common: the brain, the moment, the answer, and which events it used.
+//! What all questions have in common: the brain, the moment, the answer, and which events it used.
 
 use std::fmt::Debug;
 

@@ -5,7 +5,7 @@ use amem_format::embed::Embedder;
 use amem_format::query::{Like, Search, Similar, Text};
 use amem_format::view::View;
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
 use super::refusal::{Refusal, Result};
 use super::selection::{self, count, selection};
@@ -26,10 +26,10 @@ impl Evaluate for v1::SimilarRequest {
             approximate: self.approximate,
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let hits = found.hits.iter().map(|&(id, similarity)| {
             Ok(v1::SimilarHit {
-                event: Some(teller.whole(id)?),
+                event: Some(encoder.whole(id)?),
                 similarity,
             })
         });
@@ -67,10 +67,10 @@ impl Evaluate for v1::TextRequest {
             limit: count(self.limit, HITS),
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let hits = found.hits.iter().map(|&(id, score)| {
             Ok(v1::TextHit {
-                event: Some(teller.whole(id)?),
+                event: Some(encoder.whole(id)?),
                 score,
             })
         });
@@ -102,10 +102,10 @@ impl Evaluate for v1::SearchRequest {
             include_superseded: self.include_superseded,
         }
         .run(view)?;
-        let mut teller = Teller::new(view);
+        let mut encoder = EventEncoder::new(view);
         let hits = found.hits.iter().map(|hit| {
             Ok(v1::SearchHit {
-                event: Some(teller.whole(hit.id)?),
+                event: Some(encoder.whole(hit.id)?),
                 score: hit.score,
                 text_score: hit.text,
                 vector_score: hit.vector,

@@ -1,4 +1,4 @@
-//! Sessions: a list of them, and one.
+//! ListSessions and GetSession.
 
 use amem_format::SessionId;
 use amem_format::base::sessions::Session;
