@@ -1,4 +1,8 @@
-//! Makes Rust of the `.proto` files, without protoc, and keeps their descriptors for reflection.
+//! Generates the Rust code of the `.proto` files, without protoc: messages and services, the descriptors for
+//! reflection, and everything that follows from the options of the calls (`build/calls.rs`).
+
+#[path = "build/calls.rs"]
+mod calls;
 
 use std::env;
 use std::error::Error;
@@ -6,8 +10,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use prost::Message;
+use protox::Compiler;
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
+    "amem/v1/options.proto",
     "amem/v1/types.proto",
     "amem/v1/selection.proto",
     "amem/v1/pipeline.proto",
@@ -18,10 +24,30 @@ const FILES: [&str; 8] = [
     "amem/v1/admin.proto",
 ];
 
+/// Files that only the build reads: neither Rust nor reflection has the options.
+const BUILD_ONLY: [&str; 2] = [FILES[0], "google/protobuf/descriptor.proto"];
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=proto");
-    let descriptors = protox::compile(FILES, ["proto"])?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo gives OUT_DIR")?);
+    println!("cargo:rerun-if-changed=build");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let mut compiler = Compiler::new(["proto"])?;
+    compiler.include_imports(true).include_source_info(true);
+    compiler.open_files(FILES)?;
+    let calls = calls::read(&compiler.descriptor_pool())?;
+    fs::write(out.join("calls.rs"), calls::table(&calls))?;
+    fs::write(out.join("questions.rs"), calls::questions(&calls))?;
+    fs::write(out.join("changes.rs"), calls::changes(&calls))?;
+    fs::write(out.join("lists.rs"), calls::lists(&calls))?;
+    let mut descriptors = compiler.file_descriptor_set();
+    descriptors
+        .file
+        .retain(|file| !BUILD_ONLY.contains(&file.name()));
+    for file in &mut descriptors.file {
+        // No file of ours has a public or weak dependency, whose numbers would have to follow.
+        file.dependency
+            .retain(|name| !BUILD_ONLY.contains(&name.as_str()));
+    }
     fs::write(out.join("amem.v1.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure().compile_fds(descriptors)?;
     Ok(())

@@ -1,8 +1,6 @@
-//! Every RPC of amem.v1 and of grpc.health.v1, as their descriptors have them.
+//! The RPCs whose latencies are measured: those of amem.v1 and of grpc.health.v1.
 
-use amem_proto::v1::DESCRIPTORS;
-use prost::Message;
-use prost_types::FileDescriptorSet;
+use amem_proto::calls::CALLS;
 
 /// An RPC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,36 +13,26 @@ pub(crate) struct Method {
     pub(crate) is_endless: bool,
 }
 
-/// Those whose answers have no end.
-const ENDLESS: [&str; 2] = [
-    "/amem.v1.MemoryService/Subscribe",
-    "/grpc.health.v1.Health/Watch",
-];
-
-/// All of them. Descriptors are made by the build: bytes that are none are a defect, and give none.
+/// All of them.
 pub(crate) fn all() -> Vec<Method> {
-    let sets = [DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET];
-    let sets = sets
-        .into_iter()
-        .filter_map(|set| FileDescriptorSet::decode(set).ok());
-    let mut out = Vec::new();
-    for file in sets.flat_map(|set| set.file) {
-        for service in &file.service {
-            out.extend(service.method.iter().map(|method| {
-                let path = format!("/{}.{}/{}", file.package(), service.name(), method.name());
-                Method {
-                    streams: method.server_streaming(),
-                    is_endless: ENDLESS.contains(&path.as_str()),
-                    path,
-                }
-            }));
-        }
-    }
-    out
+    let ours = CALLS.iter().map(|call| Method {
+        path: call.path.to_owned(),
+        streams: call.answers_stream,
+        is_endless: call.is_endless,
+    });
+    let health = [("Check", false), ("Watch", true)].map(|(name, watches)| Method {
+        path: format!("/grpc.health.v1.Health/{name}"),
+        streams: watches,
+        is_endless: watches,
+    });
+    ours.chain(health).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
     use super::*;
 
     #[test]
@@ -54,11 +42,25 @@ mod tests {
         let search = find("/amem.v1.QueryService/Search").unwrap();
         let subscribe = find("/amem.v1.MemoryService/Subscribe").unwrap();
         assert_eq!((search.streams, subscribe.streams), (false, true));
-        for path in ENDLESS {
-            assert!(find(path).unwrap().streams, "{path}");
-        }
         let endless = methods.iter().filter(|method| method.is_endless);
-        assert_eq!(endless.count(), ENDLESS.len());
+        let endless: Vec<_> = endless
+            .map(|method| (&*method.path, method.streams))
+            .collect();
+        let expected = [
+            ("/amem.v1.MemoryService/Subscribe", true),
+            ("/grpc.health.v1.Health/Watch", true),
+        ];
+        assert_eq!(endless, expected);
+        let health = FileDescriptorSet::decode(tonic_health::pb::FILE_DESCRIPTOR_SET).unwrap();
+        let health = health.file.iter().flat_map(|file| &file.service);
+        for method in health.flat_map(|service| &service.method) {
+            let path = format!("/grpc.health.v1.Health/{}", method.name());
+            assert_eq!(
+                find(&path).unwrap().streams,
+                method.server_streaming(),
+                "{path}"
+            );
+        }
         assert!(methods.len() > 30, "{}", methods.len());
     }
 }

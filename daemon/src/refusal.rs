@@ -66,6 +66,12 @@ impl From<answer::Refusal> for Refusal {
     }
 }
 
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Self {
+        Self(status.into())
+    }
+}
+
 impl From<Core> for Refusal {
     fn from(error: Core) -> Self {
         Self(error.into())

@@ -1,10 +1,15 @@
-//! The amem.v1 gRPC interface: messages, clients and servers, made from `proto/amem/v1/*.proto` when this
-//! crate is built; and `answer`, from a question and a view to the message that answers it.
+//! The amem.v1 interface: messages, clients, servers and the table of calls, generated from `proto/amem/v1/*.proto`
+//! when this crate is built; and `answer`, from a question and a view to the message that answers it.
 //!
-//! Promises: building needs no protoc. Not here: what a change does to a brain (`amem_store`, `amemd`), what a query
-//! means (`amem_format`).
+//! Promises: building needs no protoc; a call is declared in its `.proto` file and nowhere else. Not here: what a
+//! change does to a brain (`amem_store`, `amemd`), what a query means (`amem_format`).
 
 #![forbid(unsafe_code)]
+
+// First, as the macros of the lists are in scope only below.
+include!(concat!(env!("OUT_DIR"), "/lists.rs"));
+
+pub mod calls;
 
 pub mod answer;
 pub mod change;

@@ -4,21 +4,21 @@
 pub const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// Edges in one answer of `GetEvents`.
 pub const ANSWER_EDGES_MAX: usize = 100_000;
-/// Events that `GetEvents` gives, without edges, where the call stands.
+/// Events that `GetEvents` answers, without edges, on the thread of the call.
 pub const LIGHT_EVENTS_MAX: usize = 100;
-/// Hits of a question that does not say how many.
+/// Hits of a question without a limit.
 pub const HITS: usize = 10;
-/// Events of an answer to a question that does not say how many.
+/// Events of an answer to a question without a limit.
 pub const ANSWER_EVENTS: usize = 100;
-/// Rows of a page that does not say how many.
+/// Rows of a page without a size.
 pub const PAGE_ROWS: usize = 50;
-/// Depth of why and impact that do not say how deep.
+/// Depth of why and impact without a depth.
 pub const REASONS_DEPTH: u32 = 10;
-/// Depth of a traversal that does not say how deep.
+/// Depth of a traversal without a depth.
 pub const TRAVERSE_DEPTH: u32 = 5;
-/// Edges of a path that does not say how many.
+/// Edges of a path without a depth.
 pub const PATH_DEPTH: u32 = 20;
-/// Heads that are told of one contested belief.
+/// Heads that an answer lists of one contested belief.
 pub const HEADS_MAX: usize = 100;
-/// Bytes of the words of a refusal, and of each of its values: longer ones lose their middle.
+/// Bytes of the message of a refusal, and of each of its values; the middle of longer ones is cut out.
 pub const REFUSAL_BYTES_MAX: usize = 1024;

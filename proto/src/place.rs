@@ -1,15 +1,14 @@
-//! Where a daemon and its callers meet unless told otherwise: the folder of the brains, and the Unix socket.
+//! Default paths: the folder of brains and the Unix socket.
 //!
-//! Both sides take it from here, so that a client finds the daemon that the same environment would start.
+//! Daemon and clients share them, so that a client finds the daemon that the same environment would start.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The socket of a daemon that a machine runs for all of its users.
+/// The socket of the system service.
 pub const SYSTEM_SOCKET: &str = "/run/amemd/amemd.sock";
 
-/// The exit code of a daemon that found another one on its folder or its socket: EX_TEMPFAIL of sysexits.h, as that one
-/// may be gone in a moment.
+/// Exit code of a daemon whose folder or socket another one has: EX_TEMPFAIL of sysexits.h, as a retry may succeed.
 pub const IN_USE: u8 = 75;
 
 /// A user's folder of brains: `$XDG_DATA_HOME/amem/brains`, else `~/.local/share/amem/brains`. `None` if neither
@@ -18,8 +17,8 @@ pub fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data(&variable)?.join("brains"))
 }
 
-/// A user's socket: `$XDG_RUNTIME_DIR/amemd/amemd.sock`. Where nobody sets that, as in containers and for cron, it is
-/// `run/amemd.sock` beside the folder of brains: nobody else may write there, which can't be said of /tmp.
+/// A user's socket: `$XDG_RUNTIME_DIR/amemd/amemd.sock`. Where that is unset, as in containers and under
+/// cron, it is `run/amemd.sock` beside the folder of brains, where no other user may write, unlike /tmp.
 pub fn socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     match path(&variable, "XDG_RUNTIME_DIR") {
         Some(run) => Some(run.join("amemd/amemd.sock")),
@@ -27,8 +26,8 @@ pub fn socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     }
 }
 
-/// The socket of a daemon that nobody looks after, and that outlives whoever started it: beside the folder of brains.
-/// `$XDG_RUNTIME_DIR` is taken away when its user logs out, and a socket in it with it.
+/// The socket of a daemon that no service manager starts and that outlives the session of its user: beside the folder
+/// of brains. Logging out removes `$XDG_RUNTIME_DIR` with all sockets in it.
 pub fn lasting_socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data(&variable)?.join("run/amemd.sock"))
 }
@@ -39,7 +38,7 @@ fn data(variable: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data.join("amem"))
 }
 
-/// An absolute path that a variable gives; the XDG specification overlooks relative ones.
+/// The absolute path in a variable; the XDG specification ignores relative ones.
 fn path(variable: &impl Fn(&str) -> Option<OsString>, name: &str) -> Option<PathBuf> {
     let path = variable(name).map(PathBuf::from);
     path.filter(|path| path.is_absolute())

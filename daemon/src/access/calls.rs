@@ -1,27 +1,11 @@
-//! What each call needs: the one table.
+//! What each call needs, from the table of `amem_proto::calls`.
+
+use amem_proto::calls::{self, Call};
+pub(crate) use amem_proto::calls::{Pace, Reach as Over};
+use amem_proto::v1::Permission;
 
 use super::Role;
 use crate::limits::{BATCH_BYTES_MAX, MESSAGE_BYTES_MAX};
-
-/// How long a call takes by its nature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// It is answered soon.
-    Call,
-    /// It works through a whole brain: only the largest deadline is set unless the caller sets one.
-    Long,
-    /// The caller sends for as long as it likes: no deadline but its own.
-    Stream,
-}
-
-/// For which brains a caller needs a call's role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// For each that the call names or shows: it has them from `brains::seen`, or filters what it shows.
-    Named,
-    /// For all, those that are not there yet included.
-    All,
-}
 
 /// What a call needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,136 +24,87 @@ pub(crate) struct Needs {
     pub(crate) message_bytes_max: usize,
 }
 
-const MEMORY: &str = "amem.v1.MemoryService";
+impl From<&Call> for Needs {
+    fn from(call: &Call) -> Self {
+        Self {
+            role: match call.permission {
+                Permission::Read => Role::Read,
+                Permission::Write => Role::Write,
+                // The build refuses a call without a role.
+                Permission::Admin | Permission::Unspecified => Role::Admin,
+            },
+            over: call.reach,
+            pace: call.pace,
+            is_repeatable: call.is_repeatable,
+            changes_access: call.changes_access,
+            // A batch with what wraps it.
+            message_bytes_max: if call.is_batch {
+                BATCH_BYTES_MAX + 1024
+            } else {
+                MESSAGE_BYTES_MAX
+            },
+        }
+    }
+}
 
-/// Service, method (`*`: every other one), role, for which brains, pace.
-const TABLE: [(&str, &str, Role, Over, Pace); 33] = {
-    use Over::{All, Named};
-    use Pace::{Call, Long, Stream};
-    use Role::{Admin, Read, Write};
-    const BRAIN: &str = "amem.v1.BrainService";
-    const ADMIN: &str = "amem.v1.AdminService";
-    [
-        (BRAIN, "CreateBrain", Write, All, Call),
-        (BRAIN, "GetBrain", Read, Named, Call),
-        (BRAIN, "OpenBrain", Read, Named, Call),
-        (BRAIN, "ListBrains", Read, Named, Call),
-        (BRAIN, "VerifyBrain", Read, Named, Long),
-        (BRAIN, "ExportBrain", Read, Named, Stream),
-        (BRAIN, "CheckpointBrain", Write, Named, Long),
-        (BRAIN, "ImportBrain", Write, All, Stream),
-        (BRAIN, "MergeBrain", Write, Named, Stream),
-        (BRAIN, "RemoveBrain", Admin, Named, Call),
-        (MEMORY, "Subscribe", Read, Named, Stream),
-        (MEMORY, "IngestStream", Write, Named, Stream),
-        (MEMORY, "Erase", Write, Named, Long),
-        (MEMORY, "Decay", Write, Named, Long),
-        (MEMORY, "*", Write, Named, Call),
-        ("amem.v1.QueryService", "*", Read, Named, Call),
-        (ADMIN, "GetStatus", Read, Named, Call),
-        (ADMIN, "ListProblems", Read, Named, Call),
-        (ADMIN, "ListLatencies", Read, Named, Call),
-        (ADMIN, "ListJobs", Read, Named, Call),
-        (ADMIN, "ListSchedules", Read, Named, Call),
-        (ADMIN, "RunJob", Write, Named, Long),
-        (ADMIN, "ListKeptFiles", Read, Named, Call),
-        (ADMIN, "ResolveKeptFile", Admin, Named, Long),
-        (ADMIN, "Reload", Admin, All, Call),
-        (ADMIN, "CreateToken", Admin, All, Call),
-        (ADMIN, "ListTokens", Admin, All, Call),
-        (ADMIN, "RevokeToken", Admin, All, Call),
-        (ADMIN, "Shutdown", Admin, All, Call),
-        ("grpc.health.v1.Health", "Watch", Read, Named, Stream),
-        ("grpc.health.v1.Health", "*", Read, Named, Call),
-        (
-            "grpc.reflection.v1.ServerReflection",
-            "*",
-            Read,
-            Named,
-            Stream,
-        ),
-        (
-            "grpc.reflection.v1alpha.ServerReflection",
-            "*",
-            Read,
-            Named,
-            Stream,
-        ),
-    ]
-};
+/// Services of gRPC itself: service, method (`*`: every other one), pace.
+const GRPC: [(&str, &str, Pace); 4] = [
+    ("grpc.health.v1.Health", "Watch", Pace::Stream),
+    ("grpc.health.v1.Health", "*", Pace::Call),
+    ("grpc.reflection.v1.ServerReflection", "*", Pace::Stream),
+    (
+        "grpc.reflection.v1alpha.ServerReflection",
+        "*",
+        Pace::Stream,
+    ),
+];
 
 /// What the call of this path needs; `None` if there is no such call.
 pub(crate) fn needs(path: &str) -> Option<Needs> {
+    if let Some(call) = calls::call(path) {
+        return Some(call.into());
+    }
     let (service, method) = path.strip_prefix('/')?.split_once('/')?;
-    TABLE
+    let row = GRPC
         .iter()
-        .find(|row| row.0 == service && (row.1 == method || row.1 == "*"))
-        .map(|row| Needs {
-            role: row.2,
-            over: row.3,
-            pace: row.4,
-            is_repeatable: row.0 == MEMORY && row.2 == Role::Write || row.1 == "MergeBrain",
-            changes_access: matches!(row.1, "Reload" | "RevokeToken"),
-            message_bytes_max: match (row.0, row.1) {
-                // A batch with what is around it.
-                (MEMORY, "IngestStream") => BATCH_BYTES_MAX + 1024,
-                _ => MESSAGE_BYTES_MAX,
-            },
-        })
+        .find(|row| row.0 == service && (row.1 == method || row.1 == "*"))?;
+    Some(Needs {
+        role: Role::Read,
+        over: Over::Named,
+        pace: row.2,
+        is_repeatable: false,
+        changes_access: false,
+        message_bytes_max: MESSAGE_BYTES_MAX,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prost::Message;
-    use prost_types::FileDescriptorSet;
-
-    /// Every method of the services we serve: its path, and whether the caller sends a stream.
-    fn methods() -> Vec<(String, bool)> {
-        let sets = [
-            amem_proto::v1::DESCRIPTORS,
-            tonic_health::pb::FILE_DESCRIPTOR_SET,
-        ];
-        let mut out = Vec::new();
-        for set in sets {
-            for file in FileDescriptorSet::decode(set).unwrap().file {
-                for service in &file.service {
-                    for method in &service.method {
-                        let path =
-                            format!("/{}.{}/{}", file.package(), service.name(), method.name());
-                        out.push((path, method.client_streaming()));
-                    }
-                }
-            }
-        }
-        out
-    }
 
     #[test]
-    fn every_call_has_a_role_and_those_with_a_stream_of_requests_no_deadline() {
-        let methods = methods();
-        assert!(methods.len() > 20);
-        for (path, streams) in &methods {
-            let needs = needs(path).unwrap_or_else(|| panic!("{path} needs a row in the table"));
+    fn every_measured_call_has_its_needs() {
+        for method in crate::methods::all() {
+            let needs = needs(&method.path).unwrap_or_else(|| panic!("{}", method.path));
             assert!(
-                !streams || needs.pace == Pace::Stream,
-                "{path} has a deadline"
+                !method.streams || needs.pace == Pace::Stream,
+                "{}",
+                method.path
             );
         }
-    }
-
-    #[test]
-    fn every_row_of_the_table_is_of_a_call_that_there_is() {
-        let methods = methods();
-        for (service, method, ..) in TABLE {
-            if service.starts_with("grpc.reflection.") {
-                continue;
-            }
-            let is_there = methods.iter().any(|(path, _)| {
-                let (of, name) = path[1..].split_once('/').unwrap();
-                of == service && (method == "*" || name == method)
-            });
-            assert!(is_there, "{service}/{method}");
+        for (path, repeatable, changes_access) in [
+            ("/amem.v1.MemoryService/Ingest", true, false),
+            ("/amem.v1.MemoryService/IngestStream", true, false),
+            ("/amem.v1.BrainService/MergeBrain", true, false),
+            ("/amem.v1.MemoryService/Subscribe", false, false),
+            ("/amem.v1.AdminService/Reload", false, true),
+        ] {
+            let needs = needs(path).unwrap();
+            assert_eq!(
+                (needs.is_repeatable, needs.changes_access),
+                (repeatable, changes_access),
+                "{path}"
+            );
         }
     }
 

@@ -5,7 +5,7 @@
 //! read.
 //! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
 //! long.
-//! Not here: who may call (`ingress`), what calls do (`services`).
+//! Not here: who may call (`ingress`), what calls do (`calls`).
 
 pub mod http2;
 
@@ -26,10 +26,13 @@ mod shapes;
 mod answers;
 mod unsent;
 
+mod services;
+
 pub(crate) use call_names::CallNameLayer;
 pub(crate) use connection::Connection;
 pub(crate) use entry::AdmissionLayer;
 pub(crate) use incoming::Incoming;
 pub(crate) use latency_layer::LatencyLayer;
 pub(crate) use panics::PanicLayer;
+pub(crate) use services::Service;
 pub use shapes::decoded_bytes;

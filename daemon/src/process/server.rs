@@ -25,11 +25,14 @@ use tonic::transport::Server;
 
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::Brains;
+use crate::calls::Daemon;
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::figures::{Figures, Phase};
-use crate::grpc::{AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer};
+use crate::grpc::{
+    AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer, Service,
+};
 use crate::health::Health;
 use crate::http;
 use crate::ingress::latency::Latencies;
@@ -39,7 +42,6 @@ use crate::limits::{
 };
 use crate::methods;
 use crate::os::notify;
-use crate::services::{Daemon, Service};
 
 /// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for
 /// the end; then ends the calls under way and closes the brains, in less than ten seconds.

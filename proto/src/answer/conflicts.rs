@@ -1,60 +1,71 @@
-//! Disagreements, page by page.
+//! ListConflicts: contradictions and contested beliefs, page by page.
 
+use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::{Conflict, Conflicts};
 
-use super::event::Teller;
+use super::event::EventEncoder;
+use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, scope, token};
 use super::word::moment;
 use crate::limits::{HEADS_MAX, PAGE_ROWS};
 use crate::v1;
-use crate::v1::conflict::Conflict as Told;
+use crate::v1::conflict::Conflict as ConflictKind;
 
-pub(super) fn list_conflicts(
-    view: &View,
-    request: v1::ListConflictsRequest,
-) -> Result<v1::ListConflictsResponse> {
-    let page = Conflicts {
-        limit: count(request.page_size, PAGE_ROWS),
-        cursor: token(request.page_token),
-        scope: scope(request.scope),
-        include_forgotten: request.include_forgotten,
-    }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let conflicts = page.conflicts.iter().map(|conflict| {
-        let told = match conflict {
-            Conflict::Contradiction { source, target } => Told::Contradiction(v1::Contradiction {
-                source: Some(teller.whole(*source)?),
-                target: Some(teller.whole(*target)?),
-            }),
-            Conflict::Contested { belief, heads } => Told::Contested(v1::ContestedBelief {
-                belief: Some(teller.whole(*belief)?),
-                heads: teller.all(&heads[..heads.len().min(HEADS_MAX)])?,
-                head_count: heads.len() as u64,
-            }),
-        };
-        Ok(v1::Conflict {
-            conflict: Some(told),
+impl Evaluate for v1::ListConflictsRequest {
+    type Answer = v1::ListConflictsResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let page = Conflicts {
+            limit: count(self.page_size, PAGE_ROWS),
+            cursor: token(self.page_token),
+            scope: scope(self.scope),
+            include_forgotten: self.include_forgotten,
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let conflicts = page.conflicts.iter().map(|conflict| {
+            let kind = match conflict {
+                Conflict::Contradiction { source, target } => {
+                    ConflictKind::Contradiction(v1::Contradiction {
+                        source: Some(encoder.whole(*source)?),
+                        target: Some(encoder.whole(*target)?),
+                    })
+                }
+                Conflict::Contested { belief, heads } => {
+                    ConflictKind::Contested(v1::ContestedBelief {
+                        belief: Some(encoder.whole(*belief)?),
+                        heads: encoder.all(&heads[..heads.len().min(HEADS_MAX)])?,
+                        head_count: heads.len() as u64,
+                    })
+                }
+            };
+            Ok(v1::Conflict {
+                conflict: Some(kind),
+            })
+        });
+        Ok(v1::ListConflictsResponse {
+            conflicts: conflicts.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
+            next_page_token: page.next.unwrap_or_default(),
         })
-    });
-    Ok(v1::ListConflictsResponse {
-        conflicts: conflicts.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-        next_page_token: page.next.unwrap_or_default(),
-    })
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(shown(answer))
+    }
 }
 
 /// The events that a page shows.
-pub(super) fn shown(page: &v1::ListConflictsResponse) -> Vec<&v1::Event> {
+fn shown(page: &v1::ListConflictsResponse) -> Vec<&v1::Event> {
     let mut shown = Vec::new();
     for conflict in &page.conflicts {
         match &conflict.conflict {
-            Some(Told::Contradiction(two)) => {
+            Some(ConflictKind::Contradiction(two)) => {
                 shown.extend([&two.source, &two.target].into_iter().flatten())
             }
-            Some(Told::Contested(contested)) => {
+            Some(ConflictKind::Contested(contested)) => {
                 shown.extend(&contested.belief);
                 shown.extend(&contested.heads);
             }

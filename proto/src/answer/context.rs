@@ -1,33 +1,47 @@
-//! What is known of a question, as a text.
+//! Context: the best of what a brain knows about a question, as a text within a budget.
 
+use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::Context;
 use amem_query::context::Item;
 
+use super::question::Evaluate;
 use super::ranking::question_vector;
 use super::refusal::Result;
 use super::selection::{count, selection};
 use super::word::moment;
 use crate::v1;
 
-pub(super) fn context(view: &View, request: v1::ContextRequest) -> Result<v1::ContextResponse> {
-    let otherwise = Context::default();
-    let packed = Context {
-        vector: question_vector(view, request.vector, &request.text)?,
-        question: request.text,
-        selection: selection(request.selection)?,
-        budget: count(request.budget_tokens, otherwise.budget),
-        candidates: count(request.candidates, otherwise.candidates),
-        reasons_depth: request.reasons_depth.unwrap_or(otherwise.reasons_depth),
+impl Evaluate for v1::ContextRequest {
+    type Answer = v1::ContextResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let otherwise = Context::default();
+        let packed = Context {
+            vector: question_vector(view, self.vector, &self.text)?,
+            question: self.text,
+            selection: selection(self.selection)?,
+            budget: count(self.budget_tokens, otherwise.budget),
+            candidates: count(self.candidates, otherwise.candidates),
+            reasons_depth: self.reasons_depth.unwrap_or(otherwise.reasons_depth),
+        }
+        .run(view)?;
+        Ok(v1::ContextResponse {
+            moment: Some(moment(view)),
+            text: packed.text,
+            tokens: packed.tokens as u32,
+            items: packed.items.iter().map(item).collect(),
+            left_out: packed.left_out.iter().map(item).collect(),
+        })
     }
-    .run(view)?;
-    Ok(v1::ContextResponse {
-        moment: Some(moment(view)),
-        text: packed.text,
-        tokens: packed.tokens as u32,
-        items: packed.items.iter().map(item).collect(),
-        left_out: packed.left_out.iter().map(item).collect(),
-    })
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        answer
+            .items
+            .iter()
+            .map(|item| NodeId(item.event_id))
+            .collect()
+    }
 }
 
 fn item(item: &Item) -> v1::ContextItem {

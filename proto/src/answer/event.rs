@@ -12,29 +12,29 @@ use crate::v1;
 
 /// Bytes of an edge in a message, about.
 const EDGE_BYTES: usize = 32;
-/// Bytes of a stub and of what is told of the way to it, at most, about.
+/// Bytes of a stub and of the step to it, about.
 const STUB_BYTES: usize = 32;
 /// Bytes of an event in a message without its text, attributes, vector and edges, about.
 const EVENT_BYTES: usize = 64;
 
-/// What is told of an event beside its fields.
+/// What is encoded of an event beside its fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shape<'s> {
     /// Its vector.
     pub(super) vector: bool,
-    /// Its edges, those to events that this shows.
+    /// Its edges, if to events that this sight shows.
     pub(super) edges: Option<&'s Sight>,
 }
 
-/// Tells events of one view, and counts what it told: an answer that grows too large is refused while it is made.
+/// Encodes events of one view and counts their bytes: an answer that grows too large is refused while it is made.
 #[derive(Debug)]
-pub(super) struct Teller<'v> {
+pub(super) struct EventEncoder<'v> {
     view: &'v View,
     bytes: usize,
     edges: usize,
 }
 
-impl<'v> Teller<'v> {
+impl<'v> EventEncoder<'v> {
     pub(super) fn new(view: &'v View) -> Self {
         Self {
             view,
@@ -50,28 +50,21 @@ impl<'v> Teller<'v> {
 
     /// An event without vector and edges, or a stub.
     pub(super) fn whole_or_stub(&mut self, id: NodeId, is_stub: bool) -> Result<v1::Event> {
-        match is_stub {
-            true => {
-                self.count_bytes(STUB_BYTES)?;
-                Ok(stub(id))
-            }
-            false => self.whole(id),
+        if is_stub {
+            self.count_bytes(STUB_BYTES)?;
+            return Ok(stub(id));
         }
+        self.whole(id)
     }
 
-    /// The events of these ids.
     pub(super) fn all(&mut self, ids: &[NodeId]) -> Result<Vec<v1::Event>> {
         ids.iter().map(|&id| self.whole(id)).collect()
     }
 
-    /// An event.
     pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
         let flags = node.flags();
-        // Read only where it is told: all its numbers are looked at, and an event is told though they are damaged.
-        let vector = match shape.vector {
-            true => node.vector()?,
-            false => None,
-        };
+        // Read only if it is asked for: reading checks all its numbers, and an event is shown even if they are damaged.
+        let vector = if shape.vector { node.vector()? } else { None };
         let session = self.view.session(node.session())?;
         let session_key = session.map_or("", |session| session.key);
         let text = node.text()?;
@@ -177,7 +170,7 @@ pub(super) fn check_bytes(bytes: usize) -> Result<()> {
     ))
 }
 
-/// A forgotten event that is named only because others lead through it.
+/// A forgotten event that is named only because a path leads through it.
 pub(super) fn stub(id: NodeId) -> v1::Event {
     v1::Event {
         id: id.0,
@@ -186,7 +179,7 @@ pub(super) fn stub(id: NodeId) -> v1::Event {
     }
 }
 
-/// True if an event is told whole: every event has a recorded time.
+/// True if an event is no stub: every event has a recorded time.
 pub(super) fn is_whole(event: &v1::Event) -> bool {
     event.created_at.is_some()
 }
@@ -216,7 +209,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::answer::Question;
+    use crate::answer::Evaluate;
 
     /// A folded brain of two events, the first with a vector of which a number is not finite.
     fn damaged() -> View {
@@ -261,12 +254,12 @@ mod tests {
             event_ids: vec![0, 1],
             ..Default::default()
         };
-        let answer = get.clone().answer(&view).unwrap();
+        let answer = get.clone().evaluate(&view).unwrap();
         assert_eq!(has(answer.events), [(0, true), (1, false)]);
-        let pattern = v1::PatternRequest::default().answer(&view).unwrap();
+        let pattern = v1::PatternRequest::default().evaluate(&view).unwrap();
         assert_eq!(has(pattern.events), [(1, false), (0, true)]);
         get.include_vectors = true;
-        let refusal = get.answer(&view).unwrap_err();
+        let refusal = get.evaluate(&view).unwrap_err();
         assert!(format!("{refusal:?}").contains("not finite"), "{refusal:?}");
     }
 }

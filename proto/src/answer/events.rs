@@ -1,58 +1,76 @@
-//! Events by id, and what is believed in place of one.
+//! GetEvents and Resolve.
 
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::limits::PAGE_MAX;
 use amem_query::{Resolve, Sight};
 
-use super::event::{Shape, Teller};
+use super::event::{EventEncoder, Shape};
+use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, scope};
 use super::word::moment;
-use crate::limits::ANSWER_EVENTS;
+use crate::limits::{ANSWER_EVENTS, LIGHT_EVENTS_MAX};
 use crate::v1;
 
-pub(super) fn get_events(
-    view: &View,
-    request: v1::GetEventsRequest,
-) -> Result<v1::GetEventsResponse> {
-    let asked = request.event_ids.len() as u64;
-    amem_format::Error::check_limit("the number of event ids", asked, PAGE_MAX as u64)?;
-    let sight = Sight::new(&scope(request.scope), request.include_forgotten)?;
-    let shape = Shape {
-        vector: request.include_vectors,
-        edges: request.include_edges.then_some(&sight),
-    };
-    let mut teller = Teller::new(view);
-    let events = request.event_ids.into_iter().map(|id| {
-        let node = sight.open(view, NodeId(id))?;
-        teller.event(&node, shape)
-    });
-    Ok(v1::GetEventsResponse {
-        events: events.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-    })
+impl Evaluate for v1::GetEventsRequest {
+    type Answer = v1::GetEventsResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let asked = self.event_ids.len() as u64;
+        amem_format::Error::check_limit("the number of event ids", asked, PAGE_MAX as u64)?;
+        let sight = Sight::new(&scope(self.scope), self.include_forgotten)?;
+        let shape = Shape {
+            vector: self.include_vectors,
+            edges: self.include_edges.then_some(&sight),
+        };
+        let mut encoder = EventEncoder::new(view);
+        let events = self.event_ids.into_iter().map(|id| {
+            let node = sight.open(view, NodeId(id))?;
+            encoder.event(&node, shape)
+        });
+        Ok(v1::GetEventsResponse {
+            events: events.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
+        })
+    }
+
+    fn is_large(&self) -> bool {
+        self.include_edges || self.event_ids.len() > LIGHT_EVENTS_MAX
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(&answer.events)
+    }
 }
 
-pub(super) fn resolve(view: &View, request: v1::ResolveRequest) -> Result<v1::ResolveResponse> {
-    let found = Resolve {
-        event: NodeId(request.event_id),
-        limit: count(request.limit, ANSWER_EVENTS),
-        scope: scope(request.scope),
-        include_forgotten: request.include_forgotten,
+impl Evaluate for v1::ResolveRequest {
+    type Answer = v1::ResolveResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let found = Resolve {
+            event: NodeId(self.event_id),
+            limit: count(self.limit, ANSWER_EVENTS),
+            scope: scope(self.scope),
+            include_forgotten: self.include_forgotten,
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let chain = found.chain.iter();
+        let chain = chain.map(|link| encoder.whole_or_stub(link.id, link.is_stub));
+        Ok(v1::ResolveResponse {
+            moment: Some(moment(view)),
+            chain: chain.collect::<Result<_>>()?,
+            head: Some(encoder.whole(found.head)?),
+            heads: encoder.all(&found.heads)?,
+            contested: found.is_contested(),
+            head_count: found.head_count as u64,
+            chain_length: found.chain_len as u64,
+            cyclic: found.is_cyclic,
+        })
     }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let chain = found.chain.iter();
-    let chain = chain.map(|link| teller.whole_or_stub(link.id, link.is_stub));
-    Ok(v1::ResolveResponse {
-        moment: Some(moment(view)),
-        chain: chain.collect::<Result<_>>()?,
-        head: Some(teller.whole(found.head)?),
-        heads: teller.all(&found.heads)?,
-        contested: found.is_contested(),
-        head_count: found.head_count as u64,
-        chain_length: found.chain_len as u64,
-        cyclic: found.is_cyclic,
-    })
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(&answer.head)
+    }
 }

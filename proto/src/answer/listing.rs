@@ -1,32 +1,42 @@
 //! Patterns and timelines, page by page.
 
+use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::{Axis, Order, Pattern, Timeline};
 
-use super::event::Teller;
+use super::event::EventEncoder;
+use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{axis, count, selection, token, unknown};
 use super::word::{moment, timestamp};
 use crate::limits::PAGE_ROWS;
 use crate::v1;
 
-pub(super) fn pattern(view: &View, request: v1::PatternRequest) -> Result<v1::PatternResponse> {
-    let by = axis(request.axis, Axis::Recorded)?;
-    let page = Pattern {
-        selection: selection(request.selection)?,
-        order: order(request.order, by)?,
-        limit: count(request.page_size, PAGE_ROWS),
-        cursor: token(request.page_token),
+impl Evaluate for v1::PatternRequest {
+    type Answer = v1::PatternResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let by = axis(self.axis, Axis::Recorded)?;
+        let page = Pattern {
+            selection: selection(self.selection)?,
+            order: order(self.order, by)?,
+            limit: count(self.page_size, PAGE_ROWS),
+            cursor: token(self.page_token),
+        }
+        .run(view)?;
+        Ok(v1::PatternResponse {
+            moment: Some(moment(view)),
+            events: EventEncoder::new(view).all(&page.ids)?,
+            next_page_token: page.next.unwrap_or_default(),
+        })
     }
-    .run(view)?;
-    Ok(v1::PatternResponse {
-        moment: Some(moment(view)),
-        events: Teller::new(view).all(&page.ids)?,
-        next_page_token: page.next.unwrap_or_default(),
-    })
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(&answer.events)
+    }
 }
 
-/// An order of events; the newest first if it is not said.
+/// An order of events; newest first if unset.
 pub(super) fn order(value: i32, by: Axis) -> Result<Order> {
     match v1::Order::try_from(value) {
         Ok(v1::Order::Unspecified | v1::Order::Newest) => Ok(Order::Newest(by)),
@@ -36,25 +46,33 @@ pub(super) fn order(value: i32, by: Axis) -> Result<Order> {
     }
 }
 
-pub(super) fn timeline(view: &View, request: v1::TimelineRequest) -> Result<v1::TimelineResponse> {
-    let page = Timeline {
-        selection: selection(request.selection)?,
-        axis: axis(request.axis, Axis::Happened)?,
-        newest_first: request.newest_first,
-        limit: count(request.page_size, PAGE_ROWS),
-        cursor: token(request.page_token),
-    }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let entries = page.moments.iter().map(|&(time, id)| {
-        Ok(v1::TimelineEntry {
-            time: Some(timestamp(time)),
-            event: Some(teller.whole(id)?),
+impl Evaluate for v1::TimelineRequest {
+    type Answer = v1::TimelineResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let page = Timeline {
+            selection: selection(self.selection)?,
+            axis: axis(self.axis, Axis::Happened)?,
+            newest_first: self.newest_first,
+            limit: count(self.page_size, PAGE_ROWS),
+            cursor: token(self.page_token),
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let entries = page.moments.iter().map(|&(time, id)| {
+            Ok(v1::TimelineEntry {
+                time: Some(timestamp(time)),
+                event: Some(encoder.whole(id)?),
+            })
+        });
+        Ok(v1::TimelineResponse {
+            entries: entries.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
+            next_page_token: page.next.unwrap_or_default(),
         })
-    });
-    Ok(v1::TimelineResponse {
-        entries: entries.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-        next_page_token: page.next.unwrap_or_default(),
-    })
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(answer.entries.iter().flat_map(|entry| &entry.event))
+    }
 }

@@ -23,7 +23,10 @@ mod event;
 mod selection;
 mod word;
 
-pub use question::{Answered, Question};
+/// What a caller may do about a refusal, by the codes of google.rpc, which gRPC and REST share.
+pub use tonic::Code;
+
+pub use question::{Answered, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{
     as_of, edge_type, edge_types, event_type, event_types, micros, moment, space, timestamp,

@@ -7,8 +7,9 @@ use amem_query::{
     Weights,
 };
 
-use super::event::Teller;
+use super::event::EventEncoder;
 use super::listing::order;
+use super::question::{Evaluate, ids};
 use super::ranking::{like, question_vector};
 use super::refusal::{Refusal, Result};
 use super::selection::{axis, count, depth, follow, scope, selection};
@@ -18,27 +19,35 @@ use crate::v1;
 use crate::v1::pipeline_source::Source as Asked;
 use crate::v1::pipeline_stage::Stage as Done;
 
-pub(super) fn pipeline(view: &View, request: v1::PipelineRequest) -> Result<v1::PipelineResponse> {
-    let sources = request.sources.into_iter().map(|from| source(view, from));
-    let stages = request.stages.into_iter().map(stage);
-    let flow = Pipeline {
-        sources: sources.collect::<Result<_>>()?,
-        stages: stages.collect::<Result<_>>()?,
-        scope: scope(request.scope),
-        include_forgotten: request.include_forgotten,
+impl Evaluate for v1::PipelineRequest {
+    type Answer = v1::PipelineResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let sources = self.sources.into_iter().map(|from| source(view, from));
+        let stages = self.stages.into_iter().map(stage);
+        let flow = Pipeline {
+            sources: sources.collect::<Result<_>>()?,
+            stages: stages.collect::<Result<_>>()?,
+            scope: scope(self.scope),
+            include_forgotten: self.include_forgotten,
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let mut tell = |rows: &[Row]| {
+            let rows = rows.iter().map(|told| row(&mut encoder, told));
+            rows.collect::<Result<Vec<_>>>()
+        };
+        Ok(v1::PipelineResponse {
+            moment: Some(moment(view)),
+            rows: tell(&flow.rows)?,
+            origins: tell(&flow.origins)?,
+            truncated: flow.is_cut,
+        })
     }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let mut tell = |rows: &[Row]| {
-        let rows = rows.iter().map(|told| row(&mut teller, told));
-        rows.collect::<Result<Vec<_>>>()
-    };
-    Ok(v1::PipelineResponse {
-        moment: Some(moment(view)),
-        rows: tell(&flow.rows)?,
-        origins: tell(&flow.origins)?,
-        truncated: flow.is_cut,
-    })
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(answer.rows.iter().flat_map(|row| &row.event))
+    }
 }
 
 fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
@@ -134,9 +143,9 @@ fn rank(message: v1::RankStage) -> Result<RankBy> {
     })
 }
 
-fn row(teller: &mut Teller<'_>, row: &Row) -> Result<v1::PipelineRow> {
+fn row(encoder: &mut EventEncoder<'_>, row: &Row) -> Result<v1::PipelineRow> {
     Ok(v1::PipelineRow {
-        event: Some(teller.whole_or_stub(row.id, row.is_stub)?),
+        event: Some(encoder.whole_or_stub(row.id, row.is_stub)?),
         stage: row.stage as u32,
         depth: row.depth,
         found: row.found,

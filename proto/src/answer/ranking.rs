@@ -5,7 +5,8 @@ use amem_format::view::View;
 use amem_query::embed::Embedder;
 use amem_query::{Like, Search, Similar, Text};
 
-use super::event::Teller;
+use super::event::EventEncoder;
+use super::question::{Evaluate, ids};
 use super::refusal::{Refusal, Result};
 use super::selection::{self, count, selection};
 use super::word::moment;
@@ -13,27 +14,35 @@ use crate::limits::HITS;
 use crate::v1;
 use crate::v1::similar_request::Like as Asked;
 
-pub(super) fn similar(view: &View, request: v1::SimilarRequest) -> Result<v1::SimilarResponse> {
-    let found = Similar {
-        like: like(view, request.like)?,
-        selection: selection(request.selection)?,
-        limit: count(request.limit, HITS),
-        min_similarity: request.min_similarity,
-        approximate: request.approximate,
-    }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let hits = found.hits.iter().map(|&(id, similarity)| {
-        Ok(v1::SimilarHit {
-            event: Some(teller.whole(id)?),
-            similarity,
+impl Evaluate for v1::SimilarRequest {
+    type Answer = v1::SimilarResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let found = Similar {
+            like: like(view, self.like)?,
+            selection: selection(self.selection)?,
+            limit: count(self.limit, HITS),
+            min_similarity: self.min_similarity,
+            approximate: self.approximate,
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let hits = found.hits.iter().map(|&(id, similarity)| {
+            Ok(v1::SimilarHit {
+                event: Some(encoder.whole(id)?),
+                similarity,
+            })
+        });
+        Ok(v1::SimilarResponse {
+            exact: found.is_exact,
+            hits: hits.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
         })
-    });
-    Ok(v1::SimilarResponse {
-        exact: found.is_exact,
-        hits: hits.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-    })
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(answer.hits.iter().flat_map(|hit| &hit.event))
+    }
 }
 
 /// What others are to be like.
@@ -48,56 +57,72 @@ pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<Like> {
     }
 }
 
-pub(super) fn text(view: &View, request: v1::TextRequest) -> Result<v1::TextResponse> {
-    let found = Text {
-        question: request.text,
-        selection: selection(request.selection)?,
-        limit: count(request.limit, HITS),
-    }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let hits = found.hits.iter().map(|&(id, score)| {
-        Ok(v1::TextHit {
-            event: Some(teller.whole(id)?),
-            score,
+impl Evaluate for v1::TextRequest {
+    type Answer = v1::TextResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let found = Text {
+            question: self.text,
+            selection: selection(self.selection)?,
+            limit: count(self.limit, HITS),
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let hits = found.hits.iter().map(|&(id, score)| {
+            Ok(v1::TextHit {
+                event: Some(encoder.whole(id)?),
+                score,
+            })
+        });
+        Ok(v1::TextResponse {
+            hits: hits.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
         })
-    });
-    Ok(v1::TextResponse {
-        hits: hits.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-    })
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(answer.hits.iter().flat_map(|hit| &hit.event))
+    }
 }
 
-pub(super) fn search(view: &View, request: v1::SearchRequest) -> Result<v1::SearchResponse> {
-    let otherwise = Search::default();
-    let found = Search {
-        vector: question_vector(view, request.vector, &request.text)?,
-        question: request.text,
-        selection: selection(request.selection)?,
-        limit: count(request.limit, HITS),
-        text_weight: request.text_weight,
-        vector_weight: request.vector_weight,
-        neighbour_share: request.neighbour_share.unwrap_or(otherwise.neighbour_share),
-        session_share: request.session_share.unwrap_or(otherwise.session_share),
-        include_superseded: request.include_superseded,
-    }
-    .run(view)?;
-    let mut teller = Teller::new(view);
-    let hits = found.hits.iter().map(|hit| {
-        Ok(v1::SearchHit {
-            event: Some(teller.whole(hit.id)?),
-            score: hit.score,
-            text_score: hit.text,
-            vector_score: hit.vector,
-            neighbour_score: hit.neighbours,
-            session_score: hit.session,
-            found_id: hit.found.0,
+impl Evaluate for v1::SearchRequest {
+    type Answer = v1::SearchResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let otherwise = Search::default();
+        let found = Search {
+            vector: question_vector(view, self.vector, &self.text)?,
+            question: self.text,
+            selection: selection(self.selection)?,
+            limit: count(self.limit, HITS),
+            text_weight: self.text_weight,
+            vector_weight: self.vector_weight,
+            neighbour_share: self.neighbour_share.unwrap_or(otherwise.neighbour_share),
+            session_share: self.session_share.unwrap_or(otherwise.session_share),
+            include_superseded: self.include_superseded,
+        }
+        .run(view)?;
+        let mut encoder = EventEncoder::new(view);
+        let hits = found.hits.iter().map(|hit| {
+            Ok(v1::SearchHit {
+                event: Some(encoder.whole(hit.id)?),
+                score: hit.score,
+                text_score: hit.text,
+                vector_score: hit.vector,
+                neighbour_score: hit.neighbours,
+                session_score: hit.session,
+                found_id: hit.found.0,
+            })
+        });
+        Ok(v1::SearchResponse {
+            hits: hits.collect::<Result<_>>()?,
+            moment: Some(moment(view)),
         })
-    });
-    Ok(v1::SearchResponse {
-        hits: hits.collect::<Result<_>>()?,
-        moment: Some(moment(view)),
-    })
+    }
+
+    fn shown(answer: &Self::Answer) -> Vec<NodeId> {
+        ids(answer.hits.iter().flat_map(|hit| &hit.event))
+    }
 }
 
 /// The question's vector: as it was given, or made of its words if the brain's are made by the built-in embedder;

@@ -24,9 +24,9 @@ pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 pub struct Refusal {
     /// What the caller may do about it.
     pub code: Code,
-    /// What it is, for machines: UNKNOWN_EVENT, DIMENSION … Empty if nobody said.
+    /// What it is, for machines: UNKNOWN_EVENT, DIMENSION … Empty if the peer gave none.
     pub reason: Cow<'static, str>,
-    /// What it is, and what would be right.
+    /// What failed, and what would be right, for people.
     pub message: String,
     /// Values of it for machines, by name.
     pub metadata: BTreeMap<String, String>,
@@ -108,6 +108,10 @@ impl From<&Error> for Refusal {
 
 impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
+        if refusal.reason.is_empty() {
+            // A status of gRPC itself goes on as it came, without our details.
+            return Self::new(refusal.code, clipped(refusal.message));
+        }
         let metadata = refusal.metadata.into_iter();
         let metadata: HashMap<_, _> = metadata
             .map(|(name, value)| (name, clipped(value)))
@@ -117,13 +121,13 @@ impl From<Refusal> for Status {
     }
 }
 
-/// Words without their middle, if they are too long: they may quote what was asked, and a status goes in headers, of
-/// which most peers take 8 KiB in all.
+/// Cuts the middle out of a long text: it may quote the request, and a status travels in headers, of which most peers
+/// accept 8 KiB in all.
 fn clipped(mut words: String) -> String {
     if words.len() <= REFUSAL_BYTES_MAX {
         return words;
     }
-    // What is wrong comes first, what would be right last.
+    // Messages say first what is wrong and last what would be right.
     let (most, gap) = (REFUSAL_BYTES_MAX, " … ");
     let head = boundary(&words, 2 * most / 3);
     let tail = boundary(&words, words.len() - most / 3 + gap.len() + 3);
@@ -131,7 +135,7 @@ fn clipped(mut words: String) -> String {
     words
 }
 
-/// The last place up to there at which a character begins.
+/// The last character boundary up to `at`.
 fn boundary(words: &str, mut at: usize) -> usize {
     while !words.is_char_boundary(at) {
         at -= 1;

@@ -9,7 +9,7 @@ use super::refusal::{Refusal, Result};
 use super::word::{event_types, micros, space};
 use crate::{Timestamp, v1};
 
-/// A selection; the one of everything that is not hidden if it is not said.
+/// A selection; everything that is not hidden if unset.
 pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
     let Some(message) = message else {
         return Ok(Selection::default());
@@ -67,7 +67,7 @@ fn filter(json: &str) -> Result<Option<Filter>> {
     Ok(Some(Filter::parse(&value)?))
 }
 
-/// Which way, or what is meant if that is not said.
+/// Which way, or `otherwise` if unset.
 pub(super) fn follow(value: i32, otherwise: Follow) -> Result<Follow> {
     match v1::Follow::try_from(value) {
         Ok(v1::Follow::Unspecified) => Ok(otherwise),
@@ -78,7 +78,7 @@ pub(super) fn follow(value: i32, otherwise: Follow) -> Result<Follow> {
     }
 }
 
-/// Which time, or what is meant if that is not said.
+/// Which time, or `otherwise` if unset.
 pub(super) fn axis(value: i32, otherwise: Axis) -> Result<Axis> {
     match v1::Axis::try_from(value) {
         Ok(v1::Axis::Unspecified) => Ok(otherwise),
@@ -100,7 +100,7 @@ pub(super) fn vector(view: &View, message: v1::Vector) -> Result<Vec<f32>> {
     Ok(message.values)
 }
 
-/// What is asked for, or what is meant by 0.
+/// The number that is asked for; 0 means `otherwise`.
 pub(super) fn count(asked: u32, otherwise: usize) -> usize {
     match asked {
         0 => otherwise,
@@ -108,7 +108,7 @@ pub(super) fn count(asked: u32, otherwise: usize) -> usize {
     }
 }
 
-/// What is asked for, or what is meant by 0.
+/// The number that is asked for; 0 means `otherwise`.
 pub(super) fn depth(asked: u32, otherwise: u32) -> u32 {
     if asked == 0 { otherwise } else { asked }
 }

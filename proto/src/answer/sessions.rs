@@ -1,4 +1,4 @@
-//! Sessions: a list of them, and one.
+//! ListSessions and GetSession.
 
 use amem_format::SessionId;
 use amem_format::base::sessions::Session;
@@ -6,6 +6,7 @@ use amem_format::view::View;
 use amem_query::{Named, Sessions, ShowSession, State};
 
 use super::event::check_bytes;
+use super::question::Evaluate;
 use super::refusal::{Refusal, Result};
 use super::selection::{count, token, unknown};
 use super::word::{moment, timestamp};
@@ -13,49 +14,51 @@ use crate::limits::PAGE_ROWS;
 use crate::v1;
 use crate::v1::get_session_request::Session as Asked;
 
-pub(super) fn list_sessions(
-    view: &View,
-    request: v1::ListSessionsRequest,
-) -> Result<v1::ListSessionsResponse> {
-    let state = match v1::SessionState::try_from(request.state) {
-        Ok(v1::SessionState::Unspecified) => State::Any,
-        Ok(v1::SessionState::Open) => State::Open,
-        Ok(v1::SessionState::Closed) => State::Closed,
-        Err(_) => return Err(unknown("state", request.state)),
-    };
-    let page = Sessions {
-        state,
-        oldest_first: request.oldest_first,
-        limit: count(request.page_size, PAGE_ROWS),
-        cursor: token(request.page_token),
-    };
-    let page = page.run(view)?;
-    let texts =
-        |session: &Session<'_>| session.key.len() + session.agent.len() + session.outcome.len();
-    check_bytes(page.sessions.iter().map(texts).sum())?;
-    Ok(v1::ListSessionsResponse {
-        moment: Some(moment(view)),
-        sessions: page.sessions.iter().map(session).collect(),
-        next_page_token: page.next.unwrap_or_default(),
-    })
+impl Evaluate for v1::ListSessionsRequest {
+    type Answer = v1::ListSessionsResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let state = match v1::SessionState::try_from(self.state) {
+            Ok(v1::SessionState::Unspecified) => State::Any,
+            Ok(v1::SessionState::Open) => State::Open,
+            Ok(v1::SessionState::Closed) => State::Closed,
+            Err(_) => return Err(unknown("state", self.state)),
+        };
+        let page = Sessions {
+            state,
+            oldest_first: self.oldest_first,
+            limit: count(self.page_size, PAGE_ROWS),
+            cursor: token(self.page_token),
+        };
+        let page = page.run(view)?;
+        let texts =
+            |session: &Session<'_>| session.key.len() + session.agent.len() + session.outcome.len();
+        check_bytes(page.sessions.iter().map(texts).sum())?;
+        Ok(v1::ListSessionsResponse {
+            moment: Some(moment(view)),
+            sessions: page.sessions.iter().map(session).collect(),
+            next_page_token: page.next.unwrap_or_default(),
+        })
+    }
 }
 
-pub(super) fn get_session(
-    view: &View,
-    request: v1::GetSessionRequest,
-) -> Result<v1::GetSessionResponse> {
-    let named = match request.session {
-        Some(Asked::SessionId(id)) => Named::Id(SessionId(id)),
-        Some(Asked::Key(key)) => Named::Key(key),
-        None => return Err(Refusal::invalid("session", "say its number or its key")),
-    };
-    let question = ShowSession { session: named };
-    let shown = question.run(view)?;
-    Ok(v1::GetSessionResponse {
-        moment: Some(moment(view)),
-        session: Some(session(&shown.session)),
-        event_count: shown.events as u64,
-    })
+impl Evaluate for v1::GetSessionRequest {
+    type Answer = v1::GetSessionResponse;
+
+    fn evaluate(self, view: &View) -> Result<Self::Answer> {
+        let named = match self.session {
+            Some(Asked::SessionId(id)) => Named::Id(SessionId(id)),
+            Some(Asked::Key(key)) => Named::Key(key),
+            None => return Err(Refusal::invalid("session", "say its number or its key")),
+        };
+        let question = ShowSession { session: named };
+        let shown = question.run(view)?;
+        Ok(v1::GetSessionResponse {
+            moment: Some(moment(view)),
+            session: Some(session(&shown.session)),
+            event_count: shown.events as u64,
+        })
+    }
 }
 
 fn session(session: &Session<'_>) -> v1::Session {

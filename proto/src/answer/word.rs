@@ -1,4 +1,4 @@
-//! Types, times, moments, vector spaces: between the messages' words and the core's.
+//! Types, times, moments and vector spaces: between messages and the types of `amem_format`.
 
 use amem_format::view::{AsOf, View};
 use amem_format::{EdgeType, EventType, Lsn, Micros};
@@ -22,12 +22,12 @@ fn number(what: &str, value: i32) -> Result<Option<u8>> {
     }
 }
 
-/// An event type, if one is said.
+/// An event type; `None` if unset.
 pub fn event_type(value: i32) -> Result<Option<EventType>> {
     Ok(number("type", value)?.map(EventType))
 }
 
-/// Event types, each of which must be said.
+/// Event types, each of which must be set.
 pub fn event_types(values: &[i32]) -> Result<Vec<EventType>> {
     let said = |value: &i32| {
         event_type(*value)?.ok_or_else(|| Refusal::invalid("types", "a type is unspecified"))
@@ -35,7 +35,7 @@ pub fn event_types(values: &[i32]) -> Result<Vec<EventType>> {
     values.iter().map(said).collect()
 }
 
-/// An edge type, which must be said.
+/// An edge type, which must be set.
 pub fn edge_type(value: i32) -> Result<EdgeType> {
     let number = number("type", value)?;
     number.map(EdgeType).ok_or_else(|| {
@@ -46,7 +46,7 @@ pub fn edge_type(value: i32) -> Result<EdgeType> {
     })
 }
 
-/// Edge types, each of which must be said.
+/// Edge types, each of which must be set.
 pub fn edge_types(values: &[i32]) -> Result<Vec<EdgeType>> {
     values.iter().map(|value| edge_type(*value)).collect()
 }
@@ -64,7 +64,7 @@ pub fn timestamp(time: Micros) -> Timestamp {
     }
 }
 
-/// A timestamp as a time; what is below a microsecond is cut off.
+/// A timestamp as a time, truncated to microseconds. `what` names it in the refusal.
 pub fn micros(what: &str, time: Timestamp) -> Result<Micros> {
     let whole = (0..1_000_000_000)
         .contains(&time.nanos)
@@ -80,7 +80,7 @@ pub fn micros(what: &str, time: Timestamp) -> Result<Micros> {
     })
 }
 
-/// An earlier moment, if one is said.
+/// An earlier moment; `None` if unset.
 pub fn as_of(moment: Option<v1::AsOf>) -> Result<Option<AsOf>> {
     let Some(moment) = moment else {
         return Ok(None);
@@ -92,7 +92,7 @@ pub fn as_of(moment: Option<v1::AsOf>) -> Result<Option<AsOf>> {
     }
 }
 
-/// A vector space; `None` if none is said.
+/// A vector space; `None` if unset.
 pub fn space(text: &str) -> Result<Option<Uuid>> {
     if text.is_empty() {
         return Ok(None);
@@ -101,7 +101,7 @@ pub fn space(text: &str) -> Result<Option<Uuid>> {
     parsed.map_err(|e| Refusal::invalid("space", format!("{text:?} is no UUID: {e}")))
 }
 
-/// What answers from a view say of themselves.
+/// The moment that answers from a view name.
 pub fn moment(view: &View) -> v1::Moment {
     v1::Moment {
         instance: view.instance().to_string(),

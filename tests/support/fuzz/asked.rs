@@ -1,5 +1,6 @@
 //! Bytes of requests: messages of amem.v1.
 
+use std::any::type_name;
 use std::sync::{Arc, LazyLock};
 
 use amem_client::{Question, v1};
@@ -7,7 +8,7 @@ use amem_format::bytes::get_u16;
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
-use amemd::Asks;
+use amemd::IntoCommand;
 use prost::Message;
 
 use super::files::view;
@@ -34,10 +35,13 @@ impl<'a> Iterator for Messages<'a> {
 }
 
 pub(super) fn framed(number: usize, message: &impl Message) -> Vec<u8> {
-    let bytes = message.encode_to_vec();
+    framed_bytes(number, &message.encode_to_vec())
+}
+
+pub(super) fn framed_bytes(number: usize, bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![number as u8];
     out.extend_from_slice(&(bytes.len() as u16).to_le_bytes());
-    out.extend_from_slice(&bytes);
+    out.extend_from_slice(bytes);
     out
 }
 
@@ -107,25 +111,31 @@ pub(super) fn settled(disk: &SimDisk, mut store: Store) {
 }
 
 macro_rules! changes {
-    ($($number:literal $message:ident)*) => {
+    ($($call:ident $message:ident $response:ident;)*) => {
+        /// The messages, in the order of their numbers.
+        pub(super) const CHANGES: &[&str] = &[$(stringify!($message)),*];
+
         /// What a message asks of the store, if it makes sense.
         fn request(number: usize, bytes: &[u8]) -> Option<Request> {
-            const COUNT: usize = [$($number),*].len();
-            match number % COUNT {
-                $($number => {
-                    let message = v1::$message::decode(bytes).ok()?;
-                    message.into_request("uid:1000").ok().map(|(_, request)| request)
-                })*
-                _ => None,
-            }
+            const READS: &[fn(&[u8]) -> Option<Request>] = &[$(command::<v1::$message>),*];
+            READS[number % READS.len()](bytes)
         }
     };
 }
 
-changes! {
-    0 IngestRequest 1 CorrectRequest 2 LinkRequest 3 UnlinkRequest 4 TouchRequest 5 PinRequest 6 UnpinRequest
-    7 ForgetRequest 8 RestoreRequest 9 EraseRequest 10 CompressSessionRequest 11 SetVectorRequest
-    12 SetAttributesRequest 13 DecayRequest 14 OpenSessionRequest 15 CloseSessionRequest 16 SetSettingsRequest
+amem_proto::for_each_memory_call!(changes);
+
+fn command<C: IntoCommand>(bytes: &[u8]) -> Option<Request> {
+    let command = C::decode(bytes).ok()?.into_command("uid:1000").ok();
+    command.map(|(_, request)| request)
+}
+
+/// A message behind its number among these.
+fn numbered<M: Message>(names: &[&str], message: &M) -> Vec<u8> {
+    let name = type_name::<M>().rsplit("::").next().unwrap_or_default();
+    let number = names.iter().position(|known| *known == name);
+    let number = number.unwrap_or_else(|| panic!("{name} is none of {names:?}"));
+    framed(number, message)
 }
 
 /// Requests that change the brain.
@@ -191,37 +201,41 @@ pub(super) fn change_messages() -> Vec<Vec<u8>> {
         event_id: 1,
         count: 3,
     }];
-    let mut all = vec![framed(0, &ingest), framed(1, &correct), framed(2, &link)];
+    let mut all = vec![
+        numbered(CHANGES, &ingest),
+        numbered(CHANGES, &correct),
+        numbered(CHANGES, &link),
+    ];
     let unlink = v1::UnlinkRequest {
         source_id: 1,
         target_id: 2,
         r#type: 3,
         ..Default::default()
     };
-    all.push(framed(3, &unlink));
-    all.push(framed(
-        4,
+    all.push(numbered(CHANGES, &unlink));
+    all.push(numbered(
+        CHANGES,
         &v1::TouchRequest {
             touched,
             ..Default::default()
         },
     ));
-    all.push(framed(
-        5,
+    all.push(numbered(
+        CHANGES,
         &v1::PinRequest {
             event_id: 1,
             ..Default::default()
         },
     ));
-    all.push(framed(
-        7,
+    all.push(numbered(
+        CHANGES,
         &v1::ForgetRequest {
             event_id: 1,
             ..Default::default()
         },
     ));
-    all.push(framed(
-        9,
+    all.push(numbered(
+        CHANGES,
         &v1::EraseRequest {
             event_ids: vec![1, 2],
             ..Default::default()
@@ -232,32 +246,32 @@ pub(super) fn change_messages() -> Vec<Vec<u8>> {
         text: "all of it".into(),
         ..Default::default()
     };
-    all.push(framed(10, &compress));
+    all.push(numbered(CHANGES, &compress));
     let set = v1::SetVectorRequest {
         event_id: 1,
         vector: vector(),
         ..Default::default()
     };
-    all.push(framed(11, &set));
+    all.push(numbered(CHANGES, &set));
     let attributes_json = r#"{"user": "u"}"#.into();
-    all.push(framed(
-        12,
+    all.push(numbered(
+        CHANGES,
         &v1::SetAttributesRequest {
             event_id: 1,
             attributes_json,
             ..Default::default()
         },
     ));
-    all.push(framed(13, &v1::DecayRequest::default()));
-    all.push(framed(
-        14,
+    all.push(numbered(CHANGES, &v1::DecayRequest::default()));
+    all.push(numbered(
+        CHANGES,
         &v1::OpenSessionRequest {
             key: "key".into(),
             ..Default::default()
         },
     ));
-    all.push(framed(
-        15,
+    all.push(numbered(
+        CHANGES,
         &v1::CloseSessionRequest {
             session_id: 1,
             outcome: "o".into(),
@@ -265,8 +279,8 @@ pub(super) fn change_messages() -> Vec<Vec<u8>> {
         },
     ));
     let settings_json = r#"{"decay": {"fact": 0.5}, "jobs": {"decay": "1h"}}"#.into();
-    all.push(framed(
-        16,
+    all.push(numbered(
+        CHANGES,
         &v1::SetSettingsRequest {
             settings_json,
             ..Default::default()
@@ -290,27 +304,25 @@ pub(super) fn questions(data: &[u8]) {
 }
 
 macro_rules! questions {
-    ($($number:literal $message:ident)*) => {
+    ($($call:ident $message:ident $response:ident;)*) => {
+        /// The messages, in the order of their numbers.
+        pub(super) const QUESTIONS: &[&str] = &[$(stringify!($message)),*];
+
         fn question(number: usize, bytes: &[u8]) {
-            const COUNT: usize = [$($number),*].len();
-            match number % COUNT {
-                $($number => {
-                    if let Ok(message) = v1::$message::decode(bytes) {
-                        let (first, again) = (ask(message.clone()), ask(message));
-                        // NaN is no answer, so that an answer equals itself.
-                        assert_eq!(first, again, "an answer is a function of the request");
-                    }
-                })*
-                _ => {}
-            }
+            const READS: &[fn(&[u8])] = &[$(ask_twice::<v1::$message>),*];
+            READS[number % READS.len()](bytes);
         }
     };
 }
 
-questions! {
-    0 GetEventsRequest 1 TraverseRequest 2 PathRequest 3 WhyRequest 4 ImpactRequest 5 PatternRequest 6 TimelineRequest
-    7 SimilarRequest 8 TextRequest 9 SearchRequest 10 ResolveRequest 11 ListConflictsRequest 12 PipelineRequest
-    13 ContextRequest 14 ListSessionsRequest 15 GetSessionRequest
+amem_proto::for_each_query_call!(questions);
+
+fn ask_twice<Q: Question>(bytes: &[u8]) {
+    if let Ok(message) = Q::decode(bytes) {
+        let (first, again) = (ask(message.clone()), ask(message));
+        // NaN is no answer, so that an answer equals itself.
+        assert_eq!(first, again, "an answer is a function of the request");
+    }
 }
 
 /// Questions of every kind.
@@ -387,10 +399,10 @@ pub(super) fn question_messages() -> Vec<Vec<u8>> {
     };
     let session = Some(v1::get_session_request::Session::SessionId(1));
     vec![
-        framed(0, &get),
-        framed(1, &traverse),
-        framed(
-            2,
+        numbered(QUESTIONS, &get),
+        numbered(QUESTIONS, &traverse),
+        numbered(
+            QUESTIONS,
             &v1::PathRequest {
                 from_id: 1,
                 to_id: 2,
@@ -398,63 +410,63 @@ pub(super) fn question_messages() -> Vec<Vec<u8>> {
                 ..Default::default()
             },
         ),
-        framed(
-            3,
+        numbered(
+            QUESTIONS,
             &v1::WhyRequest {
                 event_id,
                 ..Default::default()
             },
         ),
-        framed(
-            4,
+        numbered(
+            QUESTIONS,
             &v1::ImpactRequest {
                 event_id,
                 include_parts: true,
                 ..Default::default()
             },
         ),
-        framed(5, &pattern),
-        framed(6, &timeline),
-        framed(7, &similar),
-        framed(
-            8,
+        numbered(QUESTIONS, &pattern),
+        numbered(QUESTIONS, &timeline),
+        numbered(QUESTIONS, &similar),
+        numbered(
+            QUESTIONS,
             &v1::TextRequest {
                 text: text(),
                 as_of: as_of(),
                 ..Default::default()
             },
         ),
-        framed(9, &search),
-        framed(
-            10,
+        numbered(QUESTIONS, &search),
+        numbered(
+            QUESTIONS,
             &v1::ResolveRequest {
                 event_id,
                 ..Default::default()
             },
         ),
-        framed(
-            11,
+        numbered(
+            QUESTIONS,
             &v1::ListConflictsRequest {
                 page_size: 1,
                 ..Default::default()
             },
         ),
-        framed(
-            13,
+        numbered(
+            QUESTIONS,
             &v1::ContextRequest {
                 text: text(),
                 ..Default::default()
             },
         ),
-        framed(
-            14,
+        numbered(
+            QUESTIONS,
             &v1::ListSessionsRequest {
                 page_size: 2,
                 ..Default::default()
             },
         ),
-        framed(
-            15,
+        numbered(
+            QUESTIONS,
             &v1::GetSessionRequest {
                 session,
                 ..Default::default()

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use amem_client::{Question, v1};
 use amem_store::disk::Disk;
 use amem_store::mutation::Mutation;
-use amem_store::{Create, Folder, Incoming, Other, Request, Store, create};
+use amem_store::{Folder, Incoming, Other, Request, Store, create};
 use amemd::refusal::{Refusal, Result};
-use amemd::{Asks, Says, decoded_bytes};
+use amemd::{IntoCommand, Validate, decoded_bytes};
 use prost::Message;
 use tonic::{Code, Status};
 use v1::import_brain_request::Part as Imported;
@@ -21,7 +21,8 @@ use v1::merge_options::From as Source;
 use v1::vector_options::Kind;
 
 use super::asked::{
-    ASKED_MAX, Messages, ask, brain, change_messages, framed, question_messages, settled,
+    ASKED_MAX, CHANGES, Messages, QUESTIONS, ask, brain, change_messages, framed, framed_bytes,
+    question_messages, settled,
 };
 use super::files::{bases, foreign_files, spec1_files, view};
 use crate::disk::SimDisk;
@@ -46,36 +47,13 @@ struct Received {
 type Read = fn(&[u8], &mut Received);
 
 macro_rules! requests {
-    ($($read:ident: $($message:ident)*;)* [$($part:ident: $in_parts:ident;)*]) => {
+    ($($kind:ident $message:ident;)*) => {
         /// Each message, by its name, and what is done with its bytes.
-        const READS: &[(&str, Read)] = &[
-            $($((stringify!($message), $read::<v1::$message>),)*)*
-            $((stringify!($in_parts), $part),)*
-        ];
+        const READS: &[(&str, Read)] = &[$((stringify!($message), $kind::<v1::$message>)),*];
     };
 }
 
-requests! {
-    // In the order of `changes`.
-    mutation: IngestRequest CorrectRequest LinkRequest UnlinkRequest TouchRequest PinRequest UnpinRequest ForgetRequest
-        RestoreRequest;
-    erase: EraseRequest;
-    mutation: CompressSessionRequest SetVectorRequest SetAttributesRequest DecayRequest OpenSessionRequest
-        CloseSessionRequest SetSettingsRequest;
-    // In the order of `questions`.
-    question: GetEventsRequest TraverseRequest PathRequest WhyRequest ImpactRequest PatternRequest TimelineRequest
-        SimilarRequest TextRequest SearchRequest ResolveRequest ListConflictsRequest PipelineRequest ContextRequest
-        ListSessionsRequest GetSessionRequest;
-    said: RemoveBrainRequest ExportBrainRequest CreateTokenRequest ListJobsRequest SubscribeRequest;
-    created: CreateBrainRequest;
-    batch: IngestStreamRequest;
-    // Names, numbers and tokens of pages, of which only a running daemon knows whether they are any.
-    plain: GetBrainRequest ListBrainsRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest GetStatusRequest
-        ListProblemsRequest ListLatenciesRequest ListSchedulesRequest RunJobRequest ListKeptFilesRequest
-        ResolveKeptFileRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest;
-    // Of which many make one request.
-    [import: ImportBrainRequest; merge: MergeBrainRequest;]
-}
+amem_proto::for_each_request!(requests);
 
 /// The names of the messages that are read.
 pub fn requests_read() -> impl Iterator<Item = &'static str> {
@@ -129,46 +107,31 @@ fn made<T>(result: Result<T>) -> Option<T> {
     result.map_err(refuse).ok()
 }
 
-fn plain<M: Message + Default>(bytes: &[u8], _: &mut Received) {
-    decoded::<M>(bytes);
-}
-
-fn mutation<M: Asks + Default>(bytes: &[u8], _: &mut Received) {
-    if let Some(message) = decoded::<M>(bytes) {
-        made(message.into_request(PRINCIPAL));
+fn change<C: IntoCommand>(bytes: &[u8], _: &mut Received) {
+    if let Some(message) = decoded::<C>(bytes) {
+        made(message.into_command(PRINCIPAL));
+    }
+    if let Ok(erase) = named::<C, v1::EraseRequest>(bytes) {
+        made(erase.validate());
     }
 }
 
-fn question<Q: Question + Default>(bytes: &[u8], _: &mut Received) {
+fn question<Q: Question>(bytes: &[u8], _: &mut Received) {
     if let Some(question) = decoded::<Q>(bytes) {
         let _ = question.is_heavy();
         ask(question);
     }
 }
 
-fn erase<M: Asks + Default>(bytes: &[u8], received: &mut Received)
-where
-    for<'a> &'a M: Says,
-{
-    said::<M>(bytes, received);
-    mutation::<M>(bytes, received);
-}
-
-fn said<M: Message + Default>(bytes: &[u8], _: &mut Received)
-where
-    for<'a> &'a M: Says,
-{
-    if let Some(message) = decoded::<M>(bytes) {
-        made(Says::said(&message));
+/// A brain that is made by a request opens.
+fn call<V: Validate>(bytes: &[u8], _: &mut Received) {
+    if let Some(message) = decoded::<V>(bytes) {
+        made(message.validate());
     }
-}
-
-/// A brain that was made is one.
-fn created<M: Message + Default>(bytes: &[u8], _: &mut Received)
-where
-    for<'a> &'a M: Says<What = Create>,
-{
-    let Some(options) = decoded::<M>(bytes).and_then(|message| made(Says::said(&message))) else {
+    let Ok(create_brain) = named::<V, v1::CreateBrainRequest>(bytes) else {
+        return;
+    };
+    let Some((_, options)) = made(create_brain.validate()) else {
         return;
     };
     let folder = empty();
@@ -177,30 +140,33 @@ where
     }
 }
 
-fn batch<M>(bytes: &[u8], _: &mut Received)
-where
-    M: Message + Default + Says,
-    M::What: Asks,
-{
-    if let Some(batch) = decoded::<M>(bytes).and_then(|message| made(message.said())) {
-        made(batch.into_request(PRINCIPAL));
+/// Parts of files are collected: many messages make one request.
+fn stream<V: Validate>(bytes: &[u8], received: &mut Received) {
+    if let Some(message) = decoded::<V>(bytes) {
+        made(message.validate());
+    }
+    if let Ok(batch) = named::<V, v1::IngestStreamRequest>(bytes) {
+        let batch = made(batch.validate());
+        batch.and_then(|batch| made(batch.into_command(PRINCIPAL)));
+    }
+    match named::<V, v1::ImportBrainRequest>(bytes).map(|message| message.part) {
+        Ok(Some(Imported::Options(options))) => received.imported = Some(options),
+        Ok(Some(Imported::Data(data))) => received.import.extend(data),
+        _ => {}
+    }
+    match named::<V, v1::MergeBrainRequest>(bytes).map(|message| message.part) {
+        Ok(Some(Merged::Options(options))) => received.merged = Some(options),
+        Ok(Some(Merged::Data(data))) => received.merge.extend(data),
+        _ => {}
     }
 }
 
-fn import(bytes: &[u8], received: &mut Received) {
-    match decoded::<v1::ImportBrainRequest>(bytes).and_then(|message| message.part) {
-        Some(Imported::Options(options)) => received.imported = Some(options),
-        Some(Imported::Data(data)) => received.import.extend(data),
-        None => {}
+/// The bytes as this message, if that is the one that is read.
+fn named<M, Wanted: Message + Default>(bytes: &[u8]) -> Result<Wanted, ()> {
+    if type_name::<M>() != type_name::<Wanted>() {
+        return Err(());
     }
-}
-
-fn merge(bytes: &[u8], received: &mut Received) {
-    match decoded::<v1::MergeBrainRequest>(bytes).and_then(|message| message.part) {
-        Some(Merged::Options(options)) => received.merged = Some(options),
-        Some(Merged::Data(data)) => received.merge.extend(data),
-        None => {}
-    }
+    Wanted::decode(bytes).map_err(drop)
 }
 
 /// What the store made, or nothing if it refused as it should.
@@ -269,23 +235,30 @@ fn finish_merge(options: v1::MergeOptions, bytes: &[u8]) {
     }
 }
 
-fn of(name: &str, message: &impl Message) -> Vec<u8> {
+fn number_of(name: &str) -> usize {
     let number = READS.iter().position(|(read, _)| *read == name);
-    framed(
-        number.unwrap_or_else(|| panic!("{name} is not read")),
-        message,
-    )
+    number.unwrap_or_else(|| panic!("{name} is not read"))
+}
+
+fn of(name: &str, message: &impl Message) -> Vec<u8> {
+    framed(number_of(name), message)
+}
+
+/// Messages behind their number among others, behind their number among all requests.
+fn renumbered(messages: Vec<Vec<u8>>, names: &[&str]) -> Vec<Vec<u8>> {
+    let renumber = |framed: Vec<u8>| {
+        let each = Messages(&framed)
+            .flat_map(|(number, message)| framed_bytes(number_of(names[number]), message));
+        each.collect()
+    };
+    messages.into_iter().map(renumber).collect()
 }
 
 /// Requests of every kind.
 pub(super) fn request_messages() -> Vec<Vec<u8>> {
-    let first = of("GetEventsRequest", &v1::GetEventsRequest::default())[0];
-    let questions = question_messages().into_iter().map(|mut framed| {
-        framed[0] += first;
-        framed
-    });
-    let mut all: Vec<_> = change_messages().into_iter().chain(questions).collect();
-    all.extend(said_messages());
+    let mut all = renumbered(change_messages(), CHANGES);
+    all.extend(renumbered(question_messages(), QUESTIONS));
+    all.extend(other_messages());
     let files = bases().into_iter().take(1);
     let files = files.chain(foreign_files()).chain(spec1_files());
     all.extend(files.flat_map(|file| [importing(&file), merging(&file)]));
@@ -295,7 +268,7 @@ pub(super) fn request_messages() -> Vec<Vec<u8>> {
 }
 
 /// Requests that are neither mutations nor questions, and have more in them than a name.
-fn said_messages() -> Vec<Vec<u8>> {
+fn other_messages() -> Vec<Vec<u8>> {
     let brain = || "b".to_owned();
     let instance = || uuid::Uuid::from_u128(7).to_string();
     let vectors = |kind| {

@@ -1,26 +1,25 @@
-//! Tokens of callers by TCP, as messages.
+//! Tokens of callers over TCP.
 //!
-//! Promises: a token is in the answer to who had it made, and in nothing else that is told or logged.
+//! Promises: a token is in the answer to CreateToken and nowhere else, neither in other answers nor in the log.
 
 use amem_proto::v1;
-use tonic::Code;
 
-use super::{page_size, status};
+use super::daemon::page_size;
+use super::status;
+use super::validate::Validate;
 use crate::access::Role;
 use crate::auth::Token;
 use crate::brains::{blocking, to_its_end};
 use crate::control::{Control, Live, tokens};
-use crate::convert::Says;
 use crate::refusal::{Refusal, Result};
 
-/// Makes one.
+/// Makes a token, which is in force at once.
 pub(super) async fn create(
     control: &Control,
-    request: v1::CreateTokenRequest,
+    (request, role): (v1::CreateTokenRequest, Role),
 ) -> Result<v1::CreateTokenResponse> {
-    let role = request.said()?;
     let (control, name, brains) = (control.clone(), request.name, request.brains);
-    // What nobody was told is of no use, but what is in the file is in force.
+    // The token is in force once the file has it, so a caller that gives up does not stop this half way.
     let made = to_its_end(async move {
         blocking(move || {
             let secret = control.create_token(&name, role, &brains)?;
@@ -32,7 +31,7 @@ pub(super) async fn create(
     Ok(v1::CreateTokenResponse { token: made.await? })
 }
 
-/// Takes one away.
+/// Removes a token: calls with it are refused from then on.
 pub(super) async fn revoke(control: &Control, request: v1::RevokeTokenRequest) -> Result<()> {
     let (control, name) = (control.clone(), request.name);
     to_its_end(async move {
@@ -46,13 +45,12 @@ pub(super) async fn revoke(control: &Control, request: v1::RevokeTokenRequest) -
     .await
 }
 
-/// Lists them.
 pub(super) fn list(live: &Live, request: &v1::ListTokensRequest) -> Result<v1::ListTokensResponse> {
     // A page's token is the last name of it.
     let all = tokens(live)?.list().iter();
     let mut rest = all.filter(|token| token.name > request.page_token);
     let size = page_size(request.page_size);
-    let page: Vec<_> = rest.by_ref().take(size).map(told).collect();
+    let page: Vec<_> = rest.by_ref().take(size).map(token).collect();
     Ok(v1::ListTokensResponse {
         next_page_token: match page.last() {
             Some(last) if rest.next().is_some() => last.name.clone(),
@@ -62,7 +60,7 @@ pub(super) fn list(live: &Live, request: &v1::ListTokensRequest) -> Result<v1::L
     })
 }
 
-fn told(token: &Token) -> v1::Token {
+fn token(token: &Token) -> v1::Token {
     v1::Token {
         name: token.name.clone(),
         permission: permission(token.role).into(),
@@ -71,24 +69,23 @@ fn told(token: &Token) -> v1::Token {
     }
 }
 
-impl Says for &v1::CreateTokenRequest {
-    type What = Role;
+impl Validate for v1::CreateTokenRequest {
+    type Valid = (Self, Role);
 
-    fn said(self) -> Result<Role> {
-        match self.permission() {
-            v1::Permission::Read => Ok(Role::Read),
-            v1::Permission::Write => Ok(Role::Write),
-            v1::Permission::Admin => Ok(Role::Admin),
-            v1::Permission::Unspecified => Err(Refusal::new(
-                Code::InvalidArgument,
-                "INVALID",
-                "permission: say READ, WRITE or ADMIN",
-            )),
-        }
+    fn validate(self) -> Result<Self::Valid> {
+        let role = match self.permission() {
+            v1::Permission::Read => Role::Read,
+            v1::Permission::Write => Role::Write,
+            v1::Permission::Admin => Role::Admin,
+            v1::Permission::Unspecified => {
+                let why = "say READ, WRITE or ADMIN";
+                return Err(Refusal::invalid("permission", why));
+            }
+        };
+        Ok((self, role))
     }
 }
 
-/// A role as messages have it.
 pub(super) fn permission(role: Role) -> v1::Permission {
     match role {
         Role::Read => v1::Permission::Read,

@@ -1,4 +1,4 @@
-//! A commit as subscribers are told of it.
+//! Commits as messages for subscribers, filtered.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use amem_format::journal::op::{Commit, NewNode, Op};
 use amem_format::view::View;
 use amem_format::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
-use amem_proto::v1::change::Change as Of;
+use amem_proto::v1::change::Change as ChangeKind;
 use amem_query::{Scope, Seen, Sight};
 use prost::Message;
 
@@ -15,28 +15,28 @@ use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLL
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
-/// What a subscriber wants to see.
+/// What a subscriber asks for.
 #[derive(Debug)]
-pub(crate) struct Told {
-    /// Which events' changes.
-    pub(crate) only: Only,
-    /// Vectors.
+pub(crate) struct FeedOptions {
+    /// Whose changes it gets.
+    pub(crate) filter: FeedFilter,
+    /// With vectors.
     pub(crate) vectors: bool,
-    /// Events that are forgotten now, whole.
+    /// With the content of events that are forgotten now.
     pub(crate) forgotten: bool,
 }
 
-/// Which events' changes a subscriber wants to see.
+/// The events, by type, session and scope, whose changes a subscriber gets.
 #[derive(Debug)]
-pub struct Only {
+pub struct FeedFilter {
     types: BTreeSet<EventType>,
     sessions: BTreeSet<SessionId>,
     scope: Sight,
     everything: bool,
 }
 
-impl Only {
-    /// Of a request.
+impl FeedFilter {
+    /// The filter of a request. LIMIT if a list is too long.
     pub(crate) fn of(request: &v1::SubscribeRequest) -> Result<Self> {
         let limit =
             |what, count: usize, max: usize| Error::check_limit(what, count as u64, max as u64);
@@ -64,12 +64,12 @@ impl Only {
         })
     }
 
-    /// True if nothing is left out.
+    /// True if it leaves nothing out.
     pub(crate) fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// True if an event is among them; one that was erased has left every scope, and is.
+    /// True if it lets an event through. An erased event has no scope any more and passes.
     fn has(&self, view: &View, id: NodeId) -> Result<bool> {
         if self.everything {
             return Ok(true);
@@ -86,7 +86,7 @@ impl Only {
         self.sessions.is_empty() || self.sessions.contains(&id)
     }
 
-    /// True if an operation is about one of them, or about the whole brain.
+    /// True if an operation is about such an event, or about the whole brain.
     fn shows(&self, view: &View, op: &Op<'_>) -> Result<bool> {
         Ok(match op {
             Op::Event(node) => self.has(view, node.id)?,
@@ -105,8 +105,8 @@ impl Only {
     }
 }
 
-/// Where a stream of commits stands.
-pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResponse {
+/// The position of a stream of commits.
+pub(crate) fn position(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResponse {
     v1::SubscribeResponse {
         moment: Some(v1::Moment {
             instance: view.instance().to_string(),
@@ -118,45 +118,44 @@ pub(crate) fn standing(view: &View, lsn: Lsn, time: Micros) -> v1::SubscribeResp
     }
 }
 
-/// A part of a commit's changes as a subscriber is told of it.
-pub(crate) struct Part {
+/// A part of a commit's changes.
+pub(crate) struct FeedPart {
     /// The message; `more` says whether the commit goes on.
     pub(crate) message: v1::SubscribeResponse,
-    /// How many operations were looked at for it, each event of a count of uses as one.
+    /// Operations that were read for it; a touch counts once for each of its events.
     pub(crate) looked_at: usize,
 }
 
-/// The changes of a commit, one part after the other.
-pub(crate) struct Telling<'t, I> {
+/// Encodes the changes of a commit, part by part.
+pub(crate) struct CommitEncoder<'t, I> {
     view: &'t View,
     commit: Commit,
-    told: &'t Told,
+    options: &'t FeedOptions,
     ops: I,
-    /// What had no more room in the last part.
+    /// The change that did not fit the last part.
     waiting: Option<v1::Change>,
 }
 
-impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> Telling<'t, I> {
-    /// Of a commit with these operations.
-    pub(crate) fn new(view: &'t View, commit: Commit, ops: I, told: &'t Told) -> Self {
+impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, I> {
+    pub(crate) fn new(view: &'t View, commit: Commit, ops: I, options: &'t FeedOptions) -> Self {
         Self {
             view,
             commit,
-            told,
+            options,
             ops,
             waiting: None,
         }
     }
 
-    /// The next part. It ends where its message is full, and where so much was looked at that others have their turn.
-    pub(crate) fn part(&mut self) -> Result<Part> {
-        let (view, told) = (self.view, self.told);
+    /// The next part. It ends where its message is full, or after `CHANGES_PER_TURN` operations that send nothing.
+    pub(crate) fn part(&mut self) -> Result<FeedPart> {
+        let (view, options) = (self.view, self.options);
         let actor = view.actor(self.commit.actor)?;
         let mut message = v1::SubscribeResponse {
             kind: kind(self.commit.kind).into(),
             principal: actor.principal.to_owned(),
             agent: actor.agent.to_owned(),
-            ..standing(view, self.commit.lsn, self.commit.time)
+            ..position(view, self.commit.lsn, self.commit.time)
         };
         message.changes.extend(self.waiting.take());
         let mut bytes: usize = message.changes.iter().map(Message::encoded_len).sum();
@@ -165,9 +164,10 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> Telling<'t, I> {
             let op = op?;
             let weight = weight(&op);
             looked_at += weight;
-            let shown = match told.only.shows(view, &op)? {
-                true => change(view, &op, told)?,
-                false => None,
+            let shown = if options.filter.shows(view, &op)? {
+                change(view, &op, options)?
+            } else {
+                None
             };
             let Some(change) = shown else {
                 passed_over += weight;
@@ -188,11 +188,11 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> Telling<'t, I> {
             }
             message.changes.push(change);
         }
-        Ok(Part { message, looked_at })
+        Ok(FeedPart { message, looked_at })
     }
 }
 
-/// How many events are looked at for an operation.
+/// Events that are looked up for an operation.
 fn weight(op: &Op<'_>) -> usize {
     match op {
         Op::Touch { entries, .. } => entries.iter().count().max(1),
@@ -200,21 +200,21 @@ fn weight(op: &Op<'_>) -> usize {
     }
 }
 
-fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
-    // What is hidden or erased by now is not shown to those who come late.
+fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<ChangeKind>> {
+    // Content that is hidden or erased by now is not sent, however old the commit is.
     let is_hidden = |id: NodeId| -> Result<bool> {
         let flags = view.node(id)?.flags();
-        Ok(flags.has(Flags::ERASED) || (flags.has(Flags::FORGOTTEN) && !told.forgotten))
+        Ok(flags.has(Flags::ERASED) || (flags.has(Flags::FORGOTTEN) && !options.forgotten))
     };
     Ok(Some(match op {
-        Op::Event(node) => Of::Event(event(view, node, is_hidden(node.id)?, told)?),
+        Op::Event(node) => ChangeKind::Event(event(view, node, is_hidden(node.id)?, options)?),
         Op::Link {
             source,
             target,
             edge_type,
             weight,
             created_at,
-        } => Of::Edge(v1::Edge {
+        } => ChangeKind::Edge(v1::Edge {
             source: source.0,
             target: target.0,
             r#type: type_number(edge_type.0),
@@ -225,7 +225,7 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
             source,
             target,
             edge_type,
-        } => Of::RetractedEdge(v1::Edge {
+        } => ChangeKind::RetractedEdge(v1::Edge {
             source: source.0,
             target: target.0,
             r#type: type_number(edge_type.0),
@@ -236,7 +236,7 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
             confidence,
             flags,
             lambda,
-        } => Of::Belief(v1::BeliefChange {
+        } => ChangeKind::Belief(v1::BeliefChange {
             event_id: target.0,
             confidence: *confidence,
             lambda: *lambda,
@@ -247,18 +247,21 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
         Op::Attributes { target, .. } | Op::Vector { target, .. } if is_hidden(*target)? => {
             return Ok(None);
         }
-        Op::Attributes { target, json } => Of::Attributes(v1::AttributesChange {
+        Op::Attributes { target, json } => ChangeKind::Attributes(v1::AttributesChange {
             event_id: target.0,
             attributes_json: (*json).to_owned(),
         }),
-        Op::Vector { target, vector } => Of::Vector(v1::VectorChange {
+        Op::Vector { target, vector } => ChangeKind::Vector(v1::VectorChange {
             event_id: target.0,
-            vector: told.vectors.then(|| self::vector(view, vector)).flatten(),
+            vector: options
+                .vectors
+                .then(|| self::vector(view, vector))
+                .flatten(),
         }),
         Op::Touch { at, entries } => {
             let mut touched = Vec::new();
             for (id, count) in entries.iter() {
-                if told.only.has(view, id)? {
+                if options.filter.has(view, id)? {
                     let event_id = id.0;
                     touched.push(v1::Touched { event_id, count });
                 }
@@ -266,12 +269,12 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
             if touched.is_empty() {
                 return Ok(None);
             }
-            Of::Touch(v1::TouchChange {
+            ChangeKind::Touch(v1::TouchChange {
                 touched,
                 time: Some(timestamp(*at)),
             })
         }
-        Op::Decay { at, .. } => Of::Decay(v1::DecayChange {
+        Op::Decay { at, .. } => ChangeKind::Decay(v1::DecayChange {
             time: Some(timestamp(*at)),
         }),
         Op::OpenSession {
@@ -279,7 +282,7 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
             key,
             agent,
             at,
-        } => Of::SessionOpened(v1::SessionOpened {
+        } => ChangeKind::SessionOpened(v1::SessionOpened {
             session_id: session.0,
             key: (*key).to_owned(),
             agent: (*agent).to_owned(),
@@ -289,19 +292,24 @@ fn change(view: &View, op: &Op<'_>, told: &Told) -> Result<Option<Of>> {
             session,
             outcome,
             at,
-        } => Of::SessionClosed(v1::SessionClosed {
+        } => ChangeKind::SessionClosed(v1::SessionClosed {
             session_id: session.0,
             outcome: (*outcome).to_owned(),
             time: Some(timestamp(*at)),
         }),
-        Op::Settings { json } => Of::SettingsJson((*json).to_owned()),
-        Op::Erase { target } => Of::ErasedEventId(target.0),
-        // Who wrote stands in the message, and requests are between a writer and the daemon.
+        Op::Settings { json } => ChangeKind::SettingsJson((*json).to_owned()),
+        Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
+        // The message names the actor; request ids concern only the writer.
         Op::Actor { .. } | Op::Request { .. } => return Ok(None),
     }))
 }
 
-fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: &Told) -> Result<v1::Event> {
+fn event(
+    view: &View,
+    node: &NewNode<'_>,
+    is_hidden: bool,
+    options: &FeedOptions,
+) -> Result<v1::Event> {
     let now = view.node(node.id)?.flags();
     let flags = node
         .carried
@@ -333,7 +341,7 @@ fn event(view: &View, node: &NewNode<'_>, is_hidden: bool, told: &Told) -> Resul
     Ok(v1::Event {
         text: node.text.to_owned(),
         attributes_json: node.attributes.to_owned(),
-        vector: told.vectors.then(|| vector(view, node.vector)).flatten(),
+        vector: options.vectors.then(|| vector(view, node.vector)).flatten(),
         ..shown
     })
 }
@@ -356,7 +364,7 @@ fn vector(view: &View, bytes: &[u8]) -> Option<v1::Vector> {
 }
 
 fn kind(kind: Kind) -> v1::CommitKind {
-    // They have the same numbers; a test holds them to that.
+    // A test checks that the numbers are equal.
     v1::CommitKind::try_from(i32::from(kind as u8)).unwrap_or_default()
 }
 
@@ -367,9 +375,9 @@ mod tests {
     #[test]
     fn kinds_have_the_names_and_numbers_of_the_journal() {
         for of in Kind::ALL {
-            let told = kind(of).as_str_name();
+            let wire = kind(of).as_str_name();
             let name = of.name().replace('-', "_").to_uppercase();
-            assert_eq!(told, format!("COMMIT_KIND_{name}"));
+            assert_eq!(wire, format!("COMMIT_KIND_{name}"));
         }
     }
 }

@@ -5,15 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
-use crate::convert::{moment, timestamp};
 use crate::figures::Process;
 use crate::ingress::latency::Rpc;
 use crate::refusal::{Refusal, Result};
-use amem_engine::NamedProblem;
-use amem_engine::ScheduledJob;
-use amem_engine::base_bytes;
-use amem_engine::{JobCount, JobEntry, JobKind};
+use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob, base_bytes};
 use amem_engine::{JobReport, OpenBrain};
+use amem_proto::answer::{moment, timestamp};
 
 /// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {

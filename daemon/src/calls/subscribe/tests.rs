@@ -14,7 +14,7 @@ use crate::control::Control;
 use amem_engine::CommitAnswer;
 use amem_engine::Engine;
 
-type Messages = ReceiverStream<Result<v1::SubscribeResponse, Status>>;
+type Messages = Answers<v1::SubscribeResponse>;
 
 async fn brain(path: &Path) -> Arc<OpenBrain> {
     let disk = Arc::new(OsDisk::new(path).unwrap());
@@ -60,14 +60,14 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (Following, Messag
         brain: brain.clone(),
         from: Lsn(0),
         follower,
-        told: Arc::new(Told {
-            only: Only::of(&request).unwrap(),
+        options: Arc::new(FeedOptions {
+            filter: FeedFilter::of(&request).unwrap(),
             vectors: false,
             forgotten: false,
         }),
         newest,
         heartbeat,
-        said: Instant::now(),
+        sent: Instant::now(),
         passed_over: 0,
         looked_at: 0,
         jobs: None,
@@ -174,12 +174,12 @@ fn lists_have_their_limits() {
         session_ids: vec![1; crate::limits::FOLLOWED_SESSIONS_MAX],
         ..Default::default()
     };
-    Only::of(&full).unwrap();
+    FeedFilter::of(&full).unwrap();
     let (mut types, mut sessions) = (full.clone(), full);
     types.types.push(v1::EventType::Fact.into());
     sessions.session_ids.push(1);
     for (request, named) in [(types, "types"), (sessions, "session_ids")] {
-        let refused = Only::of(&request).unwrap_err();
+        let refused = FeedFilter::of(&request).unwrap_err();
         assert_eq!(refused.reason, "LIMIT");
         assert!(refused.message.contains(named), "{}", refused.message);
     }

@@ -1,24 +1,13 @@
-//! The services of amem.v1: each call is turned into a request to a brain's writer or a question to its view.
-
-mod admin;
-mod brain;
-mod memory;
-mod merge;
-mod query;
-mod sending;
-mod status;
-mod stream;
-mod subscribe;
-mod tokens;
-mod transfer;
+//! What all calls share, and the ways in: `ask_as`, `write_as`, `call_as`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use amem_proto::answer::Question;
+use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
-use tonic::Request;
 
+use super::memory::Write;
+use super::validate::Validate;
 use crate::access::{Caller, Role};
 use crate::brains::Brains;
 use crate::call_pool::CallPool;
@@ -40,19 +29,19 @@ pub(crate) struct Daemon {
     pub(crate) control: Control,
     /// Heavy questions.
     reads: CallPool,
-    /// Work that goes through a whole file.
-    scans: CallPool,
-    /// What is done by itself.
+    /// Work that reads a whole file.
+    pub(super) scans: CallPool,
+    /// Jobs that follow the clock.
     pub(crate) schedules: Schedules,
-    /// Turns of exports.
-    exports: Quota,
-    /// Turns of streams of batches.
-    streams: Quota,
-    /// Turns of subscriptions that go through commits.
-    follows: Arc<Semaphore>,
+    /// Exports under way, by caller.
+    pub(super) exports: Quota,
+    /// Streams of batches that are open, by caller.
+    pub(super) streams: Quota,
+    /// Subscriptions that read commits at the same time.
+    pub(super) follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
-    stop: watch::Receiver<bool>,
-    latencies: Latencies,
+    pub(super) stop: watch::Receiver<bool>,
+    pub(super) latencies: Latencies,
 }
 
 impl Daemon {
@@ -86,7 +75,7 @@ impl Daemon {
     pub(crate) async fn reload(&self) -> Result<Reloaded> {
         let reloaded = self.control.reload().map_err(|error| {
             let message = format!("nothing was changed: {error}");
-            Refusal::new(tonic::Code::InvalidArgument, "CONFIGURATION", message)
+            Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;
         if reloaded.changed.iter().any(|key| key == READERS) {
             let readers = self.control.live().access.readers().clone();
@@ -95,11 +84,14 @@ impl Daemon {
         Ok(reloaded)
     }
 
-    /// Answers a question from a brain's newest view, or that of an earlier moment; what takes its time, beside the
-    /// calls. What callers use who may change the brain counts as used.
-    async fn ask<Q: Question>(&self, request: Request<Q>) -> Result<Q::Answer> {
-        let (caller, question) = parts(request)?;
-        let brain = self.brains.get(&caller, question.brain()).await?;
+    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
+    /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
+    pub(crate) async fn ask_as<Q: Question>(
+        &self,
+        caller: &Caller,
+        question: Q,
+    ) -> Result<Q::Answer> {
+        let brain = self.brains.get(caller, question.brain()).await?;
         let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
         let answered = if question.is_heavy() {
             let brain = brain.clone();
@@ -113,28 +105,39 @@ impl Daemon {
         }
         Ok(answered.answer)
     }
+
+    /// Has a change executed, and answers once it is durable.
+    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
+        change.write(self, caller).await
+    }
+
+    /// Does what any other request asks for.
+    pub(crate) async fn call_as<C: Handle>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: C,
+    ) -> Result<C::Response> {
+        C::handle(request.validate()?, self, caller).await
+    }
 }
 
-/// How many a page of a list has, of those asked for.
-fn page_size(asked: u32) -> usize {
+/// A request that is neither a question nor a change, has one answer and is no stream.
+pub(crate) trait Handle: Validate {
+    /// The message that answers it.
+    type Response;
+
+    /// Does what a valid request asks for.
+    fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<Self::Response>> + Send;
+}
+
+/// How many rows a page of a list has if so many are asked for; 0 asks for the most.
+pub(super) fn page_size(asked: u32) -> usize {
     match asked as usize {
         0 => LIST_PAGE_MAX,
         asked => asked.min(LIST_PAGE_MAX),
     }
 }
-
-/// Who calls: the door lets nobody in of whom it does not know it.
-fn caller(extensions: &tonic::Extensions) -> Result<&Caller> {
-    let caller = extensions.get::<Caller>();
-    caller.ok_or_else(|| Refusal::internal("a call came in that nobody let in"))
-}
-
-/// Who calls, and with what.
-fn parts<T>(request: Request<T>) -> Result<(Caller, T)> {
-    let caller = caller(request.extensions())?.clone();
-    Ok((caller, request.into_inner()))
-}
-
-/// One service.
-#[derive(Debug, Clone)]
-pub(crate) struct Service(pub(crate) Arc<Daemon>);

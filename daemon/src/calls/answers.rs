@@ -1,20 +1,23 @@
-//! The answers of a stream on their way to a caller who may read slowly, or not at all.
+//! The answers of a stream on their way to a caller that may read slowly, or not at all.
 //!
-//! Promises: an answer waits to be read for so long and no longer (`limits.send_secs`); there is always room for the
-//! last word, so that a stream which failed does not end as if it had not.
+//! Promises: an answer waits at most `limits.send_secs` to be read; there is always room for a refusal at the end, so
+//! that a stream that failed does not end as if it were whole.
 
+use amem_proto::answer::Code;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status};
 
 use crate::control::Control;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
+
+/// The answers of a stream as a protocol reads them.
+pub(crate) type Answers<T> = ReceiverStream<Result<T>>;
 
 /// Where the answers of a stream go.
 #[derive(Debug)]
 pub(super) struct Outgoing<T> {
-    out: mpsc::Sender<Result<T, Status>>,
+    out: mpsc::Sender<Result<T>>,
     control: Control,
 }
 
@@ -32,16 +35,13 @@ impl<T> Clone for Outgoing<T> {
 pub(super) enum Gone {
     /// The caller has ended the stream.
     Closed,
-    /// It has not read for so many seconds.
+    /// It has not read for this many seconds.
     Slow(u64),
 }
 
 impl<T: Send + 'static> Outgoing<T> {
-    /// A stream in which so many answers may wait.
-    pub(super) fn new(
-        control: &Control,
-        waiting_max: usize,
-    ) -> (Self, ReceiverStream<Result<T, Status>>) {
+    /// A stream in which at most `waiting_max` answers wait.
+    pub(super) fn new(control: &Control, waiting_max: usize) -> (Self, Answers<T>) {
         let (out, answers) = mpsc::channel(waiting_max + 1);
         let control = control.clone();
         (Self { out, control }, ReceiverStream::new(answers))
@@ -62,24 +62,24 @@ impl<T: Send + 'static> Outgoing<T> {
         }
     }
 
-    /// Ends the stream with an error; nobody may be there to hear it.
-    pub(super) fn fail(&self, status: impl Into<Status>) {
-        drop(self.out.try_send(Err(status.into())));
+    /// Ends the stream with a refusal; without effect if the caller has gone.
+    pub(super) fn fail(&self, refusal: Refusal) {
+        drop(self.out.try_send(Err(refusal)));
     }
 
-    /// True if nobody reads any more.
+    /// True if the caller has ended the stream.
     pub(super) fn is_closed(&self) -> bool {
         self.out.is_closed()
     }
 
-    /// Ready when nobody reads any more.
+    /// Waits until the caller ends the stream.
     pub(super) async fn closed(&self) {
         self.out.closed().await;
     }
 }
 
 impl Gone {
-    /// As the stream's last word. `remedy` says how to go on.
+    /// The refusal at the end of the stream. `remedy` says how to go on.
     pub(super) fn refusal(self, reason: &'static str, remedy: &str) -> Refusal {
         match self {
             Self::Closed => Refusal::cancelled(),

@@ -1,44 +1,45 @@
 //! Subscribe: the commits of a brain in order, read from the brain itself.
 //!
-//! A subscriber is a place in the log and nothing else: what it has not read yet waits in the file, but for a few
-//! messages. So the slowest subscriber costs a writer nothing; one that does not read at all is told to come back.
+//! A subscriber is a position in the log: what it has not read yet waits in the file, except for a few messages. The
+//! slowest subscriber costs a writer nothing; one that does not read for `limits.send_secs` is ended.
 //!
-//! Promises: however much there is that a subscriber does not want, it is told now and then how far it is; going
-//! through it holds no thread for longer than a few changes take, and ends with the subscription and the daemon.
+//! Promises: a subscriber that filters everything out still gets its position now and then; reading commits for it
+//! never holds a thread for longer than a few changes take, and ends with the subscription or the daemon.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use amem_format::Lsn;
+use amem_proto::answer::Code;
 use amem_proto::v1;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::sending::Outgoing;
-use super::{Daemon, status};
+use super::answers::{Answers, Outgoing};
+use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
+use super::daemon::Daemon;
+use super::status;
+use super::validate::Validate;
 use crate::access::Caller;
-use crate::convert::{Only, Says, Telling, Told, standing};
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::Subscription;
 use amem_engine::{JobReport, OpenBrain};
 
-/// The commits that a request asks for, from its moment on.
-pub(super) async fn follow(
+/// Subscribe: the commits that a request asks for, from its moment on.
+pub(crate) async fn follow(
     daemon: &Daemon,
     caller: &Caller,
     request: v1::SubscribeRequest,
-) -> Result<ReceiverStream<Result<v1::SubscribeResponse, Status>>> {
+) -> Result<Answers<v1::SubscribeResponse>> {
+    let (request, instance, filter) = request.validate()?;
     let brain = daemon.brains.get(caller, &request.brain).await?;
     let view = brain.view();
-    let (instance, only) = request.said()?;
     check_instance(instance, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
-    // What is not held is refused now, and not after a first message.
+    // Commits that are gone are refused now, and not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
     let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
@@ -47,21 +48,21 @@ pub(super) async fn follow(
         brain,
         from,
         follower,
-        told: Arc::new(Told {
-            only,
+        options: Arc::new(FeedOptions {
+            filter,
             vectors: request.include_vectors,
             forgotten: request.include_forgotten,
         }),
         newest,
         heartbeat: HEARTBEAT,
-        said: Instant::now(),
+        sent: Instant::now(),
         passed_over: 0,
         looked_at: 0,
         turns: daemon.follows.clone(),
         stop: daemon.stop.clone(),
         out: out.clone(),
     };
-    // What is told of a subscription in the log is told of its call.
+    // Log lines of the subscription carry the span of its call.
     let run = tokio::spawn(following.run().in_current_span());
     let end = async move {
         let ended = run.await;
@@ -75,7 +76,7 @@ pub(super) async fn follow(
     Ok(messages)
 }
 
-/// An LSN is of an instance: a brain that was made anew under the same name has other commits.
+/// An LSN belongs to an instance: a new brain of the same name has other commits.
 fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
     match asked {
         Some(asked) if asked != found => Err(amem_format::Error::ForeignInstance {
@@ -87,11 +88,11 @@ fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
     }
 }
 
-impl Says for &v1::SubscribeRequest {
-    /// The instance that its LSN is of, and what is told.
-    type What = (Option<Uuid>, Only);
+impl Validate for v1::SubscribeRequest {
+    /// The request, the instance that its LSN is of, and which changes it asks for.
+    type Valid = (Self, Option<Uuid>, FeedFilter);
 
-    fn said(self) -> Result<Self::What> {
+    fn validate(self) -> Result<Self::Valid> {
         let asked = self.instance.as_str();
         let instance = match (asked, self.after_lsn) {
             ("", None | Some(0)) => None,
@@ -106,28 +107,29 @@ impl Says for &v1::SubscribeRequest {
                 })?)
             }
         };
-        Ok((instance, Only::of(self)?))
+        let filter = FeedFilter::of(&self)?;
+        Ok((self, instance, filter))
     }
 }
 
 struct Following {
     brain: Arc<OpenBrain>,
-    /// All up to here has been sent.
+    /// Everything up to here has been sent.
     from: Lsn,
     follower: Subscription,
-    told: Arc<Told>,
+    options: Arc<FeedOptions>,
     newest: watch::Receiver<Lsn>,
-    /// How long nothing is sent before it says where it stands.
+    /// After this long without a message it sends its position.
     heartbeat: Duration,
-    /// When something was sent last.
-    said: Instant,
-    /// Commits since then that had nothing for this subscriber.
+    /// When a message was sent last.
+    sent: Instant,
+    /// Commits since then without a change for this subscriber.
     passed_over: usize,
-    /// What was looked at since others had their turn.
+    /// Operations read since it last yielded.
     looked_at: usize,
-    /// What comes of jobs, if that is asked for.
+    /// Outcomes of jobs, if they are asked for.
     jobs: Option<broadcast::Receiver<JobReport>>,
-    /// Turns of subscriptions that go through commits.
+    /// Subscriptions that read commits at the same time.
     turns: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
     out: Outgoing<v1::SubscribeResponse>,
@@ -135,16 +137,16 @@ struct Following {
 
 impl Following {
     async fn run(mut self) -> Result<()> {
-        self.stand().await?;
+        self.send_position().await?;
         loop {
             self.newest.mark_unchanged();
             while self.send_next().await? {}
             let mut job = None;
-            // Counted from the last message: commits that are passed over do not put it off.
+            // Counted from the last message: commits that are passed over do not postpone it.
             let silent = tokio::select! {
                 _ = self.newest.changed() => false,
-                () = sleep_until(self.said + self.heartbeat) => true,
-                told = hear(&mut self.jobs) => {
+                () = sleep_until(self.sent + self.heartbeat) => true,
+                told = next_job(&mut self.jobs) => {
                     job = Some(told);
                     false
                 }
@@ -156,7 +158,7 @@ impl Following {
                 return Err(self.ended("the brain was closed"));
             }
             if silent {
-                self.stand().await?;
+                self.send_position().await?;
             }
             if let Some(job) = job {
                 self.send_job(job).await?;
@@ -164,57 +166,57 @@ impl Following {
         }
     }
 
-    /// Tells of a job, after the commits that it made.
+    /// Sends the outcome of a job, after the commits that it made.
     async fn send_job(&mut self, told: JobReport) -> Result<()> {
         while self.send_next().await? {}
-        let mut message = self.standing()?;
+        let mut message = self.position()?;
         message.job = Some(status::job_told(&self.brain.name, told));
         self.send(message).await
     }
 
-    /// Sends the next commit, if there is one: a message at a time, so that a large one is never there whole. One that
-    /// has nothing for this subscriber is passed over.
+    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. A
+    /// commit without a change for this subscriber is passed over.
     async fn send_next(&mut self) -> Result<bool> {
-        let (view, told) = (self.brain.view(), self.told.clone());
+        let (view, options) = (self.brain.view(), self.options.clone());
         let Some(committed) = view.commit_after(self.from)? else {
             self.follower.reached(view.lsn());
             return Ok(false);
         };
         let commit = committed.commit;
-        let mut telling = Telling::new(&view, commit, committed.ops(), &told);
-        let mut is_told = false;
+        let mut encoder = CommitEncoder::new(&view, commit, committed.ops(), &options);
+        let mut is_sent = false;
         loop {
             let part = {
-                // Of many that have much to catch up with, few stand in the way of a call that is light.
+                // Few of many subscribers that catch up compete with light calls.
                 let _turn = self.turns.acquire().await.ok();
-                telling.part()?
+                encoder.part()?
             };
             let more = part.message.more;
-            // Once a part is told, the last one is, too: it says that the commit is whole.
-            let is_whole = !more && (is_told || told.only.is_everything());
+            // If a part was sent, so is the last one: it says that the commit is whole.
+            let is_whole = !more && (is_sent || options.filter.is_everything());
             if !part.message.changes.is_empty() || is_whole {
                 self.send(part.message).await?;
-                is_told = true;
+                is_sent = true;
             }
-            self.let_others(part.looked_at).await?;
+            self.yield_after(part.looked_at).await?;
             if !more {
                 break;
             }
         }
         self.from = commit.lsn;
         self.follower.reached(self.from);
-        if !is_told {
+        if !is_sent {
             self.passed_over += 1;
         }
-        if self.passed_over >= PASSED_OVER_MAX || self.said.elapsed() >= self.heartbeat {
-            self.stand().await?;
+        if self.passed_over >= PASSED_OVER_MAX || self.sent.elapsed() >= self.heartbeat {
+            self.send_position().await?;
         }
         Ok(true)
     }
 
-    /// Lets others have their turn if enough was looked at, and sees whether this is still wanted.
-    async fn let_others(&mut self, looked_at: usize) -> Result<()> {
-        // A commit costs something, however little is in it.
+    /// Yields after `CHANGES_PER_TURN` operations, and checks that the subscription is still wanted.
+    async fn yield_after(&mut self, looked_at: usize) -> Result<()> {
+        // Even an empty commit costs something.
         self.looked_at += looked_at.max(1);
         if self.looked_at < CHANGES_PER_TURN {
             return Ok(());
@@ -234,16 +236,16 @@ impl Following {
         Ok(())
     }
 
-    /// Says where the stream stands.
-    async fn stand(&mut self) -> Result<()> {
-        let message = self.standing()?;
+    /// Sends the position of the stream.
+    async fn send_position(&mut self) -> Result<()> {
+        let message = self.position()?;
         self.send(message).await
     }
 
-    fn standing(&self) -> Result<v1::SubscribeResponse> {
+    fn position(&self) -> Result<v1::SubscribeResponse> {
         let view = self.brain.view();
         let at = view.as_of(amem_format::view::AsOf::Lsn(self.from))?;
-        Ok(standing(&view, self.from, at.moment().1))
+        Ok(position(&view, self.from, at.moment().1))
     }
 
     async fn send(&mut self, message: v1::SubscribeResponse) -> Result<()> {
@@ -252,7 +254,7 @@ impl Following {
             gone.refusal("SLOW_SUBSCRIBER", &remedy)
                 .with("after_lsn", self.from)
         })?;
-        (self.said, self.passed_over) = (Instant::now(), 0);
+        (self.sent, self.passed_over) = (Instant::now(), 0);
         Ok(())
     }
 
@@ -262,12 +264,12 @@ impl Following {
     }
 }
 
-/// The next job that has ended; never, if nobody asked.
-async fn hear(jobs: &mut Option<broadcast::Receiver<JobReport>>) -> JobReport {
+/// The next job that has ended; never, if jobs are not asked for.
+async fn next_job(jobs: &mut Option<broadcast::Receiver<JobReport>>) -> JobReport {
     while let Some(told) = jobs {
         match told.recv().await {
             Ok(told) => return told,
-            // What it is too far behind for is in the list of jobs.
+            // Outcomes that it missed are in ListJobs.
             Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => *jobs = None,
         }

@@ -1,33 +1,34 @@
-//! What is asked of a writer, and what it answers.
+//! Changes as commands to a writer, and what each is answered.
 
 use amem_format::attributes;
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
 use amem_format::{EventType, Lsn, NodeId, SessionId};
-use amem_proto::answer::{edge_type, event_type, micros, space, timestamp};
+use amem_proto::answer::{edge_type, event_type, micros, space};
+use amem_proto::change::Change;
 use amem_proto::v1;
 use amem_store::mutation::{
-    Answer, Correct, End, Ingest, Mutation, NewEdge, NewEvent, NewLink, Relate, Request,
+    Correct, End, Ingest, Mutation, NewEdge, NewEvent, NewLink, Relate, Request,
 };
 use uuid::Uuid;
 
+use super::memory::{Committed, Write};
 use crate::refusal::{Refusal, Result};
 
-/// A message that asks for a mutation.
-pub trait Asks: prost::Message + Sized {
-    /// The brain that it names, who writes and under which conditions.
-    fn take_head(&mut self) -> (String, Option<v1::WriteOptions>);
-    /// What is to be done.
-    fn mutation(self) -> Result<Mutation>;
+/// A request of a change, as a command to the writer of its brain.
+pub trait IntoCommand: Change {
+    /// The mutation. Errors: INVALID_ARGUMENT, with what would be right.
+    fn into_mutation(self) -> Result<Mutation>;
 
-    /// The brain's name and the whole request.
-    fn into_request(mut self, principal: &str) -> Result<(String, Request)> {
-        let (brain, options) = self.take_head();
-        Ok((brain, request(self.mutation()?, options, principal)?))
+    /// The brain's name and the command to its writer.
+    fn into_command(mut self, principal: &str) -> Result<(String, Request)> {
+        let brain = std::mem::take(self.brain_mut());
+        let options = self.take_options();
+        Ok((brain, request(self.into_mutation()?, options, principal)?))
     }
 }
 
-/// A mutation by a caller, with what it says about itself and its conditions.
+/// The command of a mutation: who writes, under which conditions, under which request id.
 pub(crate) fn request(
     mutation: Mutation,
     options: Option<v1::WriteOptions>,
@@ -53,43 +54,65 @@ pub(crate) fn request(
     Ok(request)
 }
 
-/// How each message becomes a mutation.
-macro_rules! asks {
-    ($($message:ident($from:ident) => $mutation:expr;)*) => {$(
-        impl Asks for v1::$message {
-            fn take_head(&mut self) -> (String, Option<v1::WriteOptions>) {
-                (std::mem::take(&mut self.brain), self.options.take())
-            }
-
-            fn mutation(self) -> Result<Mutation> {
+/// One row a change: its mutation, and what its answer has beside the commit. A change without an answer here
+/// implements `Write` itself.
+macro_rules! commands {
+    ($($message:ident($from:ident) => $mutation:expr
+        $(, |$done:ident| $response:ident { $($field:ident: $value:expr),* $(,)? })?;)*) => {$(
+        impl IntoCommand for v1::$message {
+            fn into_mutation(self) -> Result<Mutation> {
                 let $from = self;
                 Ok($mutation)
             }
         }
+
+        $(impl Write for v1::$message {
+            fn answer($done: &Committed) -> v1::$response {
+                v1::$response {
+                    commit: $done.commit(),
+                    $($field: $value,)*
+                }
+            }
+        })?
     )*};
 }
 
-asks! {
-    IngestRequest(m) => Mutation::Ingest(ingest(m)?);
-    CorrectRequest(m) => Mutation::Correct(correct(m)?);
+commands! {
+    IngestRequest(m) => Mutation::Ingest(ingest(m)?),
+        |done| IngestResponse {
+            event_ids: done.written.answer.ids.iter().map(|id| id.0).collect(),
+            edges: done.written.answer.edges,
+        };
+    CorrectRequest(m) => Mutation::Correct(correct(m)?),
+        |done| CorrectResponse {
+            event_id: done.event_id(),
+            target_id: done.written.answer.target.unwrap_or_default().0,
+        };
     LinkRequest(m) => Mutation::Link(NewEdge {
         source: NodeId(m.source_id),
         target: NodeId(m.target_id),
         edge_type: edge_type(m.r#type)?,
         weight: m.weight.unwrap_or(1.0),
-    });
+    }),
+        |done| LinkResponse {};
     UnlinkRequest(m) => Mutation::Unlink {
         source: NodeId(m.source_id),
         target: NodeId(m.target_id),
         edge_type: edge_type(m.r#type)?,
-    };
+    },
+        |done| UnlinkResponse {};
     TouchRequest(m) => Mutation::Touch(
         m.touched.iter().map(|t| (NodeId(t.event_id), t.count.max(1))).collect(),
-    );
-    PinRequest(m) => Mutation::Pin(NodeId(m.event_id));
-    UnpinRequest(m) => Mutation::Unpin(NodeId(m.event_id));
-    ForgetRequest(m) => Mutation::Forget(NodeId(m.event_id));
-    RestoreRequest(m) => Mutation::Restore(NodeId(m.event_id));
+    ),
+        |done| TouchResponse {};
+    PinRequest(m) => Mutation::Pin(NodeId(m.event_id)),
+        |done| PinResponse {};
+    UnpinRequest(m) => Mutation::Unpin(NodeId(m.event_id)),
+        |done| UnpinResponse {};
+    ForgetRequest(m) => Mutation::Forget(NodeId(m.event_id)),
+        |done| ForgetResponse {};
+    RestoreRequest(m) => Mutation::Restore(NodeId(m.event_id)),
+        |done| RestoreResponse {};
     EraseRequest(m) => Mutation::Erase(m.event_ids.into_iter().map(NodeId).collect());
     CompressSessionRequest(m) => {
         // A vector of another space would be taken for one of the brain's.
@@ -106,18 +129,24 @@ asks! {
     SetVectorRequest(m) => {
         let (vector, space) = vector(m.vector)?;
         Mutation::SetVector { target: NodeId(m.event_id), vector, space }
-    };
+    },
+        |done| SetVectorResponse {};
     SetAttributesRequest(m) => Mutation::SetAttributes {
         target: NodeId(m.event_id),
         attributes: attributes_of(&m.attributes_json)?,
-    };
-    DecayRequest(_m) => Mutation::Decay;
-    OpenSessionRequest(m) => Mutation::OpenSession { key: m.key };
+    },
+        |done| SetAttributesResponse {};
+    DecayRequest(_m) => Mutation::Decay,
+        |done| DecayResponse {};
+    OpenSessionRequest(m) => Mutation::OpenSession { key: m.key },
+        |done| OpenSessionResponse { session_id: done.written.answer.session.unwrap_or_default().0 };
     CloseSessionRequest(m) => Mutation::CloseSession {
         session: SessionId(m.session_id),
         outcome: m.outcome,
-    };
-    SetSettingsRequest(m) => Mutation::SetSettings(Settings::parse(&m.settings_json)?);
+    },
+        |done| CloseSessionResponse {};
+    SetSettingsRequest(m) => Mutation::SetSettings(Settings::parse(&m.settings_json)?),
+        |done| SetSettingsResponse {};
 }
 
 /// New events and their edges.
@@ -197,14 +226,4 @@ fn attributes_of(json: &str) -> Result<Option<Attributes>> {
         return Ok(None);
     }
     Ok(Some(attributes::parse(json)?))
-}
-
-/// The commit of an answer.
-pub(crate) fn commit(instance: Uuid, answer: &Answer) -> v1::Commit {
-    v1::Commit {
-        instance: instance.to_string(),
-        lsn: answer.lsn.0,
-        time: Some(timestamp(answer.time)),
-        replayed: answer.replayed,
-    }
 }

@@ -1,7 +1,7 @@
 //! Brains as files, sent and received in parts.
 //!
-//! Promises: a file that is sent is a whole brain, of one moment, while writes go on; memory is that of a few
-//! parts, but for files of other layouts, which are made in a file of their own first.
+//! Promises: a file that is sent is a whole brain, of one moment, while writes go on; memory is bounded by a few parts
+//! (files of other layouts are made in a temporary file first).
 
 use std::io::{BufWriter, Read, Seek};
 use std::path::Path;
@@ -13,20 +13,21 @@ use amem_format::event::Graph;
 use amem_format::journal::head::PAGE;
 use amem_format::view::View;
 use amem_interop::foreign::{CompatOptions, write_compatible};
+use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use amem_proto::v1::import_brain_request::Part;
 use amem_store::{Imported, Incoming};
 use tokio::time::timeout;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status, Streaming};
+use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::Daemon;
-use super::sending::Outgoing;
+use super::answers::{Answers, Outgoing};
+use super::brain::info;
+use super::daemon::Daemon;
+use super::validate::Validate;
 use crate::access::Caller;
 use crate::brains::{blocking, to_its_end};
 use crate::call_pool::CallPoolOf;
-use crate::convert::moment;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;
@@ -35,49 +36,80 @@ use amem_engine::{Panicked, caught};
 
 type Sending = Outgoing<v1::ExportBrainResponse>;
 
-/// A message of a stream in which a file comes: what is to be made of it, and then its bytes.
-pub(super) trait Parts: Send + 'static {
-    /// What the first message has.
-    type Options;
-
-    /// The options, or bytes.
-    fn part(self) -> Option<Result<Self::Options, Vec<u8>>>;
+/// A message of a stream that brings a file: the options first, then its bytes.
+pub enum FilePart<O> {
+    /// What is to be made of the file.
+    Options(O),
+    /// Its next bytes.
+    Data(Vec<u8>),
 }
 
-impl Parts for v1::ImportBrainRequest {
-    type Options = v1::ImportOptions;
+impl Validate for v1::ImportBrainRequest {
+    type Valid = FilePart<v1::ImportOptions>;
 
-    fn part(self) -> Option<Result<Self::Options, Vec<u8>>> {
-        Some(match self.part? {
-            Part::Options(options) => Ok(options),
-            Part::Data(data) => Err(data),
-        })
+    fn validate(self) -> Result<Self::Valid> {
+        match self.part {
+            Some(Part::Options(options)) => Ok(FilePart::Options(options)),
+            Some(Part::Data(data)) => Ok(FilePart::Data(data)),
+            None => Err(Refusal::invalid("part", "a message has none")),
+        }
     }
 }
 
-/// A brain that came as a file.
-pub(super) async fn import(
+impl Validate for v1::ExportBrainRequest {
+    /// The brain's name, and the form of the file.
+    type Valid = (String, v1::ExportForm);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let form = v1::ExportForm::try_from(self.form).map_err(|_| {
+            let why = format!("{} is none: say NATIVE or COMPATIBLE", self.form);
+            Refusal::invalid("form", why)
+        })?;
+        Ok((self.brain, form))
+    }
+}
+
+/// ImportBrain: makes a brain of a file that comes in parts.
+pub(crate) async fn import(
     daemon: Arc<Daemon>,
     caller: Caller,
-    mut parts: Streaming<v1::ImportBrainRequest>,
-) -> Result<(Arc<OpenBrain>, Imported), Status> {
+    parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
+) -> Result<v1::ImportBrainResponse> {
+    let (brain, imported) = receive_brain(daemon, caller, parts).await?;
+    let view = brain.view();
+    Ok(v1::ImportBrainResponse {
+        moment: Some(moment(&view)),
+        info: Some(info(&brain.name, &view)),
+        events: view.nodes(),
+        edges: view.edges(),
+        renumbered: imported.renumbered,
+        dropped_edges: imported.misfits.dropped_edges,
+        changed: imported.misfits.changed,
+    })
+}
+
+async fn receive_brain(
+    daemon: Arc<Daemon>,
+    caller: Caller,
+    mut parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
+) -> Result<(Arc<OpenBrain>, Imported)> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
     let job = daemon.brains.jobs().begin(JobKind::Import, &name);
     let received = match daemon.brains.receive(&name, options.file_bytes).await {
         Ok(incoming) => receive(incoming, parts).await,
-        Err(refusal) => Err(refusal.into()),
+        Err(refusal) => Err(refusal),
     };
     let incoming = match received {
         Ok(incoming) => incoming,
-        Err(status) => {
-            job.failed(status.message());
-            return Err(status);
+        Err(refusal) => {
+            job.failed(&refusal.message);
+            return Err(refusal);
         }
     };
-    // From here on it is done whether or not the caller waits.
-    let done = to_its_end(async move {
+    // From here on the import ends even if the caller gives up.
+    to_its_end(async move {
         let scans = daemon.scans.of(&caller.principal);
         let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
         let done = match imported {
@@ -93,30 +125,39 @@ pub(super) async fn import(
             Err(refusal) => job.failed(&refusal.message),
         }
         done
-    });
-    Ok(done.await?)
+    })
+    .await
 }
 
-/// What the first message says.
-pub(super) async fn options<P: Parts>(parts: &mut Streaming<P>) -> Result<P::Options, Status> {
+/// The options in the first message.
+pub(super) async fn options<M, O>(parts: &mut (impl Stream<Item = Result<M>> + Unpin)) -> Result<O>
+where
+    M: Validate<Valid = FilePart<O>>,
+{
     match next_part(parts).await? {
-        Some(Ok(options)) => Ok(options),
-        _ => Err(Refusal::invalid("options", "the first message has them").into()),
+        Some(FilePart::Options(options)) => Ok(options),
+        _ => Err(Refusal::invalid("options", "the first message has them")),
     }
 }
 
 /// The bytes of a file, to its end.
-pub(super) async fn receive<P: Parts>(
+pub(super) async fn receive<M, O>(
     mut incoming: Incoming,
-    mut parts: Streaming<P>,
-) -> Result<Incoming, Status> {
+    mut parts: impl Stream<Item = Result<M>> + Unpin,
+) -> Result<Incoming>
+where
+    M: Validate<Valid = FilePart<O>>,
+{
     while let Some(part) = next_part(&mut parts).await? {
-        let Err(data) = part else {
-            return Err(Refusal::invalid("part", "options stand in the first message only").into());
+        let FilePart::Data(data) = part else {
+            return Err(Refusal::invalid(
+                "part",
+                "options stand in the first message only",
+            ));
         };
         if data.len() > PART_BYTES_MAX {
             let why = format!("{} bytes, at most {PART_BYTES_MAX} may be", data.len());
-            return Err(Refusal::invalid("data", why).into());
+            return Err(Refusal::invalid("data", why));
         }
         incoming = push(incoming, data).await?;
     }
@@ -131,40 +172,28 @@ async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
     .await?
 }
 
-async fn next_part<P: Parts>(
-    parts: &mut Streaming<P>,
-) -> Result<Option<Result<P::Options, Vec<u8>>>, Status> {
-    part_of(parts.message()).await
-}
-
-/// What a message has, if it comes in time.
-async fn part_of<P: Parts>(
-    next: impl Future<Output = Result<Option<P>, Status>>,
-) -> Result<Option<Result<P::Options, Vec<u8>>>, Status> {
-    match timeout(PART_AFTER, next).await {
-        Ok(Ok(None)) => Ok(None),
-        Ok(Ok(Some(message))) => match message.part() {
-            Some(part) => Ok(Some(part)),
-            None => Err(Refusal::invalid("part", "a message has none").into()),
-        },
-        Ok(Err(status)) => Err(status),
+/// The next part; SLOW_SENDER if it does not come in time.
+async fn next_part<M: Validate>(
+    parts: &mut (impl Stream<Item = Result<M>> + Unpin),
+) -> Result<Option<M::Valid>> {
+    match timeout(PART_AFTER, parts.try_next()).await {
+        Ok(next) => next?.map(Validate::validate).transpose(),
         Err(_) => {
-            let message = format!(
-                "no part came for {} s: send the file again",
-                PART_AFTER.as_secs()
-            );
-            Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message).into())
+            let seconds = PART_AFTER.as_secs();
+            let message = format!("no part came for {seconds} s: send the file again");
+            Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
 }
 
-/// A brain as a file.
-pub(super) fn export(
+/// ExportBrain: sends a brain as a file.
+pub(crate) async fn export(
     daemon: &Daemon,
     caller: &Caller,
-    brain: Arc<OpenBrain>,
-    form: v1::ExportForm,
-) -> Result<ReceiverStream<Result<v1::ExportBrainResponse, Status>>> {
+    request: v1::ExportBrainRequest,
+) -> Result<Answers<v1::ExportBrainResponse>> {
+    let (name, form) = request.validate()?;
+    let brain = daemon.brains.get(caller, &name).await?;
     let turn = daemon.exports.take(caller, 1, EXPORTS_MAX as u64);
     let turn = turn.map_err(|why| {
         let message = format!("too many exports are under way ({why}): wait and retry");
@@ -186,7 +215,7 @@ pub(super) fn export(
                 _ => send_native(view, &parts).await,
             }
         };
-        match whole_or_told(sent).await {
+        match whole_or_refused(sent).await {
             Ok(bytes) => job.done(format_args!("{bytes} bytes")),
             Err(refusal) => {
                 job.failed(&refusal.message);
@@ -198,9 +227,8 @@ pub(super) fn export(
     Ok(out)
 }
 
-/// What came of a file that was sent; of one that a defect stopped, too: a stream that just ended would pass for a
-/// whole one.
-async fn whole_or_told(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
+/// The bytes that were sent. A defect becomes a refusal: a stream that just ended would pass for a whole file.
+async fn whole_or_refused(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
     let stopped = |Panicked| Err(Refusal::internal("a defect stopped the export"));
     caught(sending).await.unwrap_or_else(stopped)
 }
@@ -234,8 +262,8 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
     Ok(len)
 }
 
-/// A file that the reference implementation opens; made in an unnamed file first, because its tables come before what
-/// they count.
+/// A file that the reference implementation opens. It is made in a temporary file first, because its tables come before
+/// the data that they count.
 async fn send_compatible(
     view: View,
     beside: &Path,
@@ -301,7 +329,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Waits while the caller does not read, but not for ever; ends if something in the file was erased meanwhile.
+    /// Waits until the caller reads, at most `limits.send_secs`; MUST_DROP if content of the file was erased meanwhile.
     async fn send(&mut self, data: Vec<u8>) -> Result<()> {
         if self.view.brain().live().is_some_and(|live| live.must_drop) {
             let generation = self.view.identity().generation;
@@ -326,33 +354,40 @@ mod tests {
     use std::time::Duration;
     use tokio::time::{Instant, sleep};
 
+    /// A part that comes after some time.
+    fn after(time: Duration) -> impl Stream<Item = Result<v1::ImportBrainRequest>> {
+        let part = Some(Part::Data(vec![7]));
+        let message = v1::ImportBrainRequest { part };
+        tokio_stream::once(Ok(message)).then(move |message| async move {
+            sleep(time).await;
+            message
+        })
+    }
+
     #[tokio::test]
     async fn an_export_that_a_defect_stops_is_no_whole_file() {
-        assert_eq!(whole_or_told(async { Ok(7) }).await.ok(), Some(7));
+        assert_eq!(whole_or_refused(async { Ok(7) }).await.ok(), Some(7));
         let defective = async {
             sleep(Duration::from_millis(1)).await;
             panic!("a defect")
         };
-        let refusal = whole_or_told(defective).await.unwrap_err();
+        let refusal = whole_or_refused(defective).await.unwrap_err();
         assert_eq!(refusal.code, Code::Internal);
         assert!(refusal.message.contains("export"), "{}", refusal.message);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_part_of_a_file_that_does_not_come_ends_its_call_and_one_that_comes_late_does_not() {
-        let after = |time| async move {
-            sleep(time).await;
-            let part = Some(Part::Data(vec![7]));
-            Ok(Some(v1::ImportBrainRequest { part }))
-        };
         let second = Duration::from_secs(1);
-        let came = part_of(after(PART_AFTER - second)).await.unwrap();
-        assert_eq!(came.unwrap().unwrap_err(), [7]);
+        let mut parts = Box::pin(after(PART_AFTER - second));
+        let part = next_part(&mut parts).await.unwrap();
+        assert!(matches!(part, Some(FilePart::Data(data)) if data == [7]));
         let begun = Instant::now();
-        let status = part_of(after(PART_AFTER + second)).await.err().unwrap();
+        let mut parts = Box::pin(after(PART_AFTER + second));
+        let refusal = next_part(&mut parts).await.err().unwrap();
         assert_eq!(begun.elapsed().as_secs(), PART_AFTER.as_secs());
-        assert_eq!(status.code(), Code::DeadlineExceeded);
-        let message = status.message();
+        assert_eq!(refusal.code, Code::DeadlineExceeded);
+        let message = &refusal.message;
         assert!(message.contains("60 s: send the file again"), "{message}");
     }
 }

@@ -1,42 +1,35 @@
-//! IngestStream: batches go to the writer one after the other while earlier ones are being made durable; the
-//! answers come in order.
+//! IngestStream: batches go to the writer one after the other while earlier ones become durable; answers are in order.
 //!
-//! Promises: what was given to the writer is executed, whether or not its answers are read; a stream that ends
-//! before every batch was answered ends with an error.
+//! Promises: a batch that the writer has is executed, whether or not its answer is read; a stream that ends before
+//! every batch was answered ends with a refusal.
 
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use amem_proto::v1;
 use amem_proto::v1::ingest_stream_response::Result as Outcome;
-use prost::Message;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Status, Streaming};
+use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::Daemon;
-use super::memory::ingested;
-use super::sending::{Gone, Outgoing};
+use super::answers::{Answers, Gone, Outgoing};
+use super::daemon::Daemon;
+use super::memory::{Command, Enqueued, Write};
+use super::validate::Validate;
 use crate::access::Caller;
-use crate::convert::{Asks, Says};
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
-use amem_engine::CommitAnswer;
-use amem_engine::OpenBrain;
 
-/// A batch that is with the writer, or why it is not.
-type Sent = Result<(
-    Arc<OpenBrain>,
-    oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
-)>;
+/// A batch that the writer has, or why it has not.
+type Batch = Result<Enqueued>;
 
 /// The answers to a stream of batches.
-pub(super) fn ingest(
+pub(crate) fn ingest(
     daemon: Arc<Daemon>,
     caller: Caller,
-    batches: Streaming<v1::IngestStreamRequest>,
-) -> Result<ReceiverStream<Result<v1::IngestStreamResponse, Status>>> {
+    batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin + Send + 'static,
+) -> Result<Answers<v1::IngestStreamResponse>> {
     let turn = daemon.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
     let turn = turn.map_err(|why| {
         let message = format!("too many streams of batches are open ({why}): wait and retry");
@@ -50,22 +43,22 @@ pub(super) fn ingest(
         let end = match answer_all(&mut waiting, &answers).await {
             Ok(()) => match sending.await {
                 Ok(end) => end,
-                Err(_) => Err(Refusal::internal("a defect stopped the stream").into()),
+                Err(_) => Err(Refusal::internal("a defect stopped the stream")),
             },
             Err(gone) => {
                 sending.abort();
                 let remedy = "what was sent is executed: send what was not answered again, with its request_id";
-                Err(gone.refusal("SLOW_READER", remedy).into())
+                Err(gone.refusal("SLOW_READER", remedy))
             }
         };
-        if let Err(status) = end {
-            answers.fail(status);
+        if let Err(refusal) = end {
+            answers.fail(refusal);
         }
         drop(answers);
-        // The writer passes over what nobody waits for: what it was given is waited for.
-        while let Some(sent) = waiting.recv().await {
-            if let Ok((_, answered)) = sent {
-                drop(answered.await);
+        // The writer skips a batch whose answer is not waited for.
+        while let Some(batch) = waiting.recv().await {
+            if let Ok(enqueued) = batch {
+                drop(enqueued.done().await);
             }
         }
     };
@@ -73,57 +66,56 @@ pub(super) fn ingest(
     Ok(out)
 }
 
-/// Takes batches and gives them to the writer, at most so many ahead of their answers.
+/// Gives batches to the writer, at most as many ahead of their answers as `to` has room for.
 async fn send_all(
     daemon: Arc<Daemon>,
     caller: Caller,
-    mut batches: Streaming<v1::IngestStreamRequest>,
-    to: mpsc::Sender<Sent>,
-) -> Result<(), Status> {
+    mut batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin,
+    to: mpsc::Sender<Batch>,
+) -> Result<()> {
     let mut stop = daemon.stop.clone();
     loop {
         let Ok(place) = to.reserve().await else {
             return Ok(());
         };
         let batch = tokio::select! {
-            batch = in_time(batches.message()) => batch?,
+            batch = in_time(batches.try_next()) => batch?,
             _ = stop.wait_for(|stop| *stop) => {
                 let message = "the daemon is stopping: send what was not answered again";
-                return Err(Refusal::new(Code::Unavailable, "CLOSING", message).into());
+                return Err(Refusal::new(Code::Unavailable, "CLOSING", message));
             }
         };
         let Some(batch) = batch else {
             return Ok(());
         };
-        place.send(one(&daemon, &caller, batch).await);
+        place.send(enqueue(&daemon, &caller, batch).await);
     }
 }
 
-/// What comes next of a stream, if it comes in time.
-async fn in_time<T>(next: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+/// The next batch; SLOW_SENDER if it does not come in time.
+async fn in_time<T>(next: impl Future<Output = Result<T>>) -> Result<T> {
     match timeout(STREAM_AFTER, next).await {
         Ok(next) => next,
         Err(_) => {
             let seconds = STREAM_AFTER.as_secs();
             let message = format!("no batch came for {seconds} s: open a new stream");
-            Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message).into())
+            Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
 }
 
-async fn one(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Sent {
-    let batch = message.said()?;
-    let bytes = batch.encoded_len();
-    let (name, request) = batch.into_request(&caller.principal)?;
-    let brain = daemon.brains.get(caller, &name).await?;
-    let answered = brain.commit_when_free(request, bytes).await?;
-    Ok((brain, answered))
+async fn enqueue(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Batch {
+    let batch = message.validate()?;
+    Command::prepare(daemon, caller, batch)
+        .await?
+        .enqueue()
+        .await
 }
 
-impl Says for v1::IngestStreamRequest {
-    type What = v1::IngestRequest;
+impl Validate for v1::IngestStreamRequest {
+    type Valid = v1::IngestRequest;
 
-    fn said(self) -> Result<v1::IngestRequest> {
+    fn validate(self) -> Result<v1::IngestRequest> {
         let none = || Refusal::invalid("batch", "a message of the stream has none");
         self.batch.ok_or_else(none)
     }
@@ -131,21 +123,17 @@ impl Says for v1::IngestStreamRequest {
 
 /// Answers batches in order, as long as the answers are read.
 async fn answer_all(
-    waiting: &mut mpsc::Receiver<Sent>,
+    waiting: &mut mpsc::Receiver<Batch>,
     answers: &Outgoing<v1::IngestStreamResponse>,
 ) -> Result<(), Gone> {
     let mut batch_index = 0;
-    while let Some(sent) = waiting.recv().await {
-        let outcome = match sent {
+    while let Some(batch) = waiting.recv().await {
+        let committed = match batch {
+            Ok(enqueued) => enqueued.done().await,
             Err(refusal) => Err(refusal),
-            Ok((brain, answered)) => answered
-                .await
-                .unwrap_or_else(|_| Err(amem_engine::Error::outcome_unknown()))
-                .map(|written| ingested(&brain, &written))
-                .map_err(Refusal::from),
         };
-        let result = match outcome {
-            Ok(done) => Outcome::Done(done),
+        let result = match committed {
+            Ok(done) => Outcome::Done(v1::IngestRequest::answer(&done)),
             Err(refusal) => Outcome::Failure(refusal.0.into()),
         };
         let response = v1::IngestStreamResponse {
@@ -173,10 +161,10 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(in_time(after(STREAM_AFTER - second)).await.unwrap(), 7);
         let begun = Instant::now();
-        let status = in_time(after(STREAM_AFTER + second)).await.unwrap_err();
+        let refusal = in_time(after(STREAM_AFTER + second)).await.unwrap_err();
         assert_eq!(begun.elapsed().as_secs(), STREAM_AFTER.as_secs());
-        assert_eq!(status.code(), Code::DeadlineExceeded);
-        let message = status.message();
+        assert_eq!(refusal.code, Code::DeadlineExceeded);
+        let message = &refusal.message;
         assert!(message.contains("600 s: open a new stream"), "{message}");
     }
 }

@@ -1,0 +1,285 @@
+//! Calls about the daemon: status, problems, latencies, jobs, schedules, quarantined files, configuration, tokens.
+
+use std::sync::Arc;
+
+use amem_proto::v1;
+
+use super::daemon::{Daemon, Handle, page_size};
+use super::validate::Validate;
+use super::{kept_files, status, tokens};
+use crate::access::Caller;
+use crate::brains::blocking;
+use crate::figures::Process;
+use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::refusal::{Refusal, Result};
+use amem_engine::JobKind;
+
+impl Handle for v1::GetStatusRequest {
+    type Response = v1::GetStatusResponse;
+
+    async fn handle(
+        _request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brains = &daemon.brains;
+        let figures = brains.figures();
+        let (failed_brains, rejected_files) = brains.problem_counts_for(caller);
+        let problems = brains.first_problems_for(caller, PROBLEMS_TOLD_MAX);
+        let refused = daemon.latencies.refused().into_iter();
+        let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
+        let process = blocking(Process::now).await?;
+        // Both are about all brains.
+        let (jobs, files_waiting) = if caller.sees_all() {
+            (
+                brains.jobs().counts(),
+                brains.engine().metrics().files_waiting().get(),
+            )
+        } else {
+            (Vec::new(), 0)
+        };
+        Ok(v1::GetStatusResponse {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            uptime: Some(status::duration(figures.uptime())),
+            folder: brains.path().display().to_string(),
+            socket: daemon.socket.display().to_string(),
+            brains: brains
+                .open_for(caller)
+                .iter()
+                .map(|b| status::brain(b))
+                .collect(),
+            problems: problems.into_iter().map(status::problem).collect(),
+            brain_count: brains.listed_for(caller).await?.0.len() as u64,
+            failed_brains,
+            rejected_files,
+            process: Some(status::process(&process)),
+            connections: figures.connections().get(),
+            connections_turned_away: figures.turned_away().get(),
+            refused_calls: refused.collect(),
+            jobs: jobs.into_iter().map(status::job_count).collect(),
+            files_waiting,
+        })
+    }
+}
+
+impl Handle for v1::ListProblemsRequest {
+    type Response = v1::ListProblemsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        let size = page_size(request.page_size);
+        let brains = &daemon.brains;
+        let (page, more) = brains.problem_page_for(caller, &request.page_token, size);
+        Ok(v1::ListProblemsResponse {
+            next_page_token: match page.last() {
+                Some((name, _)) if more => name.clone(),
+                _ => String::new(),
+            },
+            problems: page.into_iter().map(status::problem).collect(),
+        })
+    }
+}
+
+impl Handle for v1::ListLatenciesRequest {
+    type Response = v1::ListLatenciesResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        let size = page_size(request.page_size);
+        // A token is the last path of its page.
+        if !request.page_token.is_empty() && !daemon.latencies.knows(&request.page_token) {
+            let why = format!("{:?} is none: take one of an answer", request.page_token);
+            return Err(Refusal::invalid("page_token", why));
+        }
+        let (page, more) = daemon.latencies.page(&request.page_token, size);
+        Ok(v1::ListLatenciesResponse {
+            next_page_token: match page.last() {
+                Some((path, _)) if more => path.clone(),
+                _ => String::new(),
+            },
+            latencies: page
+                .into_iter()
+                .map(|(path, rpc)| status::latency(path, &rpc))
+                .collect(),
+        })
+    }
+}
+
+impl Validate for v1::ListJobsRequest {
+    /// The request, and the number below which its page begins: a token is the number of the last job of its page.
+    type Valid = (Self, u64);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let below = match self.page_token.as_str() {
+            "" => u64::MAX,
+            token => token.parse().map_err(|_| {
+                let why = format!("{token:?} is none: take one of an answer");
+                Refusal::invalid("page_token", why)
+            })?,
+        };
+        Ok((self, below))
+    }
+}
+
+impl Handle for v1::ListJobsRequest {
+    type Response = v1::ListJobsResponse;
+
+    async fn handle(
+        (request, below): Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let size = page_size(request.page_size);
+        let jobs = daemon.brains.jobs();
+        let (page, more) = jobs.page(below, request.running, size, |brain| caller.sees(brain));
+        Ok(v1::ListJobsResponse {
+            next_page_token: match page.last() {
+                Some(last) if more => last.id.to_string(),
+                _ => String::new(),
+            },
+            jobs: page.into_iter().map(status::job).collect(),
+        })
+    }
+}
+
+impl Handle for v1::ListSchedulesRequest {
+    type Response = v1::ListSchedulesResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let mut jobs = daemon.schedules.list(&request.brain);
+        // A token is the name of the last brain of its page: a brain's jobs stand on one page.
+        jobs.retain(|job| job.brain > request.page_token && caller.sees(&job.brain));
+        let size = page_size(request.page_size).max(JobKind::SCHEDULED.len());
+        let mut until = size.min(jobs.len());
+        while until < jobs.len() && until > 0 && jobs[until].brain == jobs[until - 1].brain {
+            until -= 1;
+        }
+        let more = until < jobs.len();
+        jobs.truncate(until);
+        Ok(v1::ListSchedulesResponse {
+            next_page_token: match jobs.last() {
+                Some(last) if more => last.brain.clone(),
+                _ => String::new(),
+            },
+            jobs: jobs.into_iter().map(status::scheduled).collect(),
+        })
+    }
+}
+
+impl Handle for v1::RunJobRequest {
+    type Response = v1::RunJobResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let jobs = &daemon.schedules;
+        let message = jobs.run(&caller.principal, &brain, status::job_kind(request.kind())?);
+        let message = message.await?;
+        Ok(v1::RunJobResponse { message })
+    }
+}
+
+impl Handle for v1::ListKeptFilesRequest {
+    type Response = v1::ListKeptFilesResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        kept_files::list(daemon, caller, request).await
+    }
+}
+
+impl Handle for v1::ResolveKeptFileRequest {
+    type Response = v1::ResolveKeptFileResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        kept_files::resolve(daemon.clone(), caller.clone(), request).await
+    }
+}
+
+impl Handle for v1::ReloadRequest {
+    type Response = v1::ReloadResponse;
+
+    async fn handle(
+        _request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        let reloaded = daemon.reload().await?;
+        Ok(v1::ReloadResponse {
+            changed: reloaded.changed,
+            needs_restart: reloaded.needs_restart,
+        })
+    }
+}
+
+impl Handle for v1::CreateTokenRequest {
+    type Response = v1::CreateTokenResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        tokens::create(&daemon.control, request).await
+    }
+}
+
+impl Handle for v1::ListTokensRequest {
+    type Response = v1::ListTokensResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        tokens::list(&daemon.control.live(), &request)
+    }
+}
+
+impl Handle for v1::RevokeTokenRequest {
+    type Response = v1::RevokeTokenResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        tokens::revoke(&daemon.control, request).await?;
+        Ok(v1::RevokeTokenResponse {})
+    }
+}
+
+impl Handle for v1::ShutdownRequest {
+    type Response = v1::ShutdownResponse;
+
+    async fn handle(
+        _request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        daemon.control.shutdown();
+        Ok(v1::ShutdownResponse {})
+    }
+}

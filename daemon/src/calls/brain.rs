@@ -1,0 +1,274 @@
+//! Calls that make, describe, check and remove brains.
+
+use std::sync::Arc;
+
+use amem_doctor::verify;
+use amem_engine::JobKind;
+use amem_format::base::settings::Settings;
+use amem_format::view::View;
+use amem_proto::answer::{moment, space};
+use amem_proto::v1;
+use amem_proto::v1::vector_options::Kind;
+use amem_query::embed::vector_space;
+use amem_store::{Create, folder};
+use uuid::Uuid;
+
+use super::daemon::{Daemon, Handle, page_size};
+use super::status;
+use super::tokens::permission;
+use super::validate::Validate;
+use crate::access::Caller;
+use crate::refusal::{Refusal, Result};
+use amem_engine::plural;
+
+impl Validate for v1::CreateBrainRequest {
+    /// The name, and how the brain is made.
+    type Valid = (String, Create);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let mut options = Create {
+            settings: Settings::parse(&self.settings_json)?,
+            ..Create::default()
+        };
+        if let Some(vectors) = &self.vectors {
+            options.dimension = vectors.dimension;
+            options.space = match &vectors.kind {
+                None => Uuid::nil(),
+                Some(Kind::Space(text)) => space(text)?.unwrap_or_default(),
+                Some(Kind::Model(model)) => vector_space(model, vectors.dimension),
+            };
+        }
+        Ok((self.brain, options))
+    }
+}
+
+impl Handle for v1::CreateBrainRequest {
+    type Response = v1::CreateBrainResponse;
+
+    async fn handle(
+        (name, options): Self::Valid,
+        daemon: &Arc<Daemon>,
+        _caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.create(&name, options).await?;
+        let view = brain.view();
+        Ok(v1::CreateBrainResponse {
+            moment: Some(moment(&view)),
+            info: Some(info(&brain.name, &view)),
+        })
+    }
+}
+
+impl Handle for v1::GetBrainRequest {
+    type Response = v1::GetBrainResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let view = brain.view();
+        let settings = view.settings().map_err(Refusal::from)?;
+        Ok(v1::GetBrainResponse {
+            moment: Some(moment(&view)),
+            info: Some(info(&brain.name, &view)),
+            status: Some(status::brain(&brain)),
+            settings_json: settings.to_json(),
+        })
+    }
+}
+
+impl Validate for v1::ListBrainsRequest {
+    type Valid = Self;
+
+    /// A token is the last name of its page, so that brains that come and go meanwhile do not disturb a listing.
+    fn validate(self) -> Result<Self> {
+        if !self.page_token.is_empty() && folder::file_name(&self.page_token).is_err() {
+            let why = format!("{:?} is none: take one of an answer", self.page_token);
+            return Err(Refusal::invalid("page_token", why));
+        }
+        Ok(self)
+    }
+}
+
+impl Handle for v1::ListBrainsRequest {
+    type Response = v1::ListBrainsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let open = daemon.brains.open_for(caller);
+        let which = daemon.brains.engine().identities();
+        let (names, files_waiting) = daemon.brains.listed_for(caller).await?;
+        let from = names.partition_point(|name| *name <= request.page_token);
+        let until = names.len().min(from + page_size(request.page_size));
+        let page = &names[from..until];
+        let listed = page.iter().map(|name| {
+            let open = open.iter().find(|brain| brain.name == *name);
+            v1::ListedBrain {
+                brain: name.clone(),
+                open: open.is_some(),
+                moment: open.map(|brain| moment(&brain.view())),
+                problem: daemon
+                    .brains
+                    .engine()
+                    .problem(name)
+                    .map(|problem| status::problem((name.clone(), problem))),
+                instance: which
+                    .get(name)
+                    .map_or(String::new(), |which| which.instance.to_string()),
+                lineage: which
+                    .get(name)
+                    .map_or(String::new(), |which| which.lineage.to_string()),
+            }
+        });
+        Ok(v1::ListBrainsResponse {
+            brains: listed.collect(),
+            next_page_token: match page.last() {
+                Some(last) if until < names.len() => last.clone(),
+                _ => String::new(),
+            },
+            rejected_files: daemon.brains.problem_counts_for(caller).1,
+            files_waiting,
+        })
+    }
+}
+
+impl Handle for v1::OpenBrainRequest {
+    type Response = v1::OpenBrainResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let view = brain.view();
+        let path = brain.path.to_str().ok_or_else(|| {
+            Refusal::invalid("the folder of the brains", "its path is not UTF-8: move it")
+        })?;
+        Ok(v1::OpenBrainResponse {
+            moment: Some(moment(&view)),
+            info: Some(info(&brain.name, &view)),
+            path: path.to_owned(),
+            direct_read: caller.user.is_some_and(|user| {
+                let live = daemon.control.live();
+                live.access.may_read_file(user, &brain.name)
+            }),
+            permission: caller
+                .rights
+                .of(&brain.name)
+                .map_or(v1::Permission::Unspecified, permission)
+                .into(),
+        })
+    }
+}
+
+impl Validate for v1::RemoveBrainRequest {
+    /// The name, and the instance that the brain must be.
+    type Valid = (String, Uuid);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let instance = Uuid::try_parse(&self.instance).map_err(|e| {
+            let why = format!("{:?} is no UUID ({e}): say which is meant", self.instance);
+            Refusal::invalid("instance", why)
+        })?;
+        Ok((self.brain, instance))
+    }
+}
+
+impl Handle for v1::RemoveBrainRequest {
+    type Response = v1::RemoveBrainResponse;
+
+    async fn handle(
+        (name, instance): Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let removed = daemon.brains.remove(caller, &name, instance).await?;
+        Ok(v1::RemoveBrainResponse {
+            moment: Some(moment(&removed.view())),
+        })
+    }
+}
+
+impl Handle for v1::CheckpointBrainRequest {
+    type Response = v1::CheckpointBrainResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let generation = brain.checkpoint().await?;
+        Ok(v1::CheckpointBrainResponse {
+            moment: Some(moment(&brain.view())),
+            generation: generation.0,
+        })
+    }
+}
+
+impl Handle for v1::VerifyBrainRequest {
+    type Response = v1::VerifyBrainResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        daemon: &Arc<Daemon>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let job = daemon.brains.jobs().begin(JobKind::Verify, &brain.name);
+        // All that is in this view is committed, and so looked at.
+        let (view, path) = (brain.view(), brain.path.clone());
+        let scans = daemon.scans.of(&caller.principal);
+        let report = match scans.run(move || Ok(verify::file(path)?)).await {
+            Ok(report) => report,
+            Err(refusal) => {
+                job.failed(&refusal.message);
+                return Err(refusal);
+            }
+        };
+        match report.findings.len() as u64 + report.more {
+            0 => job.done("whole"),
+            count => job.done(plural(count, "finding")),
+        }
+        Ok(v1::VerifyBrainResponse {
+            moment: Some(moment(&view)),
+            whole: report.is_whole(),
+            more_findings: report.more,
+            file_bytes: report.bytes,
+            checksums: report.checksums,
+            commits: report.commits,
+            findings: findings(report),
+        })
+    }
+}
+
+fn findings(report: verify::Report) -> Vec<v1::Finding> {
+    let tail = report.tail.map(|tail| v1::Finding {
+        part: "journal".into(),
+        offset: Some(tail.offset),
+        message: format!("{} bytes that are no commit: {}", tail.bytes, tail.why),
+    });
+    let findings = report.findings.into_iter().map(|finding| v1::Finding {
+        part: finding.part,
+        offset: finding.offset,
+        message: finding.why,
+    });
+    findings.chain(tail).collect()
+}
+
+pub(super) fn info(name: &str, view: &View) -> v1::BrainInfo {
+    let identity = view.identity();
+    v1::BrainInfo {
+        brain: name.to_owned(),
+        lineage: identity.lineage.to_string(),
+        dimension: view.vector_dimension(),
+        space: identity.space.to_string(),
+        generation: identity.generation.0,
+    }
+}

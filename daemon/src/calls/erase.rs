@@ -1,0 +1,320 @@
+//! Erase: content is gone from every file of the daemon's before the answer, or the answer says who still holds it.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use amem_format::view::View;
+use amem_format::{Lsn, NodeId};
+use amem_proto::answer::Code;
+use amem_proto::v1;
+use amem_store::disk::Stamp;
+use amem_store::kept::{self, Kept};
+use amem_store::{Error as Store, Folder, Mutation, merge};
+use uuid::Uuid;
+
+use super::daemon::Daemon;
+use super::memory::{Command, Committed, Write};
+use super::validate::Validate;
+use crate::access::Caller;
+use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
+use crate::refusal::{Refusal, Result};
+use amem_engine::FileHolder;
+use amem_engine::OpenBrain;
+use amem_engine::Release;
+
+impl Validate for v1::EraseRequest {
+    /// The request, and how long it waits for readers of earlier files.
+    type Valid = (Self, Duration);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let Some(asked) = self.reader_wait else {
+            return Ok((self, READERS_WAIT));
+        };
+        let wait = Duration::try_from(asked);
+        let wait = wait.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
+        if wait > READERS_WAIT_MAX {
+            let why = format!(
+                "{wait:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
+            );
+            return Err(Refusal::invalid("reader_wait", why));
+        }
+        Ok((self, wait))
+    }
+}
+
+impl Write for v1::EraseRequest {
+    fn answer(done: &Committed) -> v1::EraseResponse {
+        v1::EraseResponse {
+            commit: done.commit(),
+            episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
+            generation: done.written.generation.0,
+            ..v1::EraseResponse::default()
+        }
+    }
+
+    /// Erases, and waits for readers that hold the content outside of the brain's file.
+    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
+        let (change, wait) = self.validate()?;
+        let command = Command::prepare(daemon, caller, change).await?;
+        let done = erase(daemon, caller, command).await?;
+        // An export of the old file ends at its next part.
+        drop(done.brain.sending.write().await);
+        let mut response = Self::answer(&done);
+        let instance = done.brain.view().instance();
+        let replaced = daemon.brains.replaced();
+        match replaced
+            .released(instance, done.written.generation, wait)
+            .await
+        {
+            Release::At(at) => response.readers_gone = Some(at.into()),
+            Release::HeldBy(holders) => {
+                response.holders = holders.into_iter().map(holder).collect();
+                let processes: Vec<_> = response.holders.iter().map(|h| h.process_id).collect();
+                tracing::warn!(
+                    brain = done.brain.name,
+                    ?processes,
+                    "readers still have a file open with what was erased"
+                );
+            }
+            Release::Unknown(why) => response.readers_unknown = why,
+        }
+        Ok(response)
+    }
+}
+
+fn holder(holder: FileHolder) -> v1::FileHolder {
+    v1::FileHolder {
+        process_id: holder.process,
+        program: holder.program,
+    }
+}
+
+/// Refused while a quarantined file has the content as well.
+async fn erase(daemon: &Daemon, caller: &Caller, command: Command) -> Result<Committed> {
+    let Mutation::Erase(ids) = &command.request.mutation else {
+        return command.execute().await;
+    };
+    let (ids, brain, view) = (ids.clone(), command.brain.clone(), command.brain.view());
+    let refuse = |cleared| refuse_kept(daemon, caller, &brain, view.clone(), &ids, cleared);
+    let cleared = refuse(Cleared::new()).await?;
+    let id = command.request.request_id;
+    let done = command.execute().await?;
+    if let (Some(id), true) = (id, done.written.answer.replayed) {
+        check_erased(&brain, &ids, id, done.written.answer.lsn)?;
+    }
+    // A copy that has the content may have taken the brain's name meanwhile.
+    drop(refuse(cleared).await?);
+    Ok(done)
+}
+
+/// Refuses a request id under which another erase was executed: the writer knows a request from before an erase by its
+/// id alone.
+fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result<()> {
+    let view = brain.view();
+    for event in ids {
+        if !view.node(*event)?.is_erased() {
+            return Err(Store::RequestReused { id, lsn }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Quarantined files that do not have the content, with their state when they were read.
+type Cleared = HashSet<(String, Stamp)>;
+
+/// The coarsest time stamp of a file system (FAT): two writes within it may have the same time.
+const TICK: Duration = Duration::from_secs(2);
+
+/// Refuses to erase events that a quarantined file has as well, be it of the same lineage or of the brain's name: their
+/// content would not be gone. Returns the files that do not have it. A file of a brain that the caller may not know of
+/// is not named to it.
+///
+/// `view` still has the texts of the events: it is taken before they are erased, and used again afterwards, as a file
+/// may have taken the brain's name meanwhile. `before` are the files that the first pass returned: they are read again
+/// only if they were written to.
+async fn refuse_kept(
+    daemon: &Daemon,
+    caller: &Caller,
+    brain: &OpenBrain,
+    view: View,
+    ids: &[NodeId],
+    before: Cleared,
+) -> Result<Cleared> {
+    // The file that the brain was imported from may still be there: it is removed or quarantined first.
+    daemon.brains.engine().finalise_original(&brain.name).await;
+    let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
+    let brain_name = brain.name.clone();
+    let scans = daemon.scans.of(&caller.principal);
+    let found = scans.run(move || {
+        folder.clear_left(&brain_name)?;
+        let erased = Erased::of(&view, &brain_name, ids);
+        let mut cleared = Cleared::new();
+        let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
+        for kept in kept::list(&folder)? {
+            if erased.ids.is_empty() {
+                break;
+            }
+            let modified = |stamp: &Stamp| Duration::from_nanos(stamp.modified);
+            let is_settled = |stamp: &Stamp| modified(stamp) + TICK < now;
+            let settled = kept.stamp.filter(is_settled);
+            let seen = settled.map(|stamp| (kept.file.clone(), stamp));
+            let is_known = seen.as_ref().is_some_and(|seen| before.contains(seen));
+            let hinders = if is_known {
+                Ok(false)
+            } else {
+                erased.may_be_in(&folder, &kept)
+            };
+            match hinders {
+                Ok(false) => cleared.extend(seen),
+                Ok(true) => return Ok((cleared, Some((kept, None)))),
+                Err(why) => return Ok((cleared, Some((kept, Some(why))))),
+            }
+        }
+        Ok((cleared, None))
+    });
+    let (cleared, found) = found.await?;
+    match found {
+        None => Ok(cleared),
+        Some((kept, why)) => Err(hindrance(caller, &kept, why)),
+    }
+}
+
+/// The refusal of an erase because of a quarantined file. `why` is set if the file can not be read. A caller that may
+/// not know of the file's brain gets neither its name nor the reason.
+fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
+    if !caller.sees(&kept.brain) {
+        let message = "a file that was kept aside has the text as well, or can't be looked through, and is not for this \
+                       caller to see: have an administrator of all brains end it first";
+        return Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message);
+    }
+    let what = match &why {
+        None => "has the text as well".to_owned(),
+        Some(why) => format!("can't be looked through ({})", why.message),
+    };
+    let message = format!(
+        "{}, which was kept aside, {what}: end it first (`amemctl conflicts` lists such files; --keep-ours takes one \
+         away, --merge brings what it has into the brain and takes it away)",
+        kept.file
+    );
+    match why {
+        // It may be another time.
+        Some(mut why) if matches!(why.code, Code::Unavailable | Code::ResourceExhausted) => {
+            why.0.message = message;
+            why
+        }
+        _ => Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message),
+    }
+}
+
+/// True if a listed file is no longer quarantined.
+fn is_gone(folder: &Folder, kept: &Kept) -> bool {
+    matches!(kept::find(folder, &kept.file), Err(Store::NotKept { .. }))
+}
+
+/// Events that are being erased, or were.
+struct Erased<'v> {
+    view: &'v View,
+    brain: &'v str,
+    ids: Vec<NodeId>,
+    /// Those of which there is a text still.
+    whole: Vec<NodeId>,
+}
+
+impl<'v> Erased<'v> {
+    fn of(view: &'v View, brain: &'v str, mut ids: Vec<NodeId>) -> Self {
+        ids.retain(|id| view.node(*id).is_ok());
+        let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
+        let whole = ids.iter().copied().filter(is_whole).collect();
+        Self {
+            view,
+            brain,
+            ids,
+            whole,
+        }
+    }
+
+    /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
+    /// read, so that nothing is known of it.
+    fn may_be_in(&self, folder: &Folder, kept: &Kept) -> Result<bool> {
+        let read = || Ok(kept::read(folder, &kept.file)?.0);
+        let whole_in = |ids: &[NodeId]| {
+            let found = merge::whole_in(self.view, &read()?, ids)?;
+            Ok(!found.is_empty())
+        };
+        let lineage = self.view.identity().lineage;
+        let is_ours = kept.brain == self.brain || kept.told.is_some_and(|(of, _)| of == lineage);
+        let has: Result<bool, Store> = match kept.told {
+            Some(_) if is_ours => whole_in(&self.ids),
+            // Of another brain, which this one may have been merged with.
+            Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
+            // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
+            None if is_ours && !self.whole.is_empty() => {
+                read().and_then(|other| merge::has_text_of(self.view, &other, &self.whole))
+            }
+            _ => return Ok(false),
+        };
+        match has {
+            Ok(has) => Ok(has),
+            Err(_) if is_gone(folder, kept) => Ok(false),
+            Err(_) if is_ours => Ok(true),
+            Err(why) => match Refusal::from(why) {
+                // Damage there is no matter of ours.
+                why if why.code == Code::DataLoss => {
+                    let (file, why) = (&kept.file, &why.message);
+                    tracing::warn!(file, why, "not looked through for an erase");
+                    Ok(false)
+                }
+                why => Err(why),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use amem_format::EventType;
+    use amem_store::disk::os::OsDisk;
+    use amem_store::mutation::{Ingest, NewEvent, Request};
+    use amem_store::{Create, create};
+    use std::fs;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_kept_file_that_is_gone_meanwhile_hinders_no_erase() {
+        let place = tempfile::tempdir().unwrap();
+        let disk = Arc::new(OsDisk::new(place.path()).unwrap());
+        let folder = Folder::open(disk, "a test").unwrap();
+        let open = |name: &str| {
+            create(&folder, name, &Create::default()).unwrap();
+            let mut store = amem_store::Store::open(&folder, name).unwrap();
+            let events = vec![NewEvent::new(EventType::FACT, "the same")];
+            let ingest = Mutation::Ingest(Ingest {
+                events,
+                ..Ingest::default()
+            });
+            store.commit(&[Request::new(ingest)]).remove(0).unwrap();
+            store
+        };
+        let (ours, _other) = (open("b"), open("other"));
+        let view = ours.view();
+        let erased = Erased::of(&view, "b", vec![NodeId(0)]);
+        // Of this brain, of another, and one that nothing is known of.
+        let noise = place.path().join("noise");
+        fs::write(&noise, "no brain").unwrap();
+        for (of, file, hinders) in [
+            ("b", "b.amem", true),
+            ("other", "other.amem", false),
+            ("b", "noise", true),
+        ] {
+            let path = place.path().join(format!(".amemd/conflicts/{of}-1.amem"));
+            fs::copy(place.path().join(file), &path).unwrap();
+            let kept = kept::list(&folder).unwrap().remove(0);
+            assert_eq!(kept.brain, of);
+            assert_eq!(erased.may_be_in(&folder, &kept).unwrap(), hinders, "{file}");
+            fs::remove_file(&path).unwrap();
+            let gone = erased.may_be_in(&folder, &kept);
+            assert!(!gone.unwrap(), "{file} is gone");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Files that the daemon quarantined: lists them, and ends one by discarding it or making a brain of it.
+//!
+//! Promises: a file is taken away only when what is made of it is there.
+
+use std::sync::Arc;
+
+use amem_proto::answer::timestamp;
+use amem_proto::v1;
+use amem_proto::v1::resolve_kept_file_request::Action;
+use amem_store::Error as Store;
+use amem_store::kept::{self, Kept, Reason};
+
+use super::brain;
+use super::daemon::{Daemon, page_size};
+use crate::access::{Caller, Role};
+use crate::brains::to_its_end;
+use crate::refusal::{Refusal, Result};
+
+/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
+/// not know of that brain.
+pub(super) async fn find(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> Result<Kept> {
+    let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
+    let known = daemon
+        .scans
+        .of(&caller.principal)
+        .run(move || Ok(kept::find(&folder, &name)?))
+        .await?;
+    if !caller.sees(&known.brain) {
+        return Err(Store::NotKept { file: file.into() }.into());
+    }
+    caller.check(&known.brain, role)?;
+    Ok(known)
+}
+
+/// Those of brains that the caller may know of, by name.
+pub(super) async fn list(
+    daemon: &Daemon,
+    caller: &Caller,
+    request: v1::ListKeptFilesRequest,
+) -> Result<v1::ListKeptFilesResponse> {
+    let folder = daemon.brains.folder().clone();
+    let scans = daemon.scans.of(&caller.principal);
+    let mut files = scans.run(move || Ok(kept::list(&folder)?)).await?;
+    // A token is the last name of its page.
+    files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
+    let size = page_size(request.page_size);
+    let more = files.len() > size;
+    files.truncate(size);
+    Ok(v1::ListKeptFilesResponse {
+        next_page_token: match files.last() {
+            Some(last) if more => last.file.clone(),
+            _ => String::new(),
+        },
+        files: files.into_iter().map(file).collect(),
+    })
+}
+
+fn file(kept: Kept) -> v1::KeptFile {
+    let reason = match kept.reason {
+        Reason::Conflict => v1::KeptReason::Conflict,
+        Reason::Recovered => v1::KeptReason::Recovered,
+        Reason::Original => v1::KeptReason::Original,
+    };
+    let (lineage, events) = kept.told.map_or((String::new(), 0), |(lineage, events)| {
+        (lineage.to_string(), events)
+    });
+    v1::KeptFile {
+        file: kept.file,
+        reason: reason.into(),
+        brain: kept.brain,
+        bytes: kept.bytes,
+        time: Some(timestamp(kept.time)),
+        lineage,
+        events,
+        trouble: kept.trouble.unwrap_or_default(),
+    }
+}
+
+/// Discards a file, puts it in place of its brain, or makes another brain of it.
+pub(super) async fn resolve(
+    daemon: Arc<Daemon>,
+    caller: Caller,
+    request: v1::ResolveKeptFileRequest,
+) -> Result<v1::ResolveKeptFileResponse> {
+    let (file, brains) = (request.file, daemon.brains.clone());
+    let folder = brains.folder().clone();
+    let known = find(&daemon, &caller, &file, caller.needs).await?;
+    let (name, imported, before) = match request.action {
+        Some(Action::Discard(true)) => {
+            daemon
+                .scans
+                .of(&caller.principal)
+                .run(move || Ok(kept::discard(&folder, &file)?))
+                .await?;
+            return Ok(v1::ResolveKeptFileResponse::default());
+        }
+        Some(Action::Take(true)) => {
+            // What can't be read replaces nothing.
+            let of = file.clone();
+            daemon
+                .scans
+                .of(&caller.principal)
+                .run(move || Ok(kept::read(&folder, &of)?))
+                .await?;
+            let taken = brains
+                .replace_with_quarantined(&caller, &known.brain, &file)
+                .await;
+            let (imported, before) = taken?;
+            (known.brain, imported, before)
+        }
+        Some(Action::RestoreAs(name)) => {
+            caller.check_all(caller.needs)?;
+            let (of, principal) = (name.clone(), caller.principal.clone());
+            let made = to_its_end(async move {
+                let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
+                daemon.scans.of(&principal).run(made).await
+            });
+            (name, made.await?, None)
+        }
+        _ => {
+            return Err(Refusal::invalid(
+                "action",
+                "say discard, take or restore_as",
+            ));
+        }
+    };
+    let brain = brains.get(&caller, &name).await?;
+    let listed =
+        |kept: Option<String>| kept.map_or(String::new(), |kept| kept::listed(&kept).into());
+    Ok(v1::ResolveKeptFileResponse {
+        info: Some(brain::info(&brain.name, &brain.view())),
+        kept_file: listed(before),
+        dropped_edges: imported.misfits.dropped_edges,
+        changed: imported.misfits.changed,
+        original: listed(imported.original),
+    })
+}

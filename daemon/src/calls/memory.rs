@@ -1,0 +1,171 @@
+//! Changes: a request becomes a command to the brain's writer, and the commit its answer.
+
+use std::sync::Arc;
+
+use amem_format::SessionId;
+use amem_proto::answer::timestamp;
+use amem_proto::v1;
+use amem_query::summary::{SUMMARY_BYTES, summary};
+use amem_store::Mutation;
+use amem_store::mutation::{Answer, Request};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::command::IntoCommand;
+use super::daemon::Daemon;
+use crate::access::Caller;
+use crate::refusal::{Refusal, Result};
+use amem_engine::CommitAnswer;
+use amem_engine::OpenBrain;
+
+/// A change that can be executed and answered.
+pub(crate) trait Write: IntoCommand {
+    /// The answer to an executed change.
+    fn answer(done: &Committed) -> Self::Answer;
+
+    /// Has the change executed, and answers once it is durable.
+    fn write(
+        self,
+        daemon: &Daemon,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<Self::Answer>> + Send {
+        async move {
+            let command = Command::prepare(daemon, caller, self).await?;
+            Ok(Self::answer(&command.execute().await?))
+        }
+    }
+}
+
+/// A checked change on its way to the writer of its brain.
+pub(super) struct Command {
+    pub(super) brain: Arc<OpenBrain>,
+    pub(super) request: Request,
+    /// Of the message; the writer's queue counts them.
+    bytes: usize,
+}
+
+impl Command {
+    /// Checks a change and opens its brain.
+    pub(super) async fn prepare<C: IntoCommand>(
+        daemon: &Daemon,
+        caller: &Caller,
+        change: C,
+    ) -> Result<Self> {
+        let bytes = change.encoded_len();
+        let (name, request) = change.into_command(&caller.principal)?;
+        let brain = daemon.brains.get(caller, &name).await?;
+        Ok(Self {
+            brain,
+            request,
+            bytes,
+        })
+    }
+
+    /// Waits until it is durable. QUEUE_FULL if the writer has too much to do.
+    pub(super) async fn execute(self) -> Result<Committed> {
+        let written = self.brain.commit(self.request, self.bytes).await?;
+        Ok(Committed {
+            brain: self.brain,
+            written,
+        })
+    }
+
+    /// Gives it to the writer as soon as the queue has room.
+    pub(super) async fn enqueue(self) -> Result<Enqueued> {
+        let answered = self
+            .brain
+            .commit_when_free(self.request, self.bytes)
+            .await?;
+        Ok(Enqueued {
+            brain: self.brain,
+            answered,
+        })
+    }
+}
+
+/// A change that the writer has and has not answered yet.
+pub(super) struct Enqueued {
+    brain: Arc<OpenBrain>,
+    answered: oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
+}
+
+impl Enqueued {
+    /// Waits until it is durable.
+    pub(super) async fn done(self) -> Result<Committed> {
+        let written = self
+            .answered
+            .await
+            .unwrap_or_else(|_| Err(amem_engine::Error::outcome_unknown()))?;
+        Ok(Committed {
+            brain: self.brain,
+            written,
+        })
+    }
+}
+
+/// An executed change.
+pub(crate) struct Committed {
+    pub(super) brain: Arc<OpenBrain>,
+    pub(super) written: CommitAnswer,
+}
+
+impl Committed {
+    pub(super) fn commit(&self) -> Option<v1::Commit> {
+        Some(commit(self.brain.view().instance(), &self.written.answer))
+    }
+
+    /// The first new event.
+    pub(super) fn event_id(&self) -> u64 {
+        self.written.answer.ids.first().map_or(0, |id| id.0)
+    }
+}
+
+/// The commit that an answer names.
+pub(super) fn commit(instance: Uuid, answer: &Answer) -> v1::Commit {
+    v1::Commit {
+        instance: instance.to_string(),
+        lsn: answer.lsn.0,
+        time: Some(timestamp(answer.time)),
+        replayed: answer.replayed,
+    }
+}
+
+impl Write for v1::CompressSessionRequest {
+    fn answer(done: &Committed) -> v1::CompressSessionResponse {
+        v1::CompressSessionResponse {
+            commit: done.commit(),
+            event_id: done.event_id(),
+            edges: done.written.answer.edges,
+        }
+    }
+
+    /// Without a text, the daemon makes one of the session's own sentences.
+    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
+        let mut command = Command::prepare(daemon, caller, self).await?;
+        if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
+            && text.trim().is_empty()
+        {
+            *text = summarise(daemon, caller, &command.brain, *session).await?;
+            // The session may go on, and a retry have another summary: the request is the same by this.
+            command.request.said = Some(format!("a summary of session {session}"));
+        }
+        Ok(Self::answer(&command.execute().await?))
+    }
+}
+
+async fn summarise(
+    daemon: &Daemon,
+    caller: &Caller,
+    brain: &OpenBrain,
+    session: SessionId,
+) -> Result<String> {
+    let view = brain.view();
+    let scans = daemon.scans.of(&caller.principal);
+    let made = scans.run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
+    made.await?.ok_or_else(|| {
+        let why = format!(
+            "session {session} has no sentence that a summary could be made of: give a text"
+        );
+        Refusal::invalid("text", why)
+    })
+}

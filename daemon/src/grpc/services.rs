@@ -1,0 +1,157 @@
+//! The services of amem.v1: each RPC is handed to `calls`, and each refusal becomes a status.
+//!
+//! RPCs without streams are listed by `amem_proto`, from the `.proto` files. Not here: what a call does (`calls`).
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use amem_proto::v1;
+use amem_proto::v1::admin_service_server::AdminService;
+use amem_proto::v1::brain_service_server::BrainService;
+use amem_proto::v1::memory_service_server::MemoryService;
+use amem_proto::v1::query_service_server::QueryService;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_stream::{Stream, StreamExt};
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::access::Caller;
+use crate::calls::{Daemon, ingest_stream, merge, subscribe, transfer};
+use crate::refusal::{Refusal, Result};
+
+/// All services of the daemon.
+#[derive(Debug, Clone)]
+pub(crate) struct Service(pub(crate) Arc<Daemon>);
+
+/// Answers of a stream, with refusals as statuses.
+pub(crate) struct StatusStream<T>(ReceiverStream<Result<T>>);
+
+impl<T> Stream for StatusStream<T> {
+    type Item = Result<T, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = Pin::new(&mut self.0).poll_next(cx);
+        next.map(|answer| answer.map(|answer| answer.map_err(Status::from)))
+    }
+}
+
+/// The caller and its request. Ingress gives every request its caller.
+fn parts<T>(request: Request<T>) -> Result<(Caller, T)> {
+    let caller = request.extensions().get::<Caller>().cloned();
+    let caller = caller.ok_or_else(|| Refusal::internal("a call has passed no ingress"))?;
+    Ok((caller, request.into_inner()))
+}
+
+/// The caller and its stream of requests; a message that can't be decoded is a refusal.
+fn streaming_parts<T>(
+    request: Request<Streaming<T>>,
+) -> Result<(
+    Caller,
+    impl Stream<Item = Result<T>> + Unpin + Send + 'static,
+)>
+where
+    T: Send + 'static,
+{
+    let (caller, requests) = parts(request)?;
+    let requests = requests.map(|request| request.map_err(Refusal::from));
+    Ok((caller, requests))
+}
+
+/// Implements a service: its RPCs without streams by one of the ways into `calls`, the others as they stand.
+macro_rules! service {
+    ($service:ident by $way:ident { $($streams:tt)* }
+        $($method:ident $request:ident $response:ident;)*) => {
+        #[tonic::async_trait]
+        impl $service for Service {
+            $($streams)*
+
+            $(async fn $method(
+                &self,
+                request: Request<v1::$request>,
+            ) -> Result<Response<v1::$response>, Status> {
+                let (caller, request) = parts(request)?;
+                Ok(Response::new(self.0.$way(&caller, request).await?))
+            })*
+        }
+    };
+}
+
+macro_rules! query {
+    ($($rows:tt)*) => {
+        service! { QueryService by ask_as {} $($rows)* }
+    };
+}
+
+macro_rules! memory {
+    ($($rows:tt)*) => {
+        service! { MemoryService by write_as {
+            type IngestStreamStream = StatusStream<v1::IngestStreamResponse>;
+
+            async fn ingest_stream(
+                &self,
+                request: Request<Streaming<v1::IngestStreamRequest>>,
+            ) -> Result<Response<Self::IngestStreamStream>, Status> {
+                let (caller, batches) = streaming_parts(request)?;
+                let answers = ingest_stream::ingest(self.0.clone(), caller, batches)?;
+                Ok(Response::new(StatusStream(answers)))
+            }
+
+            type SubscribeStream = StatusStream<v1::SubscribeResponse>;
+
+            async fn subscribe(
+                &self,
+                request: Request<v1::SubscribeRequest>,
+            ) -> Result<Response<Self::SubscribeStream>, Status> {
+                let (caller, request) = parts(request)?;
+                let answers = subscribe::follow(&self.0, &caller, request).await?;
+                Ok(Response::new(StatusStream(answers)))
+            }
+        } $($rows)* }
+    };
+}
+
+macro_rules! brain {
+    ($($rows:tt)*) => {
+        service! { BrainService by call_as {
+            async fn import_brain(
+                &self,
+                request: Request<Streaming<v1::ImportBrainRequest>>,
+            ) -> Result<Response<v1::ImportBrainResponse>, Status> {
+                let (caller, parts) = streaming_parts(request)?;
+                let imported = transfer::import(self.0.clone(), caller, parts).await?;
+                Ok(Response::new(imported))
+            }
+
+            async fn merge_brain(
+                &self,
+                request: Request<Streaming<v1::MergeBrainRequest>>,
+            ) -> Result<Response<v1::MergeBrainResponse>, Status> {
+                let (caller, parts) = streaming_parts(request)?;
+                let merged = merge::merge(self.0.clone(), caller, parts).await?;
+                Ok(Response::new(merged))
+            }
+
+            type ExportBrainStream = StatusStream<v1::ExportBrainResponse>;
+
+            async fn export_brain(
+                &self,
+                request: Request<v1::ExportBrainRequest>,
+            ) -> Result<Response<Self::ExportBrainStream>, Status> {
+                let (caller, request) = parts(request)?;
+                let answers = transfer::export(&self.0, &caller, request).await?;
+                Ok(Response::new(StatusStream(answers)))
+            }
+        } $($rows)* }
+    };
+}
+
+macro_rules! admin {
+    ($($rows:tt)*) => {
+        service! { AdminService by call_as {} $($rows)* }
+    };
+}
+
+amem_proto::for_each_query_call!(query);
+amem_proto::for_each_memory_call!(memory);
+amem_proto::for_each_brain_call!(brain);
+amem_proto::for_each_admin_call!(admin);
