@@ -5,7 +5,7 @@ use std::io;
 use amem_format::{Lsn, NodeId, SessionId};
 use uuid::Uuid;
 
-use crate::place::Saved;
+use crate::log::path_check::Saved;
 
 /// The result of writing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -10,37 +10,26 @@
 
 #![forbid(unsafe_code)]
 
-pub mod adoption;
-mod belief;
-pub mod checkpoint;
-pub mod create;
+mod base_builder;
 pub mod disk;
 pub mod error;
-pub mod folder;
-mod folding;
-mod frames;
-pub mod incoming;
-pub mod kept;
+mod log;
 pub mod merge;
 pub mod mutation;
-mod place;
+mod names;
 mod plan;
-mod recovery;
-mod requests;
-mod similar;
-mod space;
-pub mod store;
-mod unnamed;
-pub mod whole;
 
-pub use adoption::Standing;
-pub use checkpoint::{Checkpoint, Retired};
-pub use create::{Create, create, import};
+pub use base_builder::SideBySide;
+pub use disk::atomic_file as whole;
 pub use error::{Error, Result};
-pub use folder::{Folder, Readers};
-pub use folding::SideBySide;
-pub use incoming::{Imported, Incoming, Misfits};
+pub use log::checkpoint::{Checkpoint, Retired};
+pub use log::path_check::{Held, Saved};
+pub use log::store::Store;
+pub use log::{checkpoint, store};
 pub use merge::{Merged, Other};
 pub use mutation::{Answer, Mutation, Request};
-pub use place::{Held, Saved};
-pub use store::Store;
+pub use names::adoption::Standing;
+pub use names::create::{Create, create, import};
+pub use names::folder::{Folder, Readers};
+pub use names::incoming::{Imported, Incoming, Misfits};
+pub use names::{adoption, create, folder, incoming, quarantine as kept};

@@ -7,6 +7,7 @@
 //! survives power loss; after `sync_folder`, so do creations, renames and removals in that folder. Nothing
 //! else is promised: unsynced writes may survive in any order and in parts.
 
+pub mod atomic_file;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod os;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use amem_format::Micros;
 use amem_format::mapping::Map;
 
-pub use crate::space::Room;
+pub use crate::log::space::Room;
 
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

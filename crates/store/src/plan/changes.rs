@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use super::Planning;
 use super::events::{bytes, json, limit};
-use crate::belief::{self, Pending};
 use crate::error::{Error, Result};
 use crate::merge::origin;
 use crate::mutation::NewEdge;
+use crate::plan::belief::{self, Pending};
 
 /// Events in one touch.
 pub(crate) const TOUCHES_MAX: usize = 100_000;

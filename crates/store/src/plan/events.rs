@@ -10,10 +10,10 @@ use amem_format::{EdgeType, NodeId, SessionId, limits};
 use uuid::Uuid;
 
 use super::Planning;
-use crate::belief;
 use crate::error::{Error, Result};
 use crate::merge::origin;
 use crate::mutation::{Correct, End, Ingest, NewEvent, NewLink, Relate};
+use crate::plan::belief;
 
 /// The attribute that keeps why a correction was made.
 pub(crate) const REASON: &str = "amem.reason";
@@ -212,7 +212,7 @@ impl Planning<'_> {
         for (at, vector) in vectors.iter().enumerate() {
             let Some(vector) = vector else { continue };
             for (id, similarity) in
-                crate::similar::most(self.view, vector, relate.k, relate.min_similarity)?
+                crate::plan::similar::most(self.view, vector, relate.k, relate.min_similarity)?
             {
                 let weight = similarity.clamp(0.0, 1.0);
                 self.push_link(NodeId(first + at as u64), id, EdgeType::RELATED_TO, weight);

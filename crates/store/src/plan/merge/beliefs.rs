@@ -6,8 +6,8 @@ use amem_format::view::{Direction, Node};
 use amem_format::{EdgeType, Flags, NodeId};
 
 use super::{Belief, Merging};
-use crate::belief;
 use crate::error::Result;
+use crate::plan::belief;
 
 impl<'v> Merging<'_, 'v> {
     /// What is left of the confidence of everything whose successors changed.

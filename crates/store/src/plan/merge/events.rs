@@ -10,11 +10,11 @@ use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
 
 use super::{Belief, Merging};
-use crate::belief;
 use crate::error::Result;
 use crate::merge::changes::Field;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
+use crate::plan::belief;
 use crate::plan::events::bytes;
 
 impl<'v> Merging<'_, 'v> {

@@ -3,12 +3,14 @@
 //! Nothing is written here. A refused mutation leaves no trace; the view it is held against contains
 //! everything that was accepted before it, durable or not.
 
+pub(crate) mod belief;
 mod changes;
 mod edges;
 mod episodes;
 mod events;
 mod merge;
 mod sessions;
+mod similar;
 
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{self, Op};
@@ -16,9 +18,9 @@ use amem_format::limits::EDGES_MAX;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId};
 
-use crate::belief::Pending;
 use crate::error::{Error, Result};
 use crate::mutation::{Answer, Mutation};
+use crate::plan::belief::Pending;
 
 /// Bytes of payload after which a transaction goes on in the next frame.
 const FRAME: usize = 4 << 20;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::adoption::{self, Standing};
 use crate::disk::{Disk, File, FileId, Stamp};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, SUFFIX, TMP, file_name};
-use crate::kept::{self, Reason};
+use crate::names::adoption::{self, Standing};
+use crate::names::folder::{Folder, SUFFIX, TMP, file_name};
+use crate::names::quarantine::{self, Reason};
 
 /// What the name of a file ends with that is exchanged with another: `BRAIN-OURS-THEIRS.swap`, with hashes in
 /// hexadecimal of which file ours is, and of the stamp of what is expected to come out; 0 for the brain's own file.
@@ -182,7 +182,7 @@ impl Out {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
+        let kept = quarantine::name(&self.folder, &self.brain, Reason::Conflict)?;
         keep_at(&self.folder, &self.brain, path, &kept)?;
         Ok(Some(kept))
     }
@@ -215,7 +215,7 @@ impl Out {
             };
         }
         if disk.identity(&to).is_ok_and(|id| id != self.ours) {
-            let kept = kept::name(&self.folder, &self.brain, Reason::Conflict)?;
+            let kept = quarantine::name(&self.folder, &self.brain, Reason::Conflict)?;
             keep_at(&self.folder, &self.brain, &to, &kept)?;
         }
         disk.replace(path, &to)
@@ -365,13 +365,13 @@ impl<'n> Swapped<'n> {
         // Another name that is found was being given when a run ended, or could not be synced and not be taken back: it
         // may vanish whatever later syncs say. So it gets a new one among those that are kept, and has the brain's
         // still, if that was it, as nobody can take that away unseen.
-        let found = kept::names_of(folder, reason, here).map_err(failed)?;
+        let found = quarantine::names_of(folder, reason, here).map_err(failed)?;
         // Somebody took the brain's new file away, and this is its old one.
         let lost_its_place = was_ours && path.ends_with(SWAP);
         if found.is_empty() && there.is_none() && !lost_its_place {
             return give_name(&**disk, path, &named).map_err(failed);
         }
-        let to = kept::name(folder, self.brain, reason).map_err(failed)?;
+        let to = quarantine::name(folder, self.brain, reason).map_err(failed)?;
         let has_both = name_kept(&**disk, path, &to).map_err(failed)?;
         folder.note_kept(self.brain, &to, reason);
         for name in &found {

@@ -12,13 +12,13 @@ use amem_format::view::View;
 use amem_format::{Generation, Graph, Micros};
 use uuid::Uuid;
 
-use crate::adoption::Placed;
+use crate::base_builder;
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, file_name};
-use crate::folding;
-use crate::store;
-use crate::unnamed::{self, Unnamed};
+use crate::log::store;
+use crate::names::adoption::Placed;
+use crate::names::folder::{Folder, file_name};
+use crate::names::temporary::{self, Unnamed};
 
 /// What a new brain is to be.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ pub(crate) fn import_as(
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
     publish(folder, name, of, |sink| {
-        let end = folding::fold(&view, &options, sink)?;
+        let end = base_builder::fold(&view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }
@@ -105,7 +105,7 @@ pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &Vie
         ..next
     };
     publish(folder, name, of, |sink| {
-        let end = folding::fold(view, &options, sink)?;
+        let end = base_builder::fold(view, &options, sink)?;
         fold::journal(&options.identity, epoch(folder), end, sink)
     })
 }
@@ -172,7 +172,7 @@ fn publish(
         let why = format!("syncing the folder: {e}");
         let gone = match of {
             Some(placed) => placed.come_back(),
-            None => match unnamed::take_away(folder, name, file.id()) {
+            None => match temporary::take_away(folder, name, file.id()) {
                 // Somebody's file has the name, which stays.
                 Ok(_) => Ok(()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),

@@ -15,14 +15,14 @@ use amem_format::brain::Brain;
 use amem_format::journal::live::{self, Live};
 use amem_format::mapping::Map;
 
-use crate::adoption::{self, Standing};
-use crate::checkpoint::Checkpoint;
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, file_name};
-use crate::space::write_zeros;
-use crate::store::Store;
-use crate::unnamed;
+use crate::log::checkpoint::Checkpoint;
+use crate::log::space::write_zeros;
+use crate::log::store::Store;
+use crate::names::adoption::{self, Standing};
+use crate::names::folder::{Folder, file_name};
+use crate::names::temporary;
 
 pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
     let file_name = file_name(name)?;
@@ -50,7 +50,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
-    unnamed::clear_old(folder, name)?;
+    temporary::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)

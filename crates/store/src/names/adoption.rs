@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use crate::disk::{Source, Stamp};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, SUFFIX, TMP, file_name};
-use crate::incoming::{Imported, Incoming};
-use crate::unnamed::{Out, Unnamed};
+use crate::names::folder::{Folder, SUFFIX, TMP, file_name};
+use crate::names::incoming::{Imported, Incoming};
+use crate::names::temporary::{Out, Unnamed};
 
 /// Bytes that are read at a time.
 const PART: usize = 1 << 20;

@@ -9,14 +9,14 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::checkpoint::Checkpoint;
 use crate::disk::{File, FileId};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED, TMP};
-use crate::kept::{self, Reason};
-use crate::recovery;
-use crate::store::Store;
-use crate::unnamed;
+use crate::log::checkpoint::Checkpoint;
+use crate::log::recovery;
+use crate::log::store::Store;
+use crate::names::folder::{Folder, RECOVERED, TMP};
+use crate::names::quarantine::{self, Reason};
+use crate::names::temporary;
 
 /// What a look at the brain's name shows.
 pub(crate) enum Place {
@@ -124,7 +124,7 @@ impl Store {
             Place::Taken => return Err(self.lose_name("another file has its name".into())),
             Place::Gone(why) => return Err(self.lose_name(why)),
         }
-        match unnamed::take_away(&self.folder, &self.name, self.file.id()) {
+        match temporary::take_away(&self.folder, &self.name, self.file.id()) {
             Ok(true) => {}
             Ok(false) => return Err(self.lose_name("another file took its name".into())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -192,7 +192,7 @@ impl Store {
     }
 
     /// Saves what is committed as a file that is kept aside, and closes the brain, so that another file may take its
-    /// place (`kept::take`).
+    /// place (`quarantine::take`).
     pub fn retire(self) -> Result<Saved> {
         let saved = self.save()?;
         self.close()?;
@@ -228,7 +228,7 @@ impl Store {
         let mut checkpoint = Checkpoint::begin(self)?;
         checkpoint.build()?;
         let disk = self.folder.disk();
-        let name = kept::name(&self.folder, &self.name, Reason::Recovered)
+        let name = quarantine::name(&self.folder, &self.name, Reason::Recovered)
             .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         checkpoint.publish(&name)?;
         if let Err(e) = disk.sync_folder(RECOVERED) {

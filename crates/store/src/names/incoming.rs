@@ -19,14 +19,14 @@ use amem_format::view::View;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::adoption::{Original, Placed};
-use crate::create::{self, Create};
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
-use crate::kept::{self, Reason};
 use crate::merge::{MERGE_BYTES_MAX, room};
-use crate::unnamed::TO_BE_READ;
+use crate::names::adoption::{Original, Placed};
+use crate::names::create::{self, Create};
+use crate::names::folder::{Folder, RECOVERED, SUFFIX, file_name};
+use crate::names::quarantine::{self, Reason};
+use crate::names::temporary::TO_BE_READ;
 
 /// Bytes of a file that becomes a brain.
 pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
@@ -329,7 +329,7 @@ impl Incoming {
     /// Keeps the copy for good; says under which name.
     fn keep(&self) -> Result<String> {
         let disk = self.folder.disk();
-        let kept = kept::name(&self.folder, &self.name, Reason::Original)
+        let kept = quarantine::name(&self.folder, &self.name, Reason::Original)
             .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         self.file
             .sync()

@@ -21,13 +21,13 @@ use amem_format::journal::scan::Position;
 use amem_format::view::View;
 use amem_format::{ActorId, Lsn, Micros};
 
-use crate::create::{FileSink, epoch};
+use crate::base_builder;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, TMP};
-use crate::folding;
-use crate::space::write_zeros;
-use crate::store::Store;
-use crate::unnamed::Unnamed;
+use crate::log::space::write_zeros;
+use crate::log::store::Store;
+use crate::names::create::{FileSink, epoch};
+use crate::names::folder::{Folder, TMP};
+use crate::names::temporary::Unnamed;
 
 /// Bytes of frames that the last round may carry while commits wait.
 pub const LAST_ROUND_BYTES_MAX: u64 = 128 << 10;
@@ -109,7 +109,7 @@ impl Checkpoint {
         };
         // Until it is whole, an error takes it away.
         let mut sink = FileSink::new(&*file);
-        let first = folding::fold(&self.view, &options, &mut sink)
+        let first = base_builder::fold(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
         // What was folded gets new checksums: none that hold for what the medium has damaged since it was committed.

@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
-use crate::kept::{self, Reason};
-use crate::unnamed;
+use crate::names::quarantine::{self, Reason};
+use crate::names::temporary;
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
@@ -93,7 +93,7 @@ impl Folder {
             kept: Arc::default(),
             readers: Arc::default(),
         };
-        unnamed::clear(&folder)?;
+        temporary::clear(&folder)?;
         Ok(folder)
     }
 
@@ -175,10 +175,10 @@ impl Folder {
         // Two at once would take one for the other's.
         let _alone = self.clear_alone();
         let left = self.left().clone();
-        let of_brain = left.iter().filter(|name| unnamed::may_be_of(name, brain));
+        let of_brain = left.iter().filter(|name| temporary::may_be_of(name, brain));
         let (mut cleared, mut failed) = (Vec::new(), None);
         for name in of_brain {
-            match unnamed::clear_one(self, name) {
+            match temporary::clear_one(self, name) {
                 Ok(()) => cleared.push(name),
                 Err(why) => failed = failed.or(Some(why)),
             }
@@ -201,12 +201,16 @@ impl Folder {
     }
 
     pub(crate) fn note_kept(&self, brain: &str, path: &str, reason: Reason) {
-        let noted = (brain.to_owned(), kept::listed(path).to_owned(), reason);
+        let noted = (
+            brain.to_owned(),
+            quarantine::listed(path).to_owned(),
+            reason,
+        );
         self.kept().push(noted);
     }
 
     /// The files that had a brain's name, now or in an earlier run, or in which a brain was saved that had lost it, and
-    /// that were kept aside since this was asked last: of which brain, the name that each is listed by (`kept::list`),
+    /// that were kept aside since this was asked last: of which brain, the name that each is listed by (`quarantine::list`),
     /// and why.
     pub fn newly_kept(&self) -> Vec<(String, String, Reason)> {
         std::mem::take(&mut self.kept())

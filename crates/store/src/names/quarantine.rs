@@ -10,12 +10,12 @@ use amem_format::Micros;
 use amem_format::view::View;
 use uuid::Uuid;
 
-use crate::adoption;
 use crate::disk::{FileId, Source, Stamp};
 use crate::error::{Error, Result};
-use crate::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
-use crate::incoming::{Imported, Incoming, Misfits};
-use crate::unnamed::folder_of;
+use crate::names::adoption;
+use crate::names::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
+use crate::names::incoming::{Imported, Incoming, Misfits};
+use crate::names::temporary::folder_of;
 
 /// Why a file was kept aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,14 +17,14 @@ use amem_format::journal::scan::Position;
 use amem_format::view::View;
 use amem_format::{ActorId, Lsn, Micros, limits};
 
-use crate::belief;
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::Folder;
+use crate::log::path_check::Lost;
+use crate::log::requests;
 use crate::mutation::{Answer, Mutation, Request};
-use crate::place::Lost;
+use crate::names::folder::Folder;
 use crate::plan;
-use crate::requests;
+use crate::plan::belief;
 
 /// Bytes of frames for which room is kept from one group to the next.
 const GROUP_BYTES_KEPT: usize = 4 << 20;
@@ -64,7 +64,7 @@ pub struct Store {
 impl Store {
     /// Opens a brain of the folder, and recovers it if it was not closed in order.
     pub fn open(folder: &Folder, name: &str) -> Result<Self> {
-        crate::recovery::open(folder, name)
+        crate::log::recovery::open(folder, name)
     }
 
     pub(crate) fn new(

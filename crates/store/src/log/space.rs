@@ -9,10 +9,10 @@ use std::io;
 use amem_format::journal::frame;
 use amem_format::journal::head::PAGE;
 
-use crate::checkpoint::LAST_ROUND_BYTES_MAX;
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::log::checkpoint::LAST_ROUND_BYTES_MAX;
+use crate::log::store::Store;
 
 /// Bytes of zeros by which a journal grows at least.
 const SPACE_MIN: u64 = 256 << 10;

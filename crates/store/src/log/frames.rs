@@ -6,11 +6,11 @@ use amem_format::journal::scan::{self, Next};
 use amem_format::limits::TRANSACTION_BYTES_MAX;
 use amem_format::{ActorId, Lsn};
 
-use crate::checkpoint::{Checkpoint, Payloads};
 use crate::error::{Error, Result};
+use crate::log::checkpoint::{Checkpoint, Payloads};
+use crate::log::store::Store;
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
-use crate::store::Store;
 
 /// Bytes of a transaction that is written behind the others: it is in memory, and all commits wait for it.
 const WRITTEN_BYTES_MAX: usize = 64 << 20;
