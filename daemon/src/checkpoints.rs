@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use amem_format::Generation;
 use amem_format::brain::Brain;
 use amem_proto::v1::JobKind;
-use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
+use amem_store::limits::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
-use amem_store::{Checkpoint, Retired, Store};
+use amem_store::{Checkpoint, RetiredGeneration, Store};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::heavy::be_nice;
@@ -269,7 +269,7 @@ fn no_thread(error: io::Error) -> Refusal {
 }
 
 /// Drops what is left of the old generation where no commit waits for it.
-pub(crate) fn let_go(retired: Retired, shared: &Arc<Shared>) {
+pub(crate) fn let_go(retired: RetiredGeneration, shared: &Arc<Shared>) {
     let replaced = shared.replaced.clone();
     let dropped = thread::Builder::new()
         .name("old generation".into())

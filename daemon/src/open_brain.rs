@@ -11,7 +11,7 @@ use amem_format::{Generation, Lsn, NodeId};
 use amem_proto::v1::JobKind;
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
-use amem_store::{Held, Store};
+use amem_store::{OpenHandle, Store};
 use arc_swap::ArcSwap;
 use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -35,7 +35,7 @@ pub(crate) struct Shared {
     poison: Mutex<Option<String>>,
     closed: AtomicBool,
     /// The file of the generation that is written.
-    file: Mutex<Held>,
+    file: Mutex<OpenHandle>,
     /// The newest commit that views have.
     newest: watch::Sender<Lsn>,
     /// Files that the brain had before, those of other brains among them.
@@ -56,9 +56,9 @@ impl Shared {
         if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
             let before = self.brain.swap(store.brain().clone());
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = std::mem::replace(&mut *file, store.held());
+            let file = std::mem::replace(&mut *file, store.open_handle());
             // A brain that was recovered may go on in its file.
-            if file.id() != store.held().id() {
+            if file.id() != store.open_handle().id() {
                 self.replaced.add(&before, file);
             }
         }
@@ -73,7 +73,7 @@ impl Shared {
     }
 
     /// Its file, which outlives its name.
-    pub(crate) fn held(&self) -> Held {
+    pub(crate) fn held(&self) -> OpenHandle {
         self.file
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -149,7 +149,7 @@ impl OpenBrain {
     ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             brain: ArcSwap::new(store.brain().clone()),
-            file: Mutex::new(store.held()),
+            file: Mutex::new(store.open_handle()),
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
             newest: watch::Sender::new(store.view().lsn()),
@@ -300,7 +300,7 @@ impl OpenBrain {
         self.have(Message::Checkpoint).await
     }
 
-    /// Looks whether the brain's name is still that of its file; see `Store::hold_name`.
+    /// Looks whether the brain's name is still that of its file; see `Store::check_path`.
     pub(crate) async fn hold_name(&self) -> Result<bool> {
         self.have(Message::HoldName).await
     }

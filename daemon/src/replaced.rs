@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use amem_format::Generation;
 use amem_format::brain::Brain;
-use amem_store::Held;
+use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -43,7 +43,7 @@ struct List {
 struct Replaced {
     instance: Uuid,
     generation: Generation,
-    file: Held,
+    file: OpenHandle,
     /// What this process has mapped of it.
     brain: Weak<Brain>,
 }
@@ -78,7 +78,7 @@ impl Replaced {
 
 impl ReplacedFiles {
     /// A brain goes on in another file.
-    pub(crate) fn add(&self, brain: &Arc<Brain>, file: Held) {
+    pub(crate) fn add(&self, brain: &Arc<Brain>, file: OpenHandle) {
         let identity = brain.base().identity();
         let mut list = self.list();
         list.files.push(Replaced {

@@ -322,7 +322,7 @@ impl Writer {
             let why = self.shared.poisoned().unwrap_or_default();
             return Err(Error::Poisoned { why }.into());
         };
-        let held = store.hold_name();
+        let held = store.check_path();
         self.shared.show(store);
         self.heed();
         Ok(held?)
@@ -397,9 +397,9 @@ impl Writer {
         };
         let ended = match how {
             // The last chance to save it.
-            Ending::Close if self.is_unsaved => {
-                store.hold_name().and_then(|_| store.close().map(|()| None))
-            }
+            Ending::Close if self.is_unsaved => store
+                .check_path()
+                .and_then(|_| store.close().map(|()| None)),
             Ending::Close => store.close().map(|()| None),
             Ending::Remove => store.remove().map(|()| None),
             Ending::Retire => store.retire().map(|saved| Some(saved.to_string())),

@@ -1,11 +1,27 @@
 //! What can go wrong when a brain is written: one variant per thing the caller can do about it.
 
+use std::fmt;
 use std::io;
 
 use amem_format::{Lsn, NodeId, SessionId};
 use uuid::Uuid;
 
-use crate::log::path_check::Saved;
+/// The file in quarantine that has, durably, all that a brain had when it lost its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedFile(pub(crate) String);
+
+impl SavedFile {
+    /// The file, relative to the folder.
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SavedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// The result of writing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -16,7 +32,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The request, or the file, is not as it must be.
     #[error(transparent)]
-    Core(#[from] amem_format::Error),
+    Format(#[from] amem_format::Error),
     /// The disk refused; nothing was changed.
     #[error("cannot {action} {name}: {source}")]
     Disk {
@@ -26,6 +42,15 @@ pub enum Error {
         name: String,
         /// Why not.
         source: io::Error,
+    },
+    /// The folder's file system cannot replace a file safely.
+    #[error(
+        "{why}: a brain's file could not be replaced without a moment in which it has no name; put the folder on another \
+         file system, such as ext4, XFS or btrfs"
+    )]
+    FileSystem {
+        /// Where, and what is missing.
+        why: String,
     },
     /// Another daemon has the folder.
     #[error("the folder is in use by {holder}: stop it, or use another folder")]
@@ -47,7 +72,7 @@ pub enum Error {
     },
     /// The file under the brain's name is not the folder's own.
     #[error("{name}.amem is not a file of this daemon: it has to be adopted first")]
-    NotOurs {
+    Untracked {
         /// The brain's name.
         name: String,
     },
@@ -59,7 +84,7 @@ pub enum Error {
     },
     /// What was put under the brain's name is of no kind that is adopted.
     #[error("{name}.amem is not adopted: {why}")]
-    NotAdopted {
+    Rejected {
         /// The brain's name.
         name: String,
         /// What is wrong with it.
@@ -67,7 +92,7 @@ pub enum Error {
     },
     /// No such file was kept aside.
     #[error("no file {file:?} is kept: `amemctl conflicts` lists them")]
-    NotKept {
+    NotQuarantined {
         /// What was asked for.
         file: String,
     },
@@ -101,7 +126,7 @@ pub enum Error {
         /// The brain's file.
         name: String,
         /// Where its content is now.
-        saved: Saved,
+        saved: SavedFile,
     },
     /// The brain's file was taken away, and what was committed is in its open file alone.
     #[error(
@@ -243,6 +268,6 @@ impl Error {
     }
 
     pub(crate) fn invalid(what: &'static str, why: impl Into<String>) -> Self {
-        Self::Core(amem_format::Error::invalid(what, why))
+        Self::Format(amem_format::Error::invalid(what, why))
     }
 }

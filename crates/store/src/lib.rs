@@ -12,24 +12,32 @@
 
 mod base_builder;
 pub mod disk;
-pub mod error;
+mod error;
+pub mod limits;
 mod log;
-pub mod merge;
+mod merge;
 pub mod mutation;
 mod names;
 mod plan;
 
-pub use base_builder::SideBySide;
-pub use disk::atomic_file as whole;
-pub use error::{Error, Result};
-pub use log::checkpoint::{Checkpoint, Retired};
-pub use log::path_check::{Held, Saved};
-pub use log::store::Store;
-pub use log::{checkpoint, store};
-pub use merge::{Merged, Other};
-pub use mutation::{Answer, Mutation, Request};
-pub use names::adoption::Standing;
-pub use names::create::{Create, create, import};
-pub use names::folder::{Folder, Readers};
-pub use names::incoming::{Imported, Incoming, Misfits};
-pub use names::{adoption, create, folder, incoming, quarantine as kept};
+pub use base_builder::ScopedThreads;
+pub use error::{Error, Result, SavedFile};
+pub use log::checkpoint::Checkpoint;
+pub use log::erase::{has_text_of, whole_in};
+pub use log::install::RetiredGeneration;
+pub use log::store::{OpenHandle, Store};
+pub use merge::origin::ORIGIN;
+pub use mutation::{Answer, MergeReport, MergeSource, Mutation, Request};
+pub use names::adoption::adopt;
+pub use names::create::{NewBrain, create, import};
+pub use names::folder::{self, Folder, Readers};
+pub use names::incoming::{ImportReport, IncomingFile, LossyConversions};
+pub use names::ownership::{Ownership, ownership};
+pub use names::untracked::OriginalFile;
+
+/// Files in quarantine.
+pub mod quarantine {
+    pub use crate::names::folder::{QuarantineNotice, QuarantineReason};
+    pub use crate::names::quarantine::{QuarantinedFile, discard, find, list, listed};
+    pub use crate::names::restore::{read, restore, take};
+}

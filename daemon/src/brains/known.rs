@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use amem_store::Held;
+use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use uuid::Uuid;
 
@@ -61,7 +61,7 @@ struct Entry {
     which: Option<Which>,
     /// Its writer holds the file.
     is_open: bool,
-    held: Option<Held>,
+    held: Option<OpenHandle>,
     /// Since when there is no file under its name.
     missing: Option<Instant>,
     /// The mode that somebody gave its file, if it is not what we give it.
@@ -88,7 +88,7 @@ impl Known {
     }
 
     /// A brain is closed; its file is held open, if there is room for one more.
-    pub(super) fn closed(&self, name: &str, file: Held) {
+    pub(super) fn closed(&self, name: &str, file: OpenHandle) {
         let mut list = self.list();
         let Some(which) = list.entries.get(name).map(|entry| entry.which) else {
             return;
@@ -107,7 +107,7 @@ impl Known {
     }
 
     /// The held file of a closed brain.
-    pub(super) fn held(&self, name: &str) -> Option<Held> {
+    pub(super) fn held(&self, name: &str) -> Option<OpenHandle> {
         self.list().entries.get(name)?.held.clone()
     }
 
@@ -165,7 +165,7 @@ impl Known {
         let files = list
             .entries
             .iter()
-            .map(|(name, entry)| (name.clone(), entry.held.as_ref().map(Held::id)));
+            .map(|(name, entry)| (name.clone(), entry.held.as_ref().map(OpenHandle::id)));
         files.collect()
     }
 
@@ -177,7 +177,7 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_store::{Create, Folder, Store, create};
+    use amem_store::{Folder, NewBrain, Store, create};
     use std::sync::Arc;
 
     #[test]
@@ -185,8 +185,8 @@ mod tests {
         let path = tempfile::tempdir().unwrap();
         let disk = Arc::new(amem_store::disk::os::OsDisk::new(path.path()).unwrap());
         let folder = Folder::open(disk, "a test").unwrap();
-        create(&folder, "a", &Create::default()).unwrap();
-        let file = Store::open(&folder, "a").unwrap().held();
+        create(&folder, "a", &NewBrain::default()).unwrap();
+        let file = Store::open(&folder, "a").unwrap().open_handle();
         let (known, which) = (
             Known::default(),
             Which {

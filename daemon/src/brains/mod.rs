@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use amem_proto::v1::JobKind;
-use amem_store::create::{self, Create};
-use amem_store::{Folder, Incoming, Store, folder};
+use amem_store::NewBrain;
+use amem_store::{Folder, IncomingFile, Store, folder};
 use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 use tokio::task::{JoinSet, spawn_blocking};
 use tonic::Code;
@@ -138,12 +138,12 @@ impl Brains {
     }
 
     /// Makes an empty brain and opens it.
-    pub(crate) async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
+    pub(crate) async fn create(&self, name: &str, options: NewBrain) -> Result<Arc<OpenBrain>> {
         let (place, brains) = (self.take(name).await?, self.clone());
         let name = name.to_owned();
         to_its_end(async move {
             let (folder, of) = (brains.0.folder.clone(), name.clone());
-            let made = blocking(move || create::create(&folder, &of, &options)).await;
+            let made = blocking(move || amem_store::create(&folder, &of, &options)).await;
             if let Err(refusal) = made.and_then(|made| Ok(made?)) {
                 brains.leave(&name, place);
                 return Err(refusal);
@@ -154,9 +154,9 @@ impl Brains {
     }
 
     /// Begins to receive a file for a brain.
-    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<Incoming> {
+    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<IncomingFile> {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        Ok(blocking(move || Incoming::begin(&folder, &of, bytes)).await??)
+        Ok(blocking(move || IncomingFile::begin(&folder, &of, bytes)).await??)
     }
 
     /// Takes a brain away, if it is the one that is meant.
@@ -187,7 +187,7 @@ impl Brains {
             // What is left of it elsewhere goes first: once it has no name, nobody would ask again.
             brains.settle(&name).await;
             let (folder, of) = (brains.0.folder.clone(), name.clone());
-            blocking(move || folder.clear_left(&of)).await??;
+            blocking(move || folder.clear_leftovers(&of)).await??;
             let removed = brain.remove().await;
             *place = None;
             if let Err(refusal) = &removed
@@ -370,8 +370,8 @@ impl Brains {
             }
             Err(
                 error @ (amem_store::Error::NotFound { .. }
-                | amem_store::Error::NotOurs { .. }
-                | amem_store::Error::NotAdopted { .. }),
+                | amem_store::Error::Untracked { .. }
+                | amem_store::Error::Rejected { .. }),
             ) => {
                 job.forget();
                 return Err(error.into());

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use amem_format::reader::Reader;
 use amem_proto::v1::JobKind;
-use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
-use amem_store::kept::Reason;
-use amem_store::{Error, Misfits, Store};
+use amem_store::quarantine::{QuarantineNotice, QuarantineReason};
+use amem_store::{Error, LossyConversions, Store};
+use amem_store::{OriginalFile, Ownership};
 use tokio::task::JoinSet;
 use tonic::Code;
 
@@ -50,18 +50,18 @@ pub(crate) enum Outcome {
 }
 
 /// Files of which brains were made, by the brain, and when each is looked at for the last time.
-pub(super) type Originals = HashMap<String, (Instant, Original)>;
+pub(super) type Originals = HashMap<String, (Instant, OriginalFile)>;
 
 impl Brains {
     /// Looks at what stands under a name.
     pub(crate) async fn look(&self, name: &str) -> Found {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let Ok(standing) = blocking(move || adoption::standing(&folder, &of)).await else {
+        let Ok(standing) = blocking(move || amem_store::ownership(&folder, &of)).await else {
             return Found::Later;
         };
         let is_known = self.0.known.has(name);
         match standing {
-            Ok(Standing::Ours) => {
+            Ok(Ownership::Own) => {
                 self.0.known.present(name);
                 let is_listed = match self.problem(name) {
                     Some(told) => !told.is_rejected,
@@ -73,15 +73,15 @@ impl Brains {
                 }
                 Found::Nothing
             }
-            Err(Error::NotFound { .. }) => match self.0.known.missing(name) {
+            Ok(Ownership::Missing) => match self.0.known.missing(name) {
                 Some(since) => Found::Gone { since },
                 None => {
                     self.forget(name).await;
                     Found::Nothing
                 }
             },
-            Ok(Standing::Other(_)) | Err(Error::NotAdopted { .. }) if is_known => Found::Pushed,
-            Ok(Standing::Other(stamp)) => Found::Stranger(stamp),
+            Ok(Ownership::Untracked(_) | Ownership::Rejected(_)) if is_known => Found::Pushed,
+            Ok(Ownership::Untracked(stamp)) => Found::Stranger(stamp),
             Err(error @ Error::Name { .. }) => {
                 // The name says it all, as long as it is there.
                 let path = self.0.path.join(format!("{name}{SUFFIX}"));
@@ -92,8 +92,9 @@ impl Brains {
                 }
                 Found::Nothing
             }
-            Err(error @ Error::NotAdopted { .. }) => {
-                self.refuse(name, error.into());
+            Ok(Ownership::Rejected(why)) => {
+                let name_of = name.to_owned();
+                self.refuse(name, Error::Rejected { name: name_of, why }.into());
                 Found::Nothing
             }
             Err(why) => {
@@ -105,11 +106,20 @@ impl Brains {
 
     /// Tells of files that were kept aside, whoever found them.
     pub(crate) fn tell_kept(&self) {
-        for (brain, file, reason) in self.0.folder.newly_kept() {
+        for QuarantineNotice {
+            brain,
+            file,
+            reason,
+        } in self.0.folder.take_quarantine_notices()
+        {
             let what = match reason {
-                Reason::Conflict => "another file had the brain's name: it is kept as a conflict",
-                Reason::Recovered => "what the brain had is kept: its file had lost its name",
-                Reason::Original => "a file that became the brain is kept",
+                QuarantineReason::Conflict => {
+                    "another file had the brain's name: it is kept as a conflict"
+                }
+                QuarantineReason::Recovered => {
+                    "what the brain had is kept: its file had lost its name"
+                }
+                QuarantineReason::Original => "a file that became the brain is kept",
             };
             tracing::warn!(brain, file, "{what} (amemctl conflicts)");
         }
@@ -161,11 +171,11 @@ impl Brains {
         let job = self.0.jobs.begin(JobKind::Adoption, name);
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
         let adopted = blocking(move || match stamp.bytes {
-            0 => Err(Error::NotAdopted {
+            0 => Err(Error::Rejected {
                 name: of,
                 why: "it is empty: put the whole file here".into(),
             }),
-            _ => adoption::adopt(&folder, &of, stamp, true),
+            _ => amem_store::adopt(&folder, &of, stamp, true),
         })
         .await?;
         let (imported, original) = match adopted {
@@ -186,10 +196,10 @@ impl Brains {
             }
         };
         let kept = imported.original.as_deref().unwrap_or_default();
-        let Misfits {
+        let LossyConversions {
             dropped_edges: dropped,
             changed,
-        } = imported.misfits;
+        } = imported.lossy;
         tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, changed, original = kept, "adopted");
         job.done(match dropped + changed {
             0 => format!("{:?}", imported.layout),
@@ -377,8 +387,9 @@ impl Brains {
     /// Takes away the files of which brains were made a while ago.
     pub(crate) async fn settle_due(&self) {
         let now = Instant::now();
-        let due =
-            |(name, (due, _)): (&String, &(Instant, Original))| (*due <= now).then(|| name.clone());
+        let due = |(name, (due, _)): (&String, &(Instant, OriginalFile))| {
+            (*due <= now).then(|| name.clone())
+        };
         let names: Vec<_> = self.originals().iter().filter_map(due).collect();
         for name in names {
             self.settle(&name).await;
@@ -400,7 +411,7 @@ impl Brains {
     }
 
     /// Takes away the file of which a brain was made; when this ends nobody is about to. Where it fails the file is
-    /// left (`Folder::clear_left`).
+    /// left (`Folder::clear_leftovers`).
     pub(crate) async fn settle(&self, name: &str) {
         let (brains, of) = (self.clone(), name.to_owned());
         let done = to_its_end(async move {
@@ -417,7 +428,7 @@ impl Brains {
         let Some((_, original)) = self.originals().remove(name) else {
             return;
         };
-        match blocking(move || original.settle()).await {
+        match blocking(move || original.finalise()).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(kept))) => {
                 let what = "the file that became this brain was written to afterwards: it is kept as a conflict";

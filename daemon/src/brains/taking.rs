@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use amem_store::{Imported, kept};
+use amem_store::{ImportReport, quarantine};
 use tonic::Code;
 
 use super::{Brains, blocking, to_its_end};
@@ -21,7 +21,7 @@ impl Brains {
         caller: &Caller,
         name: &str,
         file: &str,
-    ) -> Result<(Imported, Option<String>)> {
+    ) -> Result<(ImportReport, Option<String>)> {
         let brain = match self.get(caller, name).await {
             Ok(brain) => Some(brain),
             Err(refusal) if refusal.code == Code::NotFound => None,
@@ -51,13 +51,13 @@ impl Brains {
         name: &str,
         file: &str,
         brain: Option<Arc<OpenBrain>>,
-    ) -> Result<(Imported, Option<String>)> {
+    ) -> Result<(ImportReport, Option<String>)> {
         let before = match brain {
             Some(brain) => Some(brain.retire().await?),
             None => None,
         };
         let (folder, of, theirs) = (self.0.folder.clone(), name.to_owned(), file.to_owned());
-        let taken = blocking(move || kept::take(&folder, &theirs, &of, true)).await?;
+        let taken = blocking(move || quarantine::take(&folder, &theirs, &of, true)).await?;
         match taken {
             Ok(imported) => {
                 self.0.known.forget(name);

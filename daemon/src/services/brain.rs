@@ -8,7 +8,7 @@ use amem_proto::v1;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::vector_options::Kind;
 use amem_proto::v1::{ExportForm, JobKind};
-use amem_store::{Create, folder};
+use amem_store::{NewBrain, folder};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 use uuid::Uuid;
@@ -154,8 +154,8 @@ impl BrainService for Service {
             events: view.nodes(),
             edges: view.edges(),
             renumbered: imported.renumbered,
-            dropped_edges: imported.misfits.dropped_edges,
-            changed: imported.misfits.changed,
+            dropped_edges: imported.lossy.dropped_edges,
+            changed: imported.lossy.changed,
         }))
     }
 
@@ -241,12 +241,12 @@ fn findings(report: verify::Report) -> Vec<v1::Finding> {
 }
 
 impl Says for &v1::CreateBrainRequest {
-    type What = Create;
+    type What = NewBrain;
 
-    fn said(self) -> Result<Create> {
-        let mut options = Create {
+    fn said(self) -> Result<NewBrain> {
+        let mut options = NewBrain {
             settings: Settings::parse(&self.settings_json)?,
-            ..Create::default()
+            ..NewBrain::default()
         };
         if let Some(vectors) = &self.vectors {
             options.dimension = vectors.dimension;

@@ -16,9 +16,11 @@ use amem_proto::v1::merge_options::From as Source;
 use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_proto::{Timestamp, v1};
 use amem_store::disk::Stamp;
-use amem_store::kept::{self, Kept, Reason};
 use amem_store::mutation::Request;
-use amem_store::{Error as Store, Folder, Incoming, Merged, Misfits, Mutation, Other, merge};
+use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
+use amem_store::{
+    Error as Store, Folder, IncomingFile, LossyConversions, MergeReport, MergeSource, Mutation,
+};
 use tonic::{Code, Status, Streaming};
 
 use super::transfer::{Parts, receive};
@@ -63,7 +65,7 @@ pub(super) async fn merge(
             // A file that comes is verified; so is this one.
             let scans = daemon.scans.of(&caller.principal);
             scans.run(move || Ok(verify::source(&of)?)).await?;
-            (view, Misfits::default())
+            (view, LossyConversions::default())
         }
         Some(Source::FromKeptFile(file)) => {
             find_kept(&daemon, &caller, file, Role::Read).await?;
@@ -71,12 +73,12 @@ pub(super) async fn merge(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::read(&folder, &file)?))
+                .run(move || Ok(quarantine::read(&folder, &file)?))
                 .await?
         }
         Some(Source::FromFileBytes(bytes)) => {
             let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
-            let begun = blocking(move || Incoming::to_be_read(&folder, bytes)).await?;
+            let begun = blocking(move || IncomingFile::read_only(&folder, bytes)).await?;
             let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
             let scans = daemon.scans.of(&caller.principal);
@@ -86,7 +88,7 @@ pub(super) async fn merge(
     };
     let same_instance = from.instance() == brain.view().instance();
     let mut request = request(
-        Mutation::Merge(Other::new(from.clone())),
+        Mutation::Merge(MergeSource::new(from.clone())),
         options.options,
         &caller.principal,
     )?;
@@ -129,7 +131,7 @@ async fn look(
     brain: &OpenBrain,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
-    let (view, other) = (brain.view(), Other::new(from.clone()));
+    let (view, other) = (brain.view(), MergeSource::new(from.clone()));
     let scans = daemon.scans.of(&caller.principal);
     let merged = scans.run(move || Ok(other.would_do(&view)?)).await?;
     Ok(answer(None, from, &merged))
@@ -159,7 +161,7 @@ async fn write(
     Ok(answer(Some(commit), from, &merged))
 }
 
-fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::MergeBrainResponse {
+fn answer(commit: Option<v1::Commit>, from: &View, merged: &MergeReport) -> v1::MergeBrainResponse {
     v1::MergeBrainResponse {
         commit,
         from: Some(moment(from)),
@@ -183,15 +185,20 @@ fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::Merge
 
 /// A file that was kept aside, if the caller has this role for the brain whose name it had. One of a brain that it may
 /// not know of is as one that is not there.
-async fn find_kept(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> Result<Kept> {
+async fn find_kept(
+    daemon: &Daemon,
+    caller: &Caller,
+    file: &str,
+    role: Role,
+) -> Result<QuarantinedFile> {
     let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
     let known = daemon
         .scans
         .of(&caller.principal)
-        .run(move || Ok(kept::find(&folder, &name)?))
+        .run(move || Ok(quarantine::find(&folder, &name)?))
         .await?;
     if !caller.sees(&known.brain) {
-        return Err(Store::NotKept { file: file.into() }.into());
+        return Err(Store::NotQuarantined { file: file.into() }.into());
     }
     caller.check(&known.brain, role)?;
     Ok(known)
@@ -205,7 +212,7 @@ pub(super) async fn list_kept(
 ) -> Result<v1::ListKeptFilesResponse> {
     let folder = daemon.brains.folder().clone();
     let scans = daemon.scans.of(&caller.principal);
-    let mut files = scans.run(move || Ok(kept::list(&folder)?)).await?;
+    let mut files = scans.run(move || Ok(quarantine::list(&folder)?)).await?;
     // A token is the last name of its page.
     files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
     let size = page_size(request.page_size);
@@ -220,14 +227,14 @@ pub(super) async fn list_kept(
     })
 }
 
-fn file(kept: Kept) -> v1::KeptFile {
+fn file(kept: QuarantinedFile) -> v1::KeptFile {
     let reason = match kept.reason {
-        Reason::Conflict => v1::KeptReason::Conflict,
-        Reason::Recovered => v1::KeptReason::Recovered,
-        Reason::Original => v1::KeptReason::Original,
+        QuarantineReason::Conflict => v1::KeptReason::Conflict,
+        QuarantineReason::Recovered => v1::KeptReason::Recovered,
+        QuarantineReason::Original => v1::KeptReason::Original,
     };
     let time: Timestamp = timestamp(kept.time);
-    let (lineage, events) = kept.told.map_or((String::new(), 0), |(lineage, events)| {
+    let (lineage, events) = kept.base.map_or((String::new(), 0), |(lineage, events)| {
         (lineage.to_string(), events)
     });
     v1::KeptFile {
@@ -238,7 +245,7 @@ fn file(kept: Kept) -> v1::KeptFile {
         time: Some(time),
         lineage,
         events,
-        trouble: kept.trouble.unwrap_or_default(),
+        trouble: kept.problem.unwrap_or_default(),
     }
 }
 
@@ -256,7 +263,7 @@ pub(super) async fn resolve_kept(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::discard(&folder, &file)?))
+                .run(move || Ok(quarantine::discard(&folder, &file)?))
                 .await?;
             return Ok(v1::ResolveKeptFileResponse::default());
         }
@@ -266,7 +273,7 @@ pub(super) async fn resolve_kept(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::read(&folder, &of)?))
+                .run(move || Ok(quarantine::read(&folder, &of)?))
                 .await?;
             let taken = brains.take_kept(&caller, &known.brain, &file).await;
             let (imported, before) = taken?;
@@ -276,7 +283,7 @@ pub(super) async fn resolve_kept(
             caller.check_all(caller.needs)?;
             let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
-                let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
+                let made = move || Ok(quarantine::restore(&folder, &file, &of, true)?);
                 daemon.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
@@ -290,12 +297,12 @@ pub(super) async fn resolve_kept(
     };
     let brain = brains.get(&caller, &name).await?;
     let listed =
-        |kept: Option<String>| kept.map_or(String::new(), |kept| kept::listed(&kept).into());
+        |kept: Option<String>| kept.map_or(String::new(), |kept| quarantine::listed(&kept).into());
     Ok(v1::ResolveKeptFileResponse {
         info: Some(super::brain::info(&brain.name, &brain.view())),
         kept_file: listed(before),
-        dropped_edges: imported.misfits.dropped_edges,
-        changed: imported.misfits.changed,
+        dropped_edges: imported.lossy.dropped_edges,
+        changed: imported.lossy.changed,
         original: listed(imported.original),
     })
 }
@@ -327,11 +334,11 @@ pub(super) async fn refuse_kept(
     let brain_name = brain.name.clone();
     let scans = daemon.scans.of(&caller.principal);
     let found = scans.run(move || {
-        folder.clear_left(&brain_name)?;
+        folder.clear_leftovers(&brain_name)?;
         let erased = Erased::of(&view, &brain_name, ids);
         let mut looked = Looked::new();
         let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
-        for kept in kept::list(&folder)? {
+        for kept in quarantine::list(&folder)? {
             if erased.ids.is_empty() {
                 break;
             }
@@ -361,7 +368,7 @@ pub(super) async fn refuse_kept(
 
 /// A kept file stands in the way of an erase. `why`: nothing could be said of what it has. Who may not know of its
 /// brain is told neither that nor its name.
-fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
+fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> Refusal {
     if !caller.sees(&kept.brain) {
         let message = "a file that was kept aside has the text as well, or can't be looked through, and is not for this \
                        caller to see: have an administrator of all brains end it first";
@@ -387,8 +394,11 @@ fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
 }
 
 /// True if a file that was listed is kept no more.
-fn is_gone(folder: &Folder, kept: &Kept) -> bool {
-    matches!(kept::find(folder, &kept.file), Err(Store::NotKept { .. }))
+fn is_gone(folder: &Folder, kept: &QuarantinedFile) -> bool {
+    matches!(
+        quarantine::find(folder, &kept.file),
+        Err(Store::NotQuarantined { .. })
+    )
 }
 
 /// Events that are being erased, or were.
@@ -415,21 +425,21 @@ impl<'v> Erased<'v> {
 
     /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
     /// read, so that nothing is known of it.
-    fn may_be_in(&self, folder: &Folder, kept: &Kept) -> Result<bool> {
-        let read = || Ok(kept::read(folder, &kept.file)?.0);
+    fn may_be_in(&self, folder: &Folder, kept: &QuarantinedFile) -> Result<bool> {
+        let read = || Ok(quarantine::read(folder, &kept.file)?.0);
         let whole_in = |ids: &[NodeId]| {
-            let found = merge::whole_in(self.view, &read()?, ids)?;
+            let found = amem_store::whole_in(self.view, &read()?, ids)?;
             Ok(!found.is_empty())
         };
         let lineage = self.view.identity().lineage;
-        let is_ours = kept.brain == self.brain || kept.told.is_some_and(|(of, _)| of == lineage);
-        let has: Result<bool, Store> = match kept.told {
+        let is_ours = kept.brain == self.brain || kept.base.is_some_and(|(of, _)| of == lineage);
+        let has: Result<bool, Store> = match kept.base {
             Some(_) if is_ours => whole_in(&self.ids),
             // Of another brain, which this one may have been merged with.
             Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
             // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
             None if is_ours && !self.whole.is_empty() => {
-                read().and_then(|other| merge::has_text_of(self.view, &other, &self.whole))
+                read().and_then(|other| amem_store::has_text_of(self.view, &other, &self.whole))
             }
             _ => return Ok(false),
         };
@@ -456,7 +466,7 @@ mod tests {
     use amem_format::EventType;
     use amem_store::disk::os::OsDisk;
     use amem_store::mutation::{Ingest, NewEvent};
-    use amem_store::{Create, create};
+    use amem_store::{NewBrain, create};
     use std::fs;
 
     #[test]
@@ -465,7 +475,7 @@ mod tests {
         let disk = Arc::new(OsDisk::new(place.path()).unwrap());
         let folder = Folder::open(disk, "a test").unwrap();
         let open = |name: &str| {
-            create(&folder, name, &Create::default()).unwrap();
+            create(&folder, name, &NewBrain::default()).unwrap();
             let mut store = amem_store::Store::open(&folder, name).unwrap();
             let events = vec![NewEvent::new(EventType::FACT, "the same")];
             let ingest = Mutation::Ingest(Ingest {
@@ -488,7 +498,7 @@ mod tests {
         ] {
             let path = place.path().join(format!(".amemd/conflicts/{of}-1.amem"));
             fs::copy(place.path().join(file), &path).unwrap();
-            let kept = kept::list(&folder).unwrap().remove(0);
+            let kept = quarantine::list(&folder).unwrap().remove(0);
             assert_eq!(kept.brain, of);
             assert_eq!(erased.may_be_in(&folder, &kept).unwrap(), hinders, "{file}");
             fs::remove_file(&path).unwrap();

@@ -15,7 +15,7 @@ use amem_format::view::View;
 use amem_proto::v1;
 use amem_proto::v1::JobKind;
 use amem_proto::v1::import_brain_request::Part;
-use amem_store::{Imported, Incoming};
+use amem_store::{ImportReport, IncomingFile};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
@@ -60,7 +60,7 @@ pub(super) async fn import(
     daemon: Arc<Daemon>,
     caller: Caller,
     mut parts: Streaming<v1::ImportBrainRequest>,
-) -> Result<(Arc<OpenBrain>, Imported), Status> {
+) -> Result<(Arc<OpenBrain>, ImportReport), Status> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
@@ -107,9 +107,9 @@ pub(super) async fn options<P: Parts>(parts: &mut Streaming<P>) -> Result<P::Opt
 
 /// The bytes of a file, to its end.
 pub(super) async fn receive<P: Parts>(
-    mut incoming: Incoming,
+    mut incoming: IncomingFile,
     mut parts: Streaming<P>,
-) -> Result<Incoming, Status> {
+) -> Result<IncomingFile, Status> {
     while let Some(part) = next_part(&mut parts).await? {
         let Err(data) = part else {
             return Err(Refusal::invalid("part", "options stand in the first message only").into());
@@ -123,7 +123,7 @@ pub(super) async fn receive<P: Parts>(
     Ok(incoming)
 }
 
-async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
+async fn push(mut incoming: IncomingFile, data: Vec<u8>) -> Result<IncomingFile> {
     blocking(move || {
         incoming.push(&data)?;
         Ok(incoming)

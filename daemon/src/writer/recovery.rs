@@ -58,7 +58,7 @@ impl Writer {
         let job = self.jobs.begin(JobKind::Recovery, &self.name);
         let opened = match Store::open(&self.folder, &self.name) {
             // Its name is gone, or another's, and what it has is nowhere but in its file.
-            Err(Error::NotFound { .. } | Error::NotOurs { .. } | Error::NotAdopted { .. })
+            Err(Error::NotFound { .. } | Error::Untracked { .. } | Error::Rejected { .. })
                 if !self.is_saved =>
             {
                 Store::reopen(&self.folder, &self.name, &self.shared.held())
@@ -82,7 +82,7 @@ impl Writer {
                 self.is_saved = true;
                 self.give_up();
             }
-            Err(Error::NotFound { .. } | Error::NotOurs { .. }) => {
+            Err(Error::NotFound { .. } | Error::Untracked { .. }) => {
                 // Its file was taken away, which has been told.
                 job.forget();
                 self.give_up();

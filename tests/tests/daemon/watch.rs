@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use amem_client::core::foreign::{CompatOptions, write_compatible};
 use amem_client::core::spec1;
 use amem_client::{Client, v1};
-use amem_store::incoming::INCOMING_BYTES_MAX;
+use amem_store::limits::INCOMING_BYTES_MAX;
 use amem_tests::random;
 use tonic::Code;
 

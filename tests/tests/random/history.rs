@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use amem_format::Micros;
 use amem_format::view::View;
-use amem_store::error::Error;
+use amem_store::Error;
 use amem_store::{Answer, Checkpoint, Request, Store};
 use amem_tests::disk::{Chance, SimDisk};
 use amem_tests::model::{Account, Verdict};
@@ -300,7 +300,7 @@ impl History {
             (
                 Verdict::Refused,
                 Err(
-                    Error::Core(_)
+                    Error::Format(_)
                     | Error::Erased { .. }
                     | Error::Cycle { .. }
                     | Error::UnknownEdge { .. }

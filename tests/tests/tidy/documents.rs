@@ -128,7 +128,7 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
     let limits = [
         "daemon/src/limits.rs",
-        "crates/store/src/names/incoming.rs",
+        "crates/store/src/limits.rs",
         "crates/format/src/limits.rs",
         "crates/format/src/foreign/text.rs",
     ];

@@ -11,7 +11,7 @@ use std::time::Instant;
 use amem_format::query::Similar;
 use amem_format::query::similar::{Alike, Like};
 use amem_format::view::View;
-use amem_store::SideBySide;
+use amem_store::ScopedThreads;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 
 use super::super::list;
@@ -127,7 +127,7 @@ fn recall(view: &View, questions: &[Vec<f32>]) -> Outcome<f64> {
 /// Seconds that codes and clusters of all vectors take, made from scratch.
 fn built(view: &View) -> Outcome<f64> {
     let began = Instant::now();
-    let made = amem_format::fold::codes_of(view, &SideBySide)?;
+    let made = amem_format::fold::codes_of(view, &ScopedThreads)?;
     let took = began.elapsed().as_secs_f64();
     same("codes were made", &made, &true)?;
     Ok(took)

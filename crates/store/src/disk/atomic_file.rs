@@ -11,7 +11,13 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 
 /// Writes a file whole in the place of what is there. `tmp`, a name that nobody else uses, and `name` are in `folder`.
-pub fn put(disk: &Arc<dyn Disk>, folder: &str, tmp: &str, name: &str, bytes: &[u8]) -> Result<()> {
+pub fn write(
+    disk: &Arc<dyn Disk>,
+    folder: &str,
+    tmp: &str,
+    name: &str,
+    bytes: &[u8],
+) -> Result<()> {
     match disk.remove(tmp) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => {
             return Err(Error::disk("remove", tmp, e));

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use amem_format::Micros;
 use amem_format::mapping::Map;
 
-pub use crate::log::space::Room;
+use crate::limits::{LAST_ROUND_BYTES_MAX, SPACE_BYTES_MAX, SPACE_BYTES_MIN};
 
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,8 +100,29 @@ pub trait Disk: Debug + Send + Sync {
     fn boot_id(&self) -> [u64; 2];
 
     /// How much room the files of brains get beyond what is needed: little where every byte costs, as in a simulation.
-    fn room(&self) -> Room {
-        Room::default()
+    fn preallocation(&self) -> Preallocation {
+        Preallocation::default()
+    }
+}
+
+/// How many bytes of zeros files get beyond what is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preallocation {
+    /// A journal grows by so many at least.
+    pub min: u64,
+    /// A journal grows by so many at most, unless one commit needs more.
+    pub max: u64,
+    /// A new generation has so many for the last round of what it takes over.
+    pub last_round: u64,
+}
+
+impl Default for Preallocation {
+    fn default() -> Self {
+        Self {
+            min: SPACE_BYTES_MIN,
+            max: SPACE_BYTES_MAX,
+            last_round: LAST_ROUND_BYTES_MAX,
+        }
     }
 }
 

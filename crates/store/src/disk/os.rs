@@ -13,10 +13,8 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
-
-/// Bytes up to which a part of a file is synced by itself: it is copied once more for that.
 #[cfg(target_os = "linux")]
-const PART_BYTES_MAX: usize = 256 << 10;
+use crate::limits::PARTIAL_SYNC_BYTES_MAX;
 
 /// A folder, by its path.
 #[derive(Debug)]
@@ -328,7 +326,7 @@ impl File for OsFile {
 
     #[cfg(target_os = "linux")]
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > PART_BYTES_MAX {
+        if bytes.len() > PARTIAL_SYNC_BYTES_MAX {
             return self.sync();
         }
         match super::linux::write_synced(&self.file, position, bytes) {

@@ -7,13 +7,11 @@ use amem_format::limits::TRANSACTION_BYTES_MAX;
 use amem_format::{ActorId, Lsn};
 
 use crate::error::{Error, Result};
+use crate::limits::APPENDED_TRANSACTION_BYTES_MAX;
 use crate::log::checkpoint::{Checkpoint, Payloads};
 use crate::log::store::Store;
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
-
-/// Bytes of a transaction that is written behind the others: it is in memory, and all commits wait for it.
-const WRITTEN_BYTES_MAX: usize = 64 << 20;
 
 impl Store {
     /// What the frames of a request say; completes its answer.
@@ -80,7 +78,7 @@ impl Store {
         amem_format::Error::check_limit(
             "a transaction (bytes)",
             total as u64,
-            WRITTEN_BYTES_MAX as u64,
+            APPENDED_TRANSACTION_BYTES_MAX as u64,
         )?;
         let before = self.group.len();
         self.group

@@ -20,21 +20,31 @@ use crate::error::{Error, Result};
 use crate::log::checkpoint::Checkpoint;
 use crate::log::space::write_zeros;
 use crate::log::store::Store;
-use crate::names::adoption::{self, Standing};
+use crate::names::cleanup;
 use crate::names::folder::{Folder, file_name};
-use crate::names::temporary;
+use crate::names::ownership::{self, Ownership, home_of};
 
-pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
-    let file_name = file_name(name)?;
-    // A file that is not ours is not even touched.
-    if adoption::standing(folder, name)? != Standing::Ours {
-        return Err(Error::NotOurs { name: name.into() });
+impl Store {
+    /// Opens a brain of the folder, and recovers it if it was not closed in order.
+    pub fn open(folder: &Folder, name: &str) -> Result<Self> {
+        let file_name = file_name(name)?;
+        let missing = || Error::NotFound { name: name.into() };
+        // A file that is not ours is not even touched.
+        match ownership::ownership(folder, name)? {
+            Ownership::Own => {}
+            Ownership::Untracked(_) => return Err(Error::Untracked { name: name.into() }),
+            Ownership::Rejected(why) => {
+                let name = name.into();
+                return Err(Error::Rejected { name, why });
+            }
+            Ownership::Missing => return Err(missing()),
+        }
+        let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => missing(),
+            _ => Error::disk("open", &file_name, e),
+        })?;
+        open_file(folder, name, file)
     }
-    let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
-        _ => Error::disk("open", &file_name, e),
-    })?;
-    open_file(folder, name, file)
 }
 
 /// Opens a brain by its file, whoever has the name now.
@@ -42,7 +52,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
     let opened = recover(folder, name, file.clone());
     // One that can't be opened needs its protection most, whatever its mode was. Somebody else's file is not ours to
     // protect.
-    if matches!(&opened, Err(e) if !matches!(e, Error::NotOurs { .. })) {
+    if matches!(&opened, Err(e) if !matches!(e, Error::Untracked { .. })) {
         drop(file.protect(folder.readers_of(name)));
     }
     opened
@@ -50,7 +60,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
-    temporary::clear_old(folder, name)?;
+    cleanup::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)
@@ -64,8 +74,8 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
         return Err(amem_format::Error::Foreign.into());
     };
     let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
-    if cell(live::HOME) != Some(folder.home_of(name, file.id())) {
-        return Err(Error::NotOurs { name: name.into() });
+    if cell(live::HOME) != Some(home_of(folder, name, file.id())) {
+        return Err(Error::Untracked { name: name.into() });
     }
     let live = brain.live();
     let clean = cell(live::CLEAN).unwrap_or(0);

@@ -11,34 +11,7 @@ use amem_format::journal::head::PAGE;
 
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::log::checkpoint::LAST_ROUND_BYTES_MAX;
 use crate::log::store::Store;
-
-/// Bytes of zeros by which a journal grows at least.
-const SPACE_MIN: u64 = 256 << 10;
-/// Bytes of zeros by which a journal grows at most.
-const SPACE_MAX: u64 = 1 << 20;
-
-/// How many bytes of zeros files get beyond what is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
-    /// A journal grows by so many at least.
-    pub min: u64,
-    /// A journal grows by so many at most, unless one commit needs more.
-    pub max: u64,
-    /// A new generation has so many for the last round of what it takes over.
-    pub last_round: u64,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            min: SPACE_MIN,
-            max: SPACE_MAX,
-            last_round: LAST_ROUND_BYTES_MAX,
-        }
-    }
-}
 
 /// Fills a part of a file with zeros.
 pub(crate) fn write_zeros(file: &dyn File, from: u64, to: u64) -> io::Result<()> {
@@ -70,13 +43,13 @@ impl Store {
             return Ok(());
         }
         // Small commits are spared the syncing of a file that grows; large ones the writing of zeros.
-        let room = self.folder.disk().room();
-        let step = if bytes < room.min {
-            (self.space_end / 16).clamp(room.min, room.max)
+        let preallocation = self.folder.disk().preallocation();
+        let step = if bytes < preallocation.min {
+            (self.space_end / 16).clamp(preallocation.min, preallocation.max)
         } else {
             0
         };
-        let to = (needed + room.min)
+        let to = (needed + preallocation.min)
             .max(self.space_end + step)
             .next_multiple_of(PAGE);
         write_zeros(&*self.file, self.space_end, to)

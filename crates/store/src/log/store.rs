@@ -1,33 +1,53 @@
-//! A brain and its writer.
+//! The store of one brain: its file, its generation, and where the next frame goes.
 //!
-//! `commit` takes a group of requests: each is held against the brain as the ones before it left it, becomes
-//! frames, and is applied; then the group is synced once, published, and answered. A refused request leaves
-//! no trace and fails no neighbour. Any failed write or sync poisons: what was not answered may be there or
-//! not, and nothing is written any more until the brain has been recovered from its file.
+//! Not here: commits (`commit`), checkpoints (`checkpoint`, `install`), opening (`recovery`).
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use amem_format::brain::Brain;
-use amem_format::journal::frame;
+
 use amem_format::journal::live::{self, LOOK};
 use amem_format::journal::scan::Position;
 use amem_format::view::View;
-use amem_format::{ActorId, Lsn, Micros, limits};
+use amem_format::{ActorId, Lsn, limits};
 
-use crate::disk::File;
-use crate::error::{Error, Result};
-use crate::log::path_check::Lost;
-use crate::log::requests;
-use crate::mutation::{Answer, Mutation, Request};
+use crate::disk::{File, FileId};
+use crate::error::{Error, Result, SavedFile};
 use crate::names::folder::Folder;
-use crate::plan;
-use crate::plan::belief;
+use crate::names::ownership::claim;
 
-/// Bytes of frames for which room is kept from one group to the next.
-const GROUP_BYTES_KEPT: usize = 4 << 20;
+/// What became of a brain that has lost its name.
+#[derive(Debug)]
+pub(crate) enum MissingFile {
+    /// It is in quarantine.
+    Saved(SavedFile),
+    /// It is in its open file alone; why.
+    Unsaved(String),
+}
+
+/// A brain's file, held open: what is in it outlives the loss of its name.
+#[derive(Debug, Clone)]
+pub struct OpenHandle(Arc<dyn File>);
+
+impl OpenHandle {
+    pub(crate) fn file(&self) -> &Arc<dyn File> {
+        &self.0
+    }
+
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.0.id()
+    }
+
+    /// True if nobody else has it open or mapped; what a store or a view of ours has mapped does not count. An error of
+    /// kind `Unsupported` if that can't be told.
+    pub fn is_sole_opening(&self) -> io::Result<bool> {
+        self.0.is_sole_opening()
+    }
+}
 
 /// The only writer of one brain.
 #[derive(Debug)]
@@ -46,27 +66,22 @@ pub struct Store {
     pub(crate) grown: bool,
     /// The frames of the group that is being committed, up to `position`.
     pub(crate) group: Vec<u8>,
-    actors: HashMap<(String, String), ActorId>,
+    pub(crate) actors: HashMap<(String, String), ActorId>,
     /// Why nothing is written any more.
     pub(crate) poison: Option<String>,
-    /// What became of it, if it has lost its name.
-    pub(crate) lost: Option<Lost>,
+    /// Set once it has lost its name.
+    pub(crate) missing: Option<MissingFile>,
     /// It had not been closed in order.
     pub(crate) recovered: bool,
     /// The newest commit that is more than a count of uses, once somebody has asked.
     pub(crate) newest_change: Option<Lsn>,
     /// How long the last sync of a group took.
-    sync_time: Duration,
+    pub(crate) sync_time: Duration,
     /// The most edges there may be: `limits::EDGES_MAX`, but in tests.
     pub(crate) edges_max: u64,
 }
 
 impl Store {
-    /// Opens a brain of the folder, and recovers it if it was not closed in order.
-    pub fn open(folder: &Folder, name: &str) -> Result<Self> {
-        crate::log::recovery::open(folder, name)
-    }
-
     pub(crate) fn new(
         folder: Folder,
         name: String,
@@ -89,7 +104,7 @@ impl Store {
             group: Vec::new(),
             actors,
             poison,
-            lost: None,
+            missing: None,
             recovered: false,
             newest_change: None,
             sync_time: Duration::ZERO,
@@ -134,180 +149,6 @@ impl Store {
             .map_or(0, |start| self.position.at - start.at)
     }
 
-    /// Executes one request.
-    pub fn execute(&mut self, request: Request) -> Result<Answer> {
-        match self.commit(std::slice::from_ref(&request)).pop() {
-            Some(answer) => answer,
-            None => Err(Error::invalid("request", "there is none")),
-        }
-    }
-
-    /// Executes a group of requests: one sync for all. Answers come in the order of the requests.
-    ///
-    /// Erased content is hidden when this returns; it is gone once `checkpoint` has made a new generation
-    /// (`erase_pending`).
-    pub fn commit(&mut self, requests: &[Request]) -> Vec<Result<Answer>> {
-        if let Some(why) = &self.poison {
-            return requests
-                .iter()
-                .map(|_| Err(Error::Poisoned { why: why.clone() }))
-                .collect();
-        }
-        if let Err(error) = self.hold_name() {
-            return requests.iter().map(|_| Err(error.again())).collect();
-        }
-        let now = self.folder.disk().now();
-        let mut answers = Vec::with_capacity(requests.len());
-        let mut wrote = false;
-        self.group.clear();
-        // What one large group needed is not kept for the small ones after it.
-        self.group.shrink_to(GROUP_BYTES_KEPT);
-        for request in requests {
-            let answer = self.accept(request, now, &mut wrote);
-            if let Some(why) = &self.poison {
-                return requests
-                    .iter()
-                    .map(|_| Err(Error::OutcomeUnknown { why: why.clone() }))
-                    .collect();
-            }
-            answers.push(answer);
-        }
-        if wrote && let Err(why) = self.publish() {
-            self.poison(why.clone());
-            // Refusals stand; whatever was accepted may be there or not.
-            return answers
-                .into_iter()
-                .map(|answer| answer.and_then(|_| Err(Error::OutcomeUnknown { why: why.clone() })))
-                .collect();
-        }
-        answers
-    }
-
-    /// Writes and applies one request, not yet synced.
-    fn accept(&mut self, request: &Request, now: Micros, wrote: &mut bool) -> Result<Answer> {
-        let view = self.brain.pending_view();
-        let body = match request.request_id {
-            None => 0,
-            Some(id) => {
-                let body = requests::body_hash(request)?;
-                if let Some(answer) = requests::recall(&view, id, body, now)? {
-                    return Ok(answer);
-                }
-                body
-            }
-        };
-        self.check_conditions(&view, request)?;
-        let mut plan = match &request.mutation {
-            Mutation::OpenSession { key } => {
-                plan::plan_open_session(&view, key, &request.agent, now)?
-            }
-            mutation => plan::plan_within(&view, mutation, now, self.edges_max)?,
-        };
-        let mut answer = plan.answer.clone();
-        if plan.payloads.is_empty() && request.request_id.is_none() {
-            (answer.lsn, answer.time) = (view.lsn(), view.time());
-            return Ok(answer);
-        }
-        let (actor, is_new) = self.actor(&view, request)?;
-        let payloads = self.payloads(&mut plan, (actor, is_new), request, body, &mut answer)?;
-        drop(view);
-        let total: usize = payloads.iter().map(Vec::len).sum();
-        let is_large = match &request.mutation {
-            Mutation::Merge(other) => total > other.journal_bytes,
-            _ => false,
-        };
-        if is_large {
-            // What the group has so far comes first.
-            if *wrote && let Err(why) = self.publish() {
-                self.poison(why.clone());
-                return Err(Error::OutcomeUnknown { why });
-            }
-            self.group.clear();
-            *wrote = false;
-            self.write_generation(&plan, &payloads, actor)?;
-        } else {
-            self.write(&plan, &payloads, actor)?;
-            *wrote = true;
-        }
-        if is_new {
-            let name = (request.principal.clone(), request.agent.clone());
-            self.actors.insert(name, actor);
-        }
-        Ok(answer)
-    }
-
-    fn check_conditions(&mut self, view: &View, request: &Request) -> Result<()> {
-        if let Some(expected) = request.expected_lsn {
-            let newest = match self.newest_change {
-                Some(newest) => newest,
-                None => *self.newest_change.insert(belief::newest_change(view)?),
-            };
-            if expected < newest {
-                return Err(Error::Aborted {
-                    what: "the newest LSN",
-                    expected: expected.to_string(),
-                    found: view.lsn().to_string(),
-                });
-            }
-        }
-        if let Some((event, expected)) = request.expected_head {
-            view.node(event)?;
-            let found = belief::newest_head(view, event)?;
-            if found != expected {
-                return Err(Error::Aborted {
-                    what: "the newest head",
-                    expected: expected.to_string(),
-                    found: found.to_string(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The number of who asks, and whether it has to be made known.
-    fn actor(&mut self, view: &View, request: &Request) -> Result<(ActorId, bool)> {
-        if request.principal.is_empty() && request.agent.is_empty() {
-            return Ok((ActorId(0), false));
-        }
-        for text in [&request.principal, &request.agent] {
-            let max = limits::NAME_BYTES_MAX as u64;
-            amem_format::Error::check_limit(
-                "the name of an actor (bytes)",
-                text.len() as u64,
-                max,
-            )?;
-        }
-        let key = (request.principal.clone(), request.agent.clone());
-        if let Some(&id) = self.actors.get(&key) {
-            return Ok((id, false));
-        }
-        if let Some(id) = view.find_actor(&request.principal, &request.agent)? {
-            self.actors.insert(key, id);
-            return Ok((id, false));
-        }
-        let known =
-            view.brain().base().actors()?.len() + u64::from(view.brain().delta().actors.len());
-        Ok((ActorId(known as u32 + 1), true))
-    }
-
-    /// Syncs what was written and lets readers see it.
-    fn publish(&mut self) -> Result<(), String> {
-        // For figures only: nothing that is written depends on it.
-        let begun = Instant::now();
-        let synced = if self.grown {
-            self.file.sync()
-        } else {
-            let at = self.position.at - self.group.len() as u64;
-            self.file.sync_part(at, &self.group)
-        };
-        self.sync_time = begun.elapsed();
-        synced.map_err(|e| format!("syncing frames: {e}"))?;
-        self.grown = false;
-        let log = &self.brain.delta().log;
-        log.publish(log.applied());
-        self.store_committed(0)
-    }
-
     /// Nothing more is committed to the file: what it has is not known.
     pub(crate) fn poison(&mut self, why: String) {
         if let Some(page) = self.brain.live_page() {
@@ -329,7 +170,7 @@ impl Store {
     pub(crate) fn take_ownership(&self) -> io::Result<()> {
         let page = self.brain.live_page();
         let page = page.ok_or_else(|| io::Error::other("the brain has no journal"))?;
-        own(
+        claim(
             &self.folder,
             &self.name,
             &*self.file,
@@ -341,14 +182,6 @@ impl Store {
     /// How long the last sync of a group took.
     pub fn sync_time(&self) -> Duration {
         self.sync_time
-    }
-
-    /// True if something was erased whose bytes are still in the file.
-    pub fn erase_pending(&self) -> bool {
-        let log = &self.brain.delta().log;
-        (0..log.published())
-            .filter_map(|at| log.get(at))
-            .any(|entry| entry.commit.kind == frame::Kind::Erase)
     }
 
     /// Closes the brain in order, so that the next open needs no recovery.
@@ -376,25 +209,25 @@ impl Store {
         self.file
             .store_cell(page, live::COMMITTED, self.position.at | LOOK)
     }
-}
 
-/// Tells readers of this boot that a file is owned, and up to where it is committed.
-pub(crate) fn own(
-    folder: &Folder,
-    name: &str,
-    file: &dyn File,
-    page: u64,
-    committed: u64,
-) -> io::Result<()> {
-    let id = file.id();
-    let owner = live::Owner {
-        boot: folder.disk().boot_id(),
-        device: id.device,
-        inode: id.inode,
-    };
-    file.store_cell(page, live::COMMITTED, committed)?;
-    for (at, cell) in owner.cells().into_iter().enumerate() {
-        file.store_cell(page, live::OWNER + 8 * at as u64, cell)?;
+    /// The brain's file as it is now; each checkpoint has another.
+    pub fn open_handle(&self) -> OpenHandle {
+        OpenHandle(self.file.clone())
     }
-    file.store_cell(page, live::HOME, folder.home_of(name, id))
+
+    /// Takes away the owner's right to write to the brain's file by accident, and lets those read it who may
+    /// (`Folder::set_readers`).
+    pub fn protect(&self) -> Result<()> {
+        let readers = self.folder.readers_of(&self.name);
+        let done = self.file.protect(readers);
+        done.map_err(|e| Error::disk("protect", &self.file_name, e))
+    }
+
+    /// The same of a file that is opened or made: if a group can't be given it, it is the owner's alone, and serves.
+    pub(crate) fn protect_at_least(&self) -> Result<()> {
+        match self.protect() {
+            Err(_) if self.folder.readers_of(&self.name).is_some() => Ok(()),
+            done => done,
+        }
+    }
 }

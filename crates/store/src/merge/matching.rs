@@ -6,8 +6,8 @@ use amem_format::view::{Node, View};
 use amem_format::{EventType, Micros, NodeId};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::budget::MemoryBudget;
 use super::origin;
-use super::room::Room;
 use crate::error::Result;
 
 /// When an event was first recorded, anywhere, and its type. Recorded times of one brain are all different.
@@ -49,9 +49,9 @@ fn digest(node: &Node<'_>) -> Result<Option<u128>> {
 impl Matching {
     /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there
     /// is none, events are found by when they were first recorded.
-    pub(crate) fn of(ours: &View, theirs: &View, room: &mut Room) -> Result<Self> {
+    pub(crate) fn of(ours: &View, theirs: &View, budget: &mut MemoryBudget) -> Result<Self> {
         // Whoever asks goes through the pairs, too.
-        room.entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
+        budget.take_entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
             withheld: HashSet::new(),
@@ -68,7 +68,7 @@ impl Matching {
                 (a, b) if a == b => matching.tie(common, common),
                 (Some(_), Some(_)) => break,
                 _ => {
-                    room.entries(1, size_of::<u64>())?;
+                    budget.take_entries(1, size_of::<u64>())?;
                     open.push(common);
                 }
             }
@@ -77,9 +77,9 @@ impl Matching {
         if common == theirs.nodes() && open.is_empty() {
             return Ok(matching);
         }
-        let before = room.taken();
-        let keys = keys(theirs, &open, common, room)?;
-        let mut rest = Rest::of(ours, &open, common, &keys, room)?;
+        let before = budget.taken();
+        let keys = keys(theirs, &open, common, budget)?;
+        let mut rest = Rest::of(ours, &open, common, &keys, budget)?;
         let mut late = Vec::new();
         for (id, key) in rest_of(theirs, &open, common).zip(keys) {
             if !rest.has(key) {
@@ -89,7 +89,7 @@ impl Matching {
             match rest.same(key, text) {
                 Some(ours) => matching.tie(ours, id),
                 None => {
-                    room.entries(1, size_of::<(Key, Option<u128>, u64)>())?;
+                    budget.take_entries(1, size_of::<(Key, Option<u128>, u64)>())?;
                     late.push((key, text, id));
                 }
             }
@@ -103,7 +103,7 @@ impl Matching {
                 Like::None => {}
             }
         }
-        room.back_to(before);
+        budget.release_to(before);
         Ok(matching)
     }
 
@@ -143,10 +143,10 @@ fn rest_of<'a>(
 }
 
 /// When those were first recorded, by id.
-fn keys(view: &View, open: &[u64], from: u64, room: &mut Room) -> Result<Vec<Key>> {
+fn keys(view: &View, open: &[u64], from: u64, budget: &mut MemoryBudget) -> Result<Vec<Key>> {
     let count = view.nodes() - from + open.len() as u64;
     // Twice: by id here, and in order of time (`Rest`).
-    room.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
+    budget.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
     let mut keys = Vec::with_capacity(count as usize);
     for id in rest_of(view, open, from) {
         let node = view.node(NodeId(id))?;
@@ -164,7 +164,13 @@ struct Rest {
 }
 
 impl Rest {
-    fn of(view: &View, open: &[u64], from: u64, theirs: &[Key], room: &mut Room) -> Result<Self> {
+    fn of(
+        view: &View,
+        open: &[u64],
+        from: u64,
+        theirs: &[Key],
+        budget: &mut MemoryBudget,
+    ) -> Result<Self> {
         let mut wanted = theirs.to_vec();
         wanted.sort_unstable();
         let mut by_text: HashMap<_, Vec<u64>> = HashMap::new();
@@ -173,7 +179,7 @@ impl Rest {
             let node = view.node(NodeId(id))?;
             let key = (first_recorded(&node)?, node.event_type());
             if wanted.binary_search(&key).is_ok() {
-                room.entries(1, OURS)?;
+                budget.take_entries(1, OURS)?;
                 moments.insert(key);
                 by_text.entry((key, digest(&node)?)).or_default().push(id);
             }

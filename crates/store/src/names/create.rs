@@ -12,17 +12,17 @@ use amem_format::view::View;
 use amem_format::{Generation, Graph, Micros};
 use uuid::Uuid;
 
-use crate::base_builder;
-use crate::disk::File;
+use crate::base_builder::{self, FileSink, epoch};
 use crate::error::{Error, Result};
-use crate::log::store;
-use crate::names::adoption::Placed;
+use crate::names::displaced;
 use crate::names::folder::{Folder, file_name};
-use crate::names::temporary::{self, Unnamed};
+use crate::names::ownership;
+use crate::names::temporary::TemporaryFile;
+use crate::names::untracked::UntrackedFile;
 
 /// What a new brain is to be.
 #[derive(Debug, Clone)]
-pub struct Create {
+pub struct NewBrain {
     /// Numbers in a vector; 0 for no vectors.
     pub dimension: u32,
     /// Which vectors these are; nil if nobody says.
@@ -31,7 +31,7 @@ pub struct Create {
     pub settings: Settings,
 }
 
-impl Default for Create {
+impl Default for NewBrain {
     /// A brain of the built-in embedder.
     fn default() -> Self {
         Self {
@@ -43,16 +43,16 @@ impl Default for Create {
 }
 
 /// Makes an empty brain. It is there, durably, when this returns.
-pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
+pub fn create(folder: &Folder, name: &str, options: &NewBrain) -> Result<()> {
     let identity = fresh(folder, options)?;
     publish(folder, name, None, |sink| {
         let end = fold::empty(&identity, options.dimension, &options.settings, sink)?;
-        fold::journal(&identity, epoch(folder), end, sink)
+        fold::journal(&identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
 /// Makes a brain that begins with a graph whose ids are its positions, in order of recorded time.
-pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) -> Result<()> {
+pub fn import(folder: &Folder, name: &str, options: &NewBrain, graph: &dyn Graph) -> Result<()> {
     import_as(folder, name, None, options, graph)
 }
 
@@ -60,8 +60,8 @@ pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) 
 pub(crate) fn import_as(
     folder: &Folder,
     name: &str,
-    of: Option<&Placed>,
-    options: &Create,
+    of: Option<&UntrackedFile>,
+    options: &NewBrain,
     graph: &dyn Graph,
 ) -> Result<()> {
     let mut identity = fresh(folder, options)?;
@@ -75,8 +75,8 @@ pub(crate) fn import_as(
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
     publish(folder, name, of, |sink| {
-        let end = base_builder::fold(&view, &options, sink)?;
-        fold::journal(&options.identity, epoch(folder), end, sink)
+        let end = base_builder::build(&view, &options, sink)?;
+        fold::journal(&options.identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
@@ -94,7 +94,12 @@ pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
 
 /// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
 /// of its own. The file may have the name.
-pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &View) -> Result<()> {
+pub(crate) fn adopt(
+    folder: &Folder,
+    name: &str,
+    of: Option<&UntrackedFile>,
+    view: &View,
+) -> Result<()> {
     let next = Options::next(view, folder.disk().now());
     let options = Options {
         identity: Identity {
@@ -105,12 +110,12 @@ pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &Vie
         ..next
     };
     publish(folder, name, of, |sink| {
-        let end = base_builder::fold(view, &options, sink)?;
-        fold::journal(&options.identity, epoch(folder), end, sink)
+        let end = base_builder::build(view, &options, sink)?;
+        fold::journal(&options.identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
-fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
+fn fresh(folder: &Folder, options: &NewBrain) -> Result<Identity> {
     amem_format::Error::check_limit(
         "the dimension of vectors",
         options.dimension.into(),
@@ -130,29 +135,24 @@ fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
     Ok(new_identity(id(), id(), options.space, now))
 }
 
-pub(crate) fn epoch(folder: &Folder) -> u64 {
-    let random = u128::from_le_bytes(folder.disk().random());
-    (random >> 64) as u64 ^ random as u64
-}
-
 fn publish(
     folder: &Folder,
     name: &str,
-    of: Option<&Placed>,
+    of: Option<&UntrackedFile>,
     write: impl FnOnce(&mut dyn Sink) -> amem_format::Result<u64>,
 ) -> Result<()> {
     let (disk, to) = (folder.disk(), file_name(name)?);
     if of.is_none() && disk.identity(&to).is_ok() {
         return Err(Error::Exists { name: name.into() });
     }
-    let new = Unnamed::create(folder, name, of.map(Placed::stamp))?;
+    let new = TemporaryFile::create(folder, name, of.map(UntrackedFile::stamp))?;
     let (file, tmp) = (new.file().clone(), new.path().to_owned());
     let mut sink = FileSink::new(&*file);
     let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
     // Should this process end before the brain is opened, then the next one can't know whether the name is
     // durable: it finds the file owned in this boot and not closed, and makes another.
-    store::own(folder, name, &*file, start - PAGE, start)
-        .map_err(|e| Error::disk("own", &tmp, e))?;
+    ownership::claim(folder, name, &*file, start - PAGE, start)
+        .map_err(|e| Error::disk("claim", &tmp, e))?;
     file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
     let readers = folder.readers_of(name);
     match file.protect(readers) {
@@ -161,7 +161,7 @@ fn publish(
         done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
     }
     match of {
-        Some(placed) => placed.give_way(new)?,
+        Some(untracked) => untracked.give_way(new)?,
         None => new.publish(&to).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
             _ => Error::disk("publish", &to, e),
@@ -171,8 +171,8 @@ fn publish(
         // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
         let why = format!("syncing the folder: {e}");
         let gone = match of {
-            Some(placed) => placed.come_back(),
-            None => match temporary::take_away(folder, name, file.id()) {
+            Some(untracked) => untracked.come_back(),
+            None => match displaced::remove_own(folder, name, file.id()) {
                 // Somebody's file has the name, which stays.
                 Ok(_) => Ok(()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -186,59 +186,4 @@ fn publish(
     }
     folder.note_created(file.id());
     Ok(())
-}
-
-/// Bytes of a new file that are on their way to the drive at a time. The sync of a commit waits for whatever the drive
-/// was given before: of a hundred megabytes at once for 50 ms, of this much for less than one.
-const WRITE_OUT: usize = 512 << 10;
-
-/// A file as the sink of a fold; keeps the disk's own error.
-pub(crate) struct FileSink<'f> {
-    file: &'f dyn File,
-    /// Bytes written since the last were seen out.
-    waiting: usize,
-    error: Option<std::io::Error>,
-}
-
-impl<'f> FileSink<'f> {
-    pub(crate) fn new(file: &'f dyn File) -> Self {
-        Self {
-            file,
-            waiting: 0,
-            error: None,
-        }
-    }
-
-    /// The disk's error if there was one, else the fold's.
-    pub(crate) fn failed(&mut self, name: &str, error: amem_format::Error) -> Error {
-        match self.error.take() {
-            Some(e) => Error::disk("write", name, e),
-            None => error.into(),
-        }
-    }
-
-    fn write(&mut self, mut position: u64, mut bytes: &[u8]) -> std::io::Result<()> {
-        while !bytes.is_empty() {
-            let (part, rest) = bytes.split_at(bytes.len().min(WRITE_OUT - self.waiting));
-            self.file.write_at(position, part)?;
-            position += part.len() as u64;
-            bytes = rest;
-            self.waiting += part.len();
-            if self.waiting == WRITE_OUT {
-                self.file.write_out()?;
-                self.waiting = 0;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Sink for FileSink<'_> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_format::Result<()> {
-        self.write(position, bytes).map_err(|e| {
-            let kind = e.kind();
-            self.error = Some(e);
-            amem_format::Error::io("write", "a new file", kind.into())
-        })
-    }
 }

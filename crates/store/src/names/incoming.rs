@@ -21,24 +21,19 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::merge::{MERGE_BYTES_MAX, room};
-use crate::names::adoption::{Original, Placed};
-use crate::names::create::{self, Create};
-use crate::names::folder::{Folder, RECOVERED, SUFFIX, file_name};
-use crate::names::quarantine::{self, Reason};
-use crate::names::temporary::TO_BE_READ;
-
-/// Bytes of a file that becomes a brain.
-pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
-/// Bytes of a file of another layout, which is read into memory.
-pub const FOREIGN_BYTES_MAX: u64 = 4 << 30;
-/// Bytes of the journal of a file that becomes a brain, which is replayed into memory: twice what a daemon lets one
-/// grow to before it makes a checkpoint.
-pub const INCOMING_JOURNAL_BYTES_MAX: u64 = 2 << 30;
+use crate::limits::{
+    FOREIGN_BYTES_MAX, INCOMING_BYTES_MAX, INCOMING_JOURNAL_BYTES_MAX, MERGE_MEMORY_BYTES_MAX,
+};
+use crate::merge::budget;
+use crate::names::create::{self, NewBrain};
+use crate::names::folder::{Folder, QuarantineReason, RECOVERED, SUFFIX, file_name};
+use crate::names::quarantine;
+use crate::names::temporary::READ_ONLY;
+use crate::names::untracked::{OriginalFile, UntrackedFile};
 
 /// A file that is being received.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct IncomingFile {
     folder: Folder,
     name: String,
     tmp: String,
@@ -46,14 +41,14 @@ pub struct Incoming {
     received: u64,
     expected: u64,
     /// The file that has the name, which gives way.
-    placed: Option<Placed>,
+    untracked: Option<UntrackedFile>,
     /// This is a copy of that file, which is all that there is of it.
     is_copy: bool,
 }
 
 /// What a file of another layout has that no brain can have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Misfits {
+pub struct LossyConversions {
     /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
     pub dropped_edges: u64,
     /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
@@ -61,7 +56,7 @@ pub struct Misfits {
     pub changed: u64,
 }
 
-impl Misfits {
+impl LossyConversions {
     fn of(report: &foreign::Report) -> Self {
         Self {
             dropped_edges: report.dropped(),
@@ -70,25 +65,25 @@ impl Misfits {
     }
 
     /// True if the file has nothing that the brain has not.
-    pub fn are_none(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportReport {
     /// The layout it had.
     pub layout: Layout,
     /// Events that got a new id.
     pub renumbered: u64,
     /// What the brain can't have.
-    pub misfits: Misfits,
+    pub lossy: LossyConversions,
     /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
     pub original: Option<String>,
 }
 
-impl Incoming {
+impl IncomingFile {
     /// Begins to receive a file of so many bytes for a brain of a name that is free.
     pub fn begin(folder: &Folder, name: &str, bytes: u64) -> Result<Self> {
         let to = file_name(name)?;
@@ -99,29 +94,38 @@ impl Incoming {
     }
 
     /// Begins to receive a file of so many bytes for a brain that takes the place of a file, if there is one.
-    pub(crate) fn in_place_of(
+    pub(crate) fn replacing(
         folder: &Folder,
         name: &str,
         bytes: u64,
-        placed: Option<Placed>,
+        untracked: Option<UntrackedFile>,
     ) -> Result<Self> {
-        Self::new(folder, name, bytes, placed)
+        Self::new(folder, name, bytes, untracked)
     }
 
     /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
-    pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
-        Self::new(folder, TO_BE_READ, bytes, None)
+    pub fn read_only(folder: &Folder, bytes: u64) -> Result<Self> {
+        Self::new(folder, READ_ONLY, bytes, None)
     }
 
     /// Begins to copy a file that has the name of the brain that it is to become.
-    pub(crate) fn of_placed(folder: &Folder, name: &str, placed: Placed) -> Result<Self> {
-        let bytes = placed.bytes();
-        let mut incoming = Self::new(folder, name, bytes, Some(placed))?;
+    pub(crate) fn of_untracked(
+        folder: &Folder,
+        name: &str,
+        untracked: UntrackedFile,
+    ) -> Result<Self> {
+        let bytes = untracked.bytes();
+        let mut incoming = Self::new(folder, name, bytes, Some(untracked))?;
         incoming.is_copy = true;
         Ok(incoming)
     }
 
-    fn new(folder: &Folder, name: &str, bytes: u64, placed: Option<Placed>) -> Result<Self> {
+    fn new(
+        folder: &Folder,
+        name: &str,
+        bytes: u64,
+        untracked: Option<UntrackedFile>,
+    ) -> Result<Self> {
         amem_format::Error::check_limit("the file's size (bytes)", bytes, INCOMING_BYTES_MAX)?;
         let tmp = folder.tmp_name(name);
         let created = folder.disk().create(&tmp);
@@ -132,7 +136,7 @@ impl Incoming {
             tmp,
             received: 0,
             expected: bytes,
-            placed,
+            untracked,
             is_copy: false,
         })
     }
@@ -152,43 +156,49 @@ impl Incoming {
 
     /// Copies the file that has the name.
     pub(crate) fn copy(&mut self) -> Result<()> {
-        let Some(placed) = self.placed.take() else {
+        let Some(untracked) = self.untracked.take() else {
             return Ok(());
         };
-        let copied = placed.copy(|part| self.push(part));
-        self.placed = Some(placed);
+        let copied = untracked.copy(|part| self.push(part));
+        self.untracked = Some(untracked);
         copied
     }
 
     /// Makes the brain. `embed`: texts of a file without vectors get those of the built-in embedder.
-    pub fn finish(self, embed: bool) -> Result<Imported> {
+    pub fn finish(self, embed: bool) -> Result<ImportReport> {
         self.finish_within(embed, INCOMING_JOURNAL_BYTES_MAX)
     }
 
     /// The same, if its journal has at most so many bytes.
-    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<ImportReport> {
         self.make(embed, journal_bytes_max)
     }
 
     /// Makes the brain of the file that it takes the name of; that file comes back.
-    pub(crate) fn finish_placed(mut self, embed: bool) -> Result<(Imported, Option<Original>)> {
+    pub(crate) fn finish_replacing(
+        mut self,
+        embed: bool,
+    ) -> Result<(ImportReport, Option<OriginalFile>)> {
         let imported = self.make(embed, INCOMING_JOURNAL_BYTES_MAX)?;
-        Ok((imported, self.placed.take().and_then(Placed::into_original)))
+        Ok((
+            imported,
+            self.untracked.take().and_then(UntrackedFile::into_original),
+        ))
     }
 
     /// All that the file has, as a brain, and what that can't have; the file is gone with it.
-    pub fn into_view(self) -> Result<(View, Misfits)> {
-        self.into_view_within(MERGE_BYTES_MAX)
+    pub fn into_view(self) -> Result<(View, LossyConversions)> {
+        self.into_view_within(MERGE_MEMORY_BYTES_MAX)
     }
 
     /// The same, if it takes at most so many bytes of memory.
-    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, Misfits)> {
+    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, LossyConversions)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
             Layout::Native => {
-                room::of_journal(journal_bytes(&map), bytes_max)?;
-                Ok((self.open(&map)?.view(), Misfits::default()))
+                budget::check_journal(journal_bytes(&map), bytes_max)?;
+                Ok((self.open(&map)?.view(), LossyConversions::default()))
             }
             layout => {
                 let max = FOREIGN_BYTES_MAX;
@@ -223,7 +233,7 @@ impl Incoming {
         Ok(Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?))
     }
 
-    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<ImportReport> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
@@ -278,21 +288,21 @@ impl Incoming {
         Ok(brain)
     }
 
-    fn adopt(&self, map: &Arc<Map>) -> Result<Imported> {
+    fn adopt(&self, map: &Arc<Map>) -> Result<ImportReport> {
         let view = self.open(map)?.view();
-        create::adopt(&self.folder, &self.name, self.placed.as_ref(), &view)?;
-        Ok(Imported {
+        create::adopt(&self.folder, &self.name, self.untracked.as_ref(), &view)?;
+        Ok(ImportReport {
             layout: Layout::Native,
             renumbered: 0,
-            misfits: Misfits::default(),
+            lossy: LossyConversions::default(),
             original: None,
         })
     }
 
     /// A file of another layout.
-    fn convert(&self, layout: Layout, graph: &dyn Graph, embed: bool) -> Result<Imported> {
+    fn convert(&self, layout: Layout, graph: &dyn Graph, embed: bool) -> Result<ImportReport> {
         let (mut graph, report) = to_dense(graph)?;
-        let mut options = Create {
+        let mut options = NewBrain {
             dimension: graph.dimension,
             space: Uuid::nil(),
             settings: Settings::default(),
@@ -305,39 +315,39 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        let misfits = Misfits::of(&report);
-        let original = match self.is_copy && !misfits.are_none() {
+        let lossy = LossyConversions::of(&report);
+        let original = match self.is_copy && !lossy.is_empty() {
             // The sender of a file has it still; of this one, the brain would be all that is left.
-            true => Some(self.keep()?),
+            true => Some(self.quarantine()?),
             false => None,
         };
         create::import_as(
             &self.folder,
             &self.name,
-            self.placed.as_ref(),
+            self.untracked.as_ref(),
             &options,
             &graph,
         )?;
-        Ok(Imported {
+        Ok(ImportReport {
             layout,
             renumbered: report.renumbered,
-            misfits,
+            lossy,
             original,
         })
     }
 
     /// Keeps the copy for good; says under which name.
-    fn keep(&self) -> Result<String> {
+    fn quarantine(&self) -> Result<String> {
         let disk = self.folder.disk();
-        let kept = quarantine::name(&self.folder, &self.name, Reason::Original)
+        let path = quarantine::new_path(&self.folder, &self.name, QuarantineReason::Original)
             .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         self.file
             .sync()
             .map_err(|e| Error::disk("sync", &self.tmp, e))?;
-        let done = disk.publish(&self.tmp, &kept);
+        let done = disk.publish(&self.tmp, &path);
         done.and_then(|()| disk.sync_folder(RECOVERED))
-            .map_err(|e| Error::disk("keep", &kept, e))?;
-        Ok(kept)
+            .map_err(|e| Error::disk("put into quarantine", &path, e))?;
+        Ok(path)
     }
 
     fn other_size(&self, found: u64, came: &str) -> Error {
@@ -374,14 +384,19 @@ fn check_journal(bytes: u64, max: u64) -> Result<()> {
 
 /// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
 /// is read.
-fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, Misfits)> {
-    room::of_graph(graph, edges, max)?;
+fn view_of(
+    graph: &dyn Graph,
+    edges: u64,
+    bytes: &[u8],
+    max: u64,
+) -> Result<(View, LossyConversions)> {
+    budget::check_graph(graph, edges, max)?;
     let (graph, report) = to_dense(graph)?;
     let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
-    Ok((create::view_of(id, &graph)?, Misfits::of(&report)))
+    Ok((create::view_of(id, &graph)?, LossyConversions::of(&report)))
 }
 
-impl Drop for Incoming {
+impl Drop for IncomingFile {
     fn drop(&mut self) {
         self.folder.discard(&self.tmp, self.file.id());
     }

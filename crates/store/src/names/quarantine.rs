@@ -7,34 +7,23 @@
 use std::io;
 
 use amem_format::Micros;
-use amem_format::view::View;
 use uuid::Uuid;
 
-use crate::disk::{FileId, Source, Stamp};
+use crate::disk::{FileId, Stamp};
 use crate::error::{Error, Result};
-use crate::names::adoption;
-use crate::names::folder::{CONFLICTS, Folder, OWN, RECOVERED, SUFFIX};
-use crate::names::incoming::{Imported, Incoming, Misfits};
-use crate::names::temporary::folder_of;
 
-/// Why a file was kept aside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// It took the name of a brain, or was written to after a brain was made of it.
-    Conflict,
-    /// A brain's file was taken away, and this is what was committed.
-    Recovered,
-    /// A brain was made of it that has not all of it.
-    Original,
-}
+use crate::names::folder::{
+    CONFLICTS, Folder, OWN, QuarantineReason, RECOVERED, SUFFIX, parent_of, quarantine_name,
+};
+use crate::names::ownership;
 
 /// A file that was kept aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct QuarantinedFile {
     /// Its name.
     pub file: String,
     /// Why it was kept.
-    pub reason: Reason,
+    pub reason: QuarantineReason,
     /// The brain whose name it had.
     pub brain: String,
     /// Its bytes.
@@ -44,13 +33,13 @@ pub struct Kept {
     /// When it was kept.
     pub time: Micros,
     /// Its lineage and the events in its base, if it is a brain of amemd.
-    pub told: Option<(Uuid, u64)>,
+    pub base: Option<(Uuid, u64)>,
     /// Why it can't be read, if so.
-    pub trouble: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// The files that are kept, by name.
-pub fn list(folder: &Folder) -> Result<Vec<Kept>> {
+pub fn list(folder: &Folder) -> Result<Vec<QuarantinedFile>> {
     let mut kept = Vec::new();
     for place in [CONFLICTS, RECOVERED] {
         let names = folder.disk().list(place);
@@ -63,7 +52,7 @@ pub fn list(folder: &Folder) -> Result<Vec<Kept>> {
 }
 
 /// A file of one of the two places; none if its name is not one that we give.
-fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> {
+fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<QuarantinedFile>> {
     let Some((front, time)) = name
         .strip_suffix(SUFFIX)
         .and_then(|name| name.rsplit_once('-'))
@@ -71,13 +60,13 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> 
         return Ok(None);
     };
     let (brain, reason) = match (place, front) {
-        (CONFLICTS, brain) => (brain, Reason::Conflict),
+        (CONFLICTS, brain) => (brain, QuarantineReason::Conflict),
         (_, front) => match (
             front.strip_suffix(".recovered"),
             front.strip_suffix(".original"),
         ) {
-            (Some(brain), _) => (brain, Reason::Recovered),
-            (_, Some(brain)) => (brain, Reason::Original),
+            (Some(brain), _) => (brain, QuarantineReason::Recovered),
+            (_, Some(brain)) => (brain, QuarantineReason::Original),
             _ => return Ok(None),
         },
     };
@@ -85,39 +74,43 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Kept>> 
         return Ok(None);
     };
     let path = format!("{place}/{name}");
-    let mut kept = Kept {
+    let mut kept = QuarantinedFile {
         file: path[OWN.len() + 1..].to_owned(),
         reason,
         brain: brain.to_owned(),
         bytes: 0,
         stamp: None,
         time: Micros(time),
-        told: None,
-        trouble: None,
+        base: None,
+        problem: None,
     };
     let looked = folder.disk().source(&path, false).and_then(|source| {
         let stamp = source.stamp()?;
         (kept.bytes, kept.stamp) = (stamp.bytes, Some(stamp));
-        kept.told = adoption::told(&*source, kept.bytes)?;
+        kept.base = ownership::lineage_and_events(&*source, kept.bytes)?;
         Ok(())
     });
     match looked {
         // It is gone since.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         // One that can't be read hides no other.
-        looked => kept.trouble = looked.err().map(|e| e.to_string()),
+        looked => kept.problem = looked.err().map(|e| e.to_string()),
     }
     Ok(Some(kept))
 }
 
 /// A new name for a file that is kept aside, relative to the folder: what `list` reads. No other file has it.
-pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<String> {
+pub(crate) fn new_path(
+    folder: &Folder,
+    brain: &str,
+    reason: QuarantineReason,
+) -> io::Result<String> {
     let mut time = folder.disk().now().0;
     loop {
         let name = match reason {
-            Reason::Conflict => format!("{CONFLICTS}/{brain}-{time}{SUFFIX}"),
-            Reason::Recovered => format!("{RECOVERED}/{brain}.recovered-{time}{SUFFIX}"),
-            Reason::Original => format!("{RECOVERED}/{brain}.original-{time}{SUFFIX}"),
+            QuarantineReason::Conflict => format!("{CONFLICTS}/{brain}-{time}{SUFFIX}"),
+            QuarantineReason::Recovered => format!("{RECOVERED}/{brain}.recovered-{time}{SUFFIX}"),
+            QuarantineReason::Original => format!("{RECOVERED}/{brain}.original-{time}{SUFFIX}"),
         };
         match folder.disk().identity(&name) {
             // Another was kept in the same microsecond.
@@ -129,10 +122,14 @@ pub(crate) fn name(folder: &Folder, brain: &str, reason: Reason) -> io::Result<S
 }
 
 /// The names, relative to the folder, under which a file is kept already among those that are kept for such a reason.
-pub(crate) fn names_of(folder: &Folder, reason: Reason, file: FileId) -> io::Result<Vec<String>> {
+pub(crate) fn paths_of(
+    folder: &Folder,
+    reason: QuarantineReason,
+    file: FileId,
+) -> io::Result<Vec<String>> {
     let place = match reason {
-        Reason::Conflict => CONFLICTS,
-        Reason::Recovered | Reason::Original => RECOVERED,
+        QuarantineReason::Conflict => CONFLICTS,
+        QuarantineReason::Recovered | QuarantineReason::Original => RECOVERED,
     };
     let disk = folder.disk();
     let mut paths: Vec<_> = disk.list(place)?;
@@ -143,69 +140,15 @@ pub(crate) fn names_of(folder: &Folder, reason: Reason, file: FileId) -> io::Res
     Ok(paths)
 }
 
-/// The name of one as it is listed, of that relative to the folder.
+/// The name by which a file is listed, of its path relative to the folder.
 pub fn listed(path: &str) -> &str {
-    path.strip_prefix(OWN)
-        .map_or(path, |name| name.trim_start_matches('/'))
+    quarantine_name(path)
 }
 
 /// One of them, by its name.
-pub fn find(folder: &Folder, file: &str) -> Result<Kept> {
+pub fn find(folder: &Folder, file: &str) -> Result<QuarantinedFile> {
     let found = list(folder)?.into_iter().find(|kept| kept.file == file);
-    found.ok_or_else(|| Error::NotKept { file: file.into() })
-}
-
-/// All that one of them has, as a brain, and what that can't have.
-pub fn read(folder: &Folder, file: &str) -> Result<(View, Misfits)> {
-    let (source, bytes) = open(folder, file)?;
-    let mut incoming = Incoming::to_be_read(folder, bytes)?;
-    let mut read = 0;
-    adoption::read_all(&*source, bytes, |part| {
-        read += part.len() as u64;
-        incoming.push(part)
-    })?;
-    if read < bytes {
-        // Nobody sent this file: that it ends early is the disk's fault, or of somebody who cuts it.
-        let why = io::Error::from(io::ErrorKind::UnexpectedEof);
-        return Err(Error::disk("read to its end", file, why));
-    }
-    incoming.into_view()
-}
-
-/// Makes a brain of one of them, whose name is free. The file goes, unless the brain has not all of it: then it is the
-/// original of the answer, and stays.
-pub fn restore(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
-    let (source, bytes) = open(folder, file)?;
-    let incoming = Incoming::begin(folder, name, bytes)?;
-    become_brain(folder, file, (source, bytes), incoming, embed)
-}
-
-/// The same in the place of the file that has the name, if there is one, in one step: there is always a brain of that
-/// name. What that file had was kept aside before (`Store::retire`).
-pub fn take(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Imported> {
-    let (source, bytes) = open(folder, file)?;
-    let placed = adoption::place(folder, name)?;
-    let incoming = Incoming::in_place_of(folder, name, bytes, placed)?;
-    become_brain(folder, file, (source, bytes), incoming, embed)
-}
-
-fn become_brain(
-    folder: &Folder,
-    file: &str,
-    (source, bytes): (Box<dyn Source>, u64),
-    mut incoming: Incoming,
-    embed: bool,
-) -> Result<Imported> {
-    adoption::read_all(&*source, bytes, |part| incoming.push(part))?;
-    let (mut imported, before) = incoming.finish_placed(embed)?;
-    if let Some(before) = before {
-        before.settle()?;
-    }
-    match imported.misfits.are_none() {
-        true => discard(folder, file)?,
-        false => imported.original = Some(path(&find(folder, file)?)),
-    }
-    Ok(imported)
+    found.ok_or_else(|| Error::NotQuarantined { file: file.into() })
 }
 
 /// Takes one of them away for good.
@@ -214,21 +157,11 @@ pub fn discard(folder: &Folder, file: &str) -> Result<()> {
     let disk = folder.disk();
     disk.remove(&path)
         .map_err(|e| Error::disk("remove", &path, e))?;
-    let place = folder_of(&path);
+    let place = parent_of(&path);
     disk.sync_folder(place)
         .map_err(|e| Error::disk("sync", place, e))
 }
 
-fn path(kept: &Kept) -> String {
+pub(crate) fn path(kept: &QuarantinedFile) -> String {
     format!("{OWN}/{}", kept.file)
-}
-
-fn open(folder: &Folder, file: &str) -> Result<(Box<dyn Source>, u64)> {
-    let kept = find(folder, file)?;
-    let path = path(&kept);
-    let source = folder.disk().source(&path, false);
-    Ok((
-        source.map_err(|e| Error::disk("open", &path, e))?,
-        kept.bytes,
-    ))
 }

@@ -7,10 +7,10 @@ use amem_format::journal::op::{NewNode, Op};
 use amem_format::view::Direction;
 use amem_format::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
 
-use super::Planning;
-use super::events::{bytes, limit};
 use crate::error::{Error, Result};
 use crate::mutation::{Episode, NewEvent, Part};
+use crate::plan::planning::Planning;
+use crate::plan::values::{bytes, limit};
 
 impl Planning<'_> {
     pub(super) fn compress(

@@ -3,9 +3,9 @@
 use amem_format::journal::op::Op;
 use amem_format::{SessionId, limits};
 
-use super::Planning;
-use super::events::limit;
 use crate::error::{Error, Result};
+use crate::plan::planning::Planning;
+use crate::plan::values::limit;
 
 impl Planning<'_> {
     /// A session that an event may join: one that is open, or 0, which is nobody's.

@@ -7,7 +7,12 @@ use amem_format::view::View;
 use crate::error::Result;
 
 /// The `k` visible events of the largest cosine from `min` on, largest first, then newest.
-pub(crate) fn most(view: &View, vector: &[f32], k: usize, min: f32) -> Result<Vec<(NodeId, f32)>> {
+pub(crate) fn nearest(
+    view: &View,
+    vector: &[f32],
+    k: usize,
+    min: f32,
+) -> Result<Vec<(NodeId, f32)>> {
     if k == 0 {
         return Ok(Vec::new());
     }

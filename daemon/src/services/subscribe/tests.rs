@@ -5,7 +5,7 @@ use std::path::Path;
 use amem_format::EventType;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation};
+use amem_store::{Folder, Mutation, NewBrain};
 use tokio_stream::StreamExt;
 
 use super::*;
@@ -25,7 +25,7 @@ async fn brain(path: &Path) -> Arc<OpenBrain> {
     let health = Health::new();
     let (jobs, figures) = (Jobs::default(), Figures::new());
     let brains = Brains::new(folder, path.to_owned(), health, jobs, figures);
-    brains.create("b", Create::default()).await.unwrap()
+    brains.create("b", NewBrain::default()).await.unwrap()
 }
 
 async fn ingest(

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use amem_format::view::{Direction, Node};
 use amem_format::{EdgeType, Flags, NodeId};
 
-use super::{Belief, Merging};
 use crate::error::Result;
 use crate::plan::belief;
+use crate::plan::merge::merging::{Belief, Merging};
 
 impl<'v> Merging<'_, 'v> {
     /// What is left of the confidence of everything whose successors changed.
@@ -41,7 +41,7 @@ impl<'v> Merging<'_, 'v> {
                         ..belief
                     },
                 );
-                self.room()?;
+                self.check_budget()?;
             }
         }
         Ok(())

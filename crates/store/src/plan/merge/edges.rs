@@ -6,10 +6,10 @@ use amem_format::journal::op::Op;
 use amem_format::view::Direction;
 use amem_format::{Edge, EdgeType, NodeId};
 
-use super::Merging;
-use super::cycles::circles;
 use crate::error::Result;
-use crate::merge::room::entries;
+use crate::merge::budget::entries;
+use crate::plan::merge::cycles::circles;
+use crate::plan::merge::merging::Merging;
 
 /// Source, target and type of an edge here.
 type Key = (NodeId, NodeId, EdgeType);
@@ -33,7 +33,7 @@ impl Merging<'_, '_> {
                 if let Some(edge) = self.wanted(&edge)? {
                     wanted.push(edge);
                     // And its place in the sets of those that are on a cycle.
-                    self.room_for(entries(wanted.len() as u64, 2 * size_of::<Wanted>()))?;
+                    self.check_budget_for(entries(wanted.len() as u64, 2 * size_of::<Wanted>()))?;
                 }
             }
         }
@@ -43,12 +43,12 @@ impl Merging<'_, '_> {
                 self.merged.cycles += 1;
             } else {
                 self.set(&edge);
-                self.room()?;
+                self.check_budget()?;
             }
         }
         for key in gone {
             self.retract(key);
-            self.room()?;
+            self.check_budget()?;
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ impl Merging<'_, '_> {
         let mut met = 0;
         let next = |id: NodeId| {
             met += 1;
-            self.room_for(held + entries(met, 2 * size_of::<Wanted>()))?;
+            self.check_budget_for(held + entries(met, 2 * size_of::<Wanted>()))?;
             let mut next = new.get(&id).cloned().unwrap_or_default();
             if id.0 < self.plan.view.nodes() {
                 for tie in self.plan.view.ties(id, Direction::Outgoing)?.iter() {
@@ -151,7 +151,7 @@ impl Merging<'_, '_> {
                 && self.ours.edge(a, b, edge_type).unwrap_or(ours.created_at) < time
             {
                 gone.push((a, b, edge_type));
-                self.room_for(entries(gone.len() as u64, size_of::<Key>()))?;
+                self.check_budget_for(entries(gone.len() as u64, size_of::<Key>()))?;
             }
         }
         gone.sort_unstable();

@@ -9,13 +9,13 @@ use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
 
-use super::{Belief, Merging};
 use crate::error::Result;
 use crate::merge::changes::Field;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
 use crate::plan::belief;
-use crate::plan::events::bytes;
+use crate::plan::merge::merging::{Belief, Merging};
+use crate::plan::values::bytes;
 
 impl<'v> Merging<'_, 'v> {
     /// Adds what is not here.
@@ -33,7 +33,7 @@ impl<'v> Merging<'_, 'v> {
             amem_format::Error::check_limit("the number of events", ours.0 + 1, limits::NODES_MAX)?;
             let node = self.other.node(id)?;
             self.event(ours, &node)?;
-            self.room()?;
+            self.check_budget()?;
             self.new.push(id);
             self.merged.events += 1;
         }
@@ -137,7 +137,7 @@ impl<'v> Merging<'_, 'v> {
                 self.merged.other_vectors += u64::from(is_other && theirs.vector()?.is_some());
             }
             self.merged.changed += u64::from(changed);
-            self.room()?;
+            self.check_budget()?;
         }
         Ok(())
     }

@@ -4,9 +4,9 @@ use amem_format::base::sessions::Session;
 use amem_format::journal::op::Op;
 use amem_format::{NodeId, SessionId};
 
-use super::Merging;
 use crate::error::{Error, Result};
-use crate::merge::room::entries;
+use crate::merge::budget::entries;
+use crate::plan::merge::merging::Merging;
 
 impl Merging<'_, '_> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
@@ -24,7 +24,7 @@ impl Merging<'_, '_> {
         let sessions = self.other.brain();
         let count =
             sessions.base().sessions()?.len() + sessions.delta().sessions.slots.len() as u64;
-        self.room_for(entries(count, size_of::<Session<'_>>()))?;
+        self.check_budget_for(entries(count, size_of::<Session<'_>>()))?;
         for theirs in self.other.sessions()? {
             let ours = match self.sessions.get(&theirs.id) {
                 Some(&known) => Some(known),
@@ -33,7 +33,7 @@ impl Merging<'_, '_> {
             if let Some(ours) = ours {
                 self.sessions.insert(theirs.id, ours);
                 self.close(ours, &theirs)?;
-                self.room()?;
+                self.check_budget()?;
             }
         }
         Ok(())

@@ -8,7 +8,9 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::merge::{Merged, Other};
+mod merge;
+
+pub use merge::{MergeReport, MergeSource};
 
 /// A mutation, who asks for it, and under which conditions.
 #[derive(Debug, Clone)]
@@ -130,7 +132,7 @@ pub enum Mutation {
         outcome: String,
     },
     /// All that another brain has and this one has not.
-    Merge(Other),
+    Merge(MergeSource),
     /// The settings from now on.
     SetSettings(#[serde(serialize_with = "as_json")] Settings),
     // Retries are known by a hash that has the place of a mutation in this list: further ones come last.
@@ -328,7 +330,7 @@ pub struct Answer {
     pub related: Vec<NodeId>,
     /// What a merge came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged: Option<Merged>,
+    pub merged: Option<MergeReport>,
     /// True if the request had been executed before and this is its answer.
     #[serde(skip)]
     pub replayed: bool,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use amem_format::journal::op::{Op, Ops};
 use amem_format::{EdgeType, NodeId};
 
-use super::Planning;
 use crate::error::Result;
+use crate::plan::planning::Planning;
 
 /// Source, target and type.
 type Key = (NodeId, NodeId, EdgeType);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::disk::os::OsDisk;
     use crate::mutation::{Ingest, NewEdge, NewEvent};
-    use crate::{Create, Error, Folder, Mutation, Other, Request, Store, create};
+    use crate::{Error, Folder, MergeSource, Mutation, NewBrain, Request, Store, create};
 
     const EDGES_MAX: u64 = 2;
 
@@ -88,7 +88,7 @@ mod tests {
 
     /// A brain of three events, in a folder of which it is one.
     fn brain(folder: &Folder, name: &str) -> Store {
-        create(folder, name, &Create::default()).unwrap();
+        create(folder, name, &NewBrain::default()).unwrap();
         let mut store = Store::open(folder, name).unwrap();
         let events = ingest(&["one", "two", "three"], false);
         store.execute(Request::new(events)).unwrap();
@@ -110,11 +110,11 @@ mod tests {
             (link(1, 2, 1.0), 3),
             // Each follows the one before it.
             (ingest(&["four", "five"], true), 4),
-            (Mutation::Merge(Other::new(other.view())), 3),
+            (Mutation::Merge(MergeSource::new(other.view())), 3),
         ];
         for (mutation, edges) in &full {
             let refused = run(mutation.clone()).unwrap_err();
-            let Error::Core(amem_format::Error::Limit { what, value, max }) = refused else {
+            let Error::Format(amem_format::Error::Limit { what, value, max }) = refused else {
                 panic!("{mutation:?}: {refused}");
             };
             assert_eq!(
