@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Memory(&'static str),
     /// It is somewhere else, or in another program: locks and syncs mean what they like there.
     Elsewhere(&'static str),
+    /// It can neither exchange two names nor give a file two, so that no file in it can be replaced safely.
+    Unsuitable(&'static str),
 }
 
 /// The numbers by which Linux names file systems (statfs(2)).
@@ -34,16 +36,24 @@ const ELSEWHERE: [(u32, &str); 9] = [
 #[cfg(target_os = "linux")]
 const MEMORY: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58F6, "ramfs")];
 
+/// Others that can't are found out when the folder is opened (`Disk::check_file_system`).
+#[cfg(target_os = "linux")]
+const UNSUITABLE: [(u32, &str); 1] = [(0x2011_BAB0, "exFAT")];
+
 #[cfg(target_os = "linux")]
 fn kind_of(magic: u32) -> Kind {
     let named = |table: &[(u32, &'static str)]| {
         let row = table.iter().find(|row| row.0 == magic);
         row.map(|row| row.1)
     };
-    match (named(&ELSEWHERE), named(&MEMORY)) {
-        (Some(name), _) => Kind::Elsewhere(name),
-        (None, Some(name)) => Kind::Memory(name),
-        (None, None) => Kind::Durable,
+    if let Some(name) = named(&ELSEWHERE) {
+        Kind::Elsewhere(name)
+    } else if let Some(name) = named(&MEMORY) {
+        Kind::Memory(name)
+    } else if let Some(name) = named(&UNSUITABLE) {
+        Kind::Unsuitable(name)
+    } else {
+        Kind::Durable
     }
 }
 
@@ -82,6 +92,13 @@ fn judge(folder: &Path, kind: Kind, allow_elsewhere: bool) -> Result<Option<Stri
             path: folder.into(),
             name,
         }),
+        Kind::Unsuitable(name) => Err(amem_store::Error::FileSystem {
+            why: format!(
+                "{} is on {name}, which can neither exchange two names nor give a file two",
+                folder.display()
+            ),
+        }
+        .into()),
     }
 }
 
@@ -90,12 +107,11 @@ mod tests {
     use super::*;
 
     /// File systems on disks of this machine. What is made in a container's overlayfs lies on that of its upper layer.
-    const DISKS: [(u32, &str); 5] = [
+    const DISKS: [(u32, &str); 4] = [
         (0xEF53, "ext4"),
         (0x5846_5342, "XFS"),
         (0x9123_683E, "btrfs"),
         (0x794C_7630, "overlayfs"),
-        (0x2011_BAB0, "exFAT"),
     ];
 
     #[test]
@@ -115,6 +131,15 @@ mod tests {
         for (magic, name) in MEMORY {
             let warning = judge(folder, kind_of(magic), false).unwrap();
             assert!(warning.is_some_and(|words| words.contains(name)));
+        }
+        for (magic, name) in UNSUITABLE {
+            for allowed in [false, true] {
+                let error = judge(folder, kind_of(magic), allowed).unwrap_err();
+                let error = error.to_string();
+                let says_all =
+                    [name, "/brains", "another file system"].map(|it| error.contains(it));
+                assert_eq!(says_all, [true; 3], "{error}");
+            }
         }
         for (magic, name) in DISKS {
             assert_eq!(

@@ -45,8 +45,7 @@ pub enum Error {
     },
     /// The folder's file system cannot replace a file safely.
     #[error(
-        "{why}: a brain's file could not be replaced without a moment in which it has no name; put the folder on another \
-         file system, such as ext4, XFS or btrfs"
+        "{why}, so a brain's file cannot be replaced safely: put the folder on another file system, such as ext4, XFS or btrfs"
     )]
     FileSystem {
         /// Where, and what is missing.

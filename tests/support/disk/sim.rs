@@ -387,6 +387,15 @@ impl Disk for SimDisk {
         })
     }
 
+    fn check_file_system(&self, _folder: &str) -> io::Result<()> {
+        let state = self.state();
+        if state.log.exchanges || state.log.links {
+            return Ok(());
+        }
+        let why = "the simulated file system can neither exchange two names nor give a file two";
+        Err(io::Error::new(io::ErrorKind::Unsupported, why))
+    }
+
     fn remove(&self, name: &str) -> io::Result<()> {
         self.perform(Kind::Remove, |state| {
             state.inode_of(name)?;

@@ -82,10 +82,11 @@ impl History {
         let mut random = Random::new(seed);
         let mut disk = SimDisk::new(seed);
         if random.below(6) == 0 {
-            disk = disk.without_exchange();
-            if random.below(2) == 0 {
-                disk = disk.without_links();
-            }
+            disk = if random.below(2) == 0 {
+                disk.without_links()
+            } else {
+                disk.without_exchange()
+            };
         }
         let mut history = Self {
             seed,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
-use amem_store::{Checkpoint, Folder, Mutation, NewBrain, Store, create};
+use amem_store::{Checkpoint, Error, Folder, Mutation, NewBrain, Store, create};
 use amem_store::{OriginalFile, Ownership};
 use amem_tests::crash::CrashState;
 use amem_tests::disk::{Among, Chance, EIO, Effect, Fault, Kind, SimDisk};
@@ -77,14 +77,30 @@ fn none() -> Vec<String> {
     Vec::new()
 }
 
-/// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
+/// A disk on each kind of file system: one that can exchange names and give second ones, one that can only give second
+/// names, one that can only exchange names.
 fn disks() -> [Arc<SimDisk>; 3] {
     [
         SimDisk::new(1),
         SimDisk::new(1).without_exchange(),
-        SimDisk::new(1).without_exchange().without_links(),
+        SimDisk::new(1).without_links(),
     ]
     .map(Arc::new)
+}
+
+#[test]
+fn a_file_system_that_can_neither_exchange_names_nor_give_second_ones_is_refused() {
+    let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
+    let refused = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap_err();
+    assert!(matches!(refused, Error::FileSystem { .. }), "{refused}");
+    let words = refused.to_string();
+    assert!(
+        words.contains("simulated") && words.contains("ext4"),
+        "{words}"
+    );
+    for disk in disks() {
+        drop(folder(&disk));
+    }
 }
 
 #[test]
@@ -163,13 +179,14 @@ fn a_file_that_was_being_kept_when_the_run_ended_is_kept_once() {
 
 #[test]
 fn a_run_that_ended_between_two_names_gives_the_brain_its_own_back() {
-    // Where neither exchange nor a second name is possible: the old file was moved away, the new one has no name yet.
-    let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
-    drop(brain(&disk));
-    disk.publish(FILE, &format!("{TMP}/b-{:016x}-{:016x}.out", 1, 0))
-        .unwrap();
-    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
-    assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
+    // A removal had moved the file away to look at it.
+    for disk in disks() {
+        drop(brain(&disk));
+        disk.publish(FILE, &format!("{TMP}/b-{:016x}-{:016x}.out", 1, 0))
+            .unwrap();
+        assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+        assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
+    }
 }
 
 #[test]
@@ -406,9 +423,9 @@ fn stays_somewhere(way: Way<'_>) {
     }
     for fault in faults {
         // Where a file has one name, a rename across folders is all that there is.
-        let [exchanges, links, names] = disks();
-        let names = Arc::new(names.cloned().with_whole_renames());
-        for (which, disk) in [exchanges, links, names].into_iter().enumerate() {
+        let [both, links, exchanges] = disks();
+        let exchanges = Arc::new(exchanges.cloned().with_whole_renames());
+        for (which, disk) in [both, links, exchanges].into_iter().enumerate() {
             let file = put(&disk);
             let folder = folder(&disk);
             let original = adopt(&folder);

@@ -15,12 +15,13 @@ const FILE: &str = "b.amem";
 const THEIRS: &[u8] = b"somebody's";
 const SECRET: &str = "what the brain has, in these bytes";
 
-/// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
+/// A disk on each kind of file system: one that can exchange names and give second ones, one that can only give second
+/// names, one that can only exchange names.
 fn disks() -> [SimDisk; 3] {
     [
         SimDisk::new(1),
         SimDisk::new(1).without_exchange(),
-        SimDisk::new(1).without_exchange().without_links(),
+        SimDisk::new(1).without_links(),
     ]
 }
 

@@ -80,6 +80,13 @@ pub trait Disk: Debug + Send + Sync {
     /// `PermissionDenied` if this one can't have two.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
 
+    /// Refuses a file system that can neither exchange two names nor give a file a second one, with an error of kind
+    /// `Unsupported` that says where. `folder` is one of our own, for files to try it with.
+    fn check_file_system(&self, folder: &str) -> io::Result<()> {
+        let _ = folder;
+        Ok(())
+    }
+
     /// Takes a name away.
     fn remove(&self, name: &str) -> io::Result<()>;
 

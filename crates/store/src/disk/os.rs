@@ -41,6 +41,30 @@ impl OsDisk {
         self.root.join(name)
     }
 
+    /// Exchanges the names of two new files, or gives one a third.
+    fn try_names(&self, [first, second, third]: &[String; 3]) -> io::Result<()> {
+        drop((self.create(first)?, self.create(second)?));
+        match self.exchange(first, second) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+        match self.link(first, third) {
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                let why = format!(
+                    "the file system of {} can neither exchange two names nor give a file two",
+                    self.root.display()
+                );
+                Err(io::Error::new(io::ErrorKind::Unsupported, why))
+            }
+            done => done,
+        }
+    }
+
     fn file(&self, file: fs::File) -> io::Result<Arc<dyn File>> {
         let meta = file.metadata()?;
         if !meta.is_file() {
@@ -194,6 +218,17 @@ impl Disk for OsDisk {
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         fs::hard_link(self.path(from), self.path(to))
+    }
+
+    fn check_file_system(&self, folder: &str) -> io::Result<()> {
+        let random = u128::from_le_bytes(self.random());
+        let probes = ["a", "b", "c"].map(|part| format!("{folder}/probe-{random:032x}-{part}"));
+        let checked = self.try_names(&probes);
+        for probe in &probes {
+            // Not every one was made; one that stays is cleared as any unfinished file is.
+            drop(self.remove(probe));
+        }
+        checked
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -393,3 +428,17 @@ struct OsLock {
 }
 
 impl Lock for OsLock {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trying_what_a_file_system_can_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = OsDisk::new(folder.path()).unwrap();
+        disk.create_folder("own").unwrap();
+        disk.check_file_system("own").unwrap();
+        assert_eq!(disk.list("own").unwrap(), [""; 0]);
+    }
+}

@@ -91,6 +91,13 @@ impl Folder {
             LockError::Held(holder) => Error::Locked { holder },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
+        match disk.check_file_system(TMP) {
+            Err(e) if e.kind() == ErrorKind::Unsupported => {
+                return Err(Error::FileSystem { why: e.to_string() });
+            }
+            // A full disk cannot be tried, and must not keep brains from being read.
+            _ => {}
+        }
         // What came out of an exchange must not be lost because the other half of that is durable; what an earlier run
         // removed may have been erased since.
         for folder in [TMP, "", OWN, RECOVERED, CONFLICTS] {
