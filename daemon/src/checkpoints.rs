@@ -1,8 +1,7 @@
 //! When a brain's journal is folded, who builds the new base, and who waits for it.
 //!
-//! The journal is folded when it is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
-//! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most
-//! about eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a
+//! The journal is folded when it is too large for its base (`Store::needs_checkpoint`); when something was erased; on
+//! request. At most one checkpoint is built at a
 //! time; whoever asks while one is being built waits for the next.
 
 use std::io;
@@ -28,12 +27,6 @@ use crate::open_brain::Shared;
 use crate::refusal::{Refusal, Result};
 use crate::writer::{Message, Written};
 
-/// Bytes of journal below which no busy brain is folded.
-const JOURNAL_BYTES_MIN: u64 = 16 << 20;
-/// Bytes of journal above which every brain is folded.
-const JOURNAL_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of journal below which no idle brain is folded.
-const IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
 /// Rounds in which frames are carried beside the writer; what is left is carried while commits wait.
 const ROUNDS_MAX: usize = 16;
 
@@ -191,13 +184,7 @@ impl Checkpoints {
         if self.erased {
             return true;
         }
-        let (journal, base) = (store.journal_bytes(), base_bytes(store.brain()));
-        let most = if idle {
-            (base / 16).max(IDLE_JOURNAL_BYTES_MIN)
-        } else {
-            (base / 7).clamp(JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX)
-        };
-        journal > most
+        store.needs_checkpoint(idle)
     }
 
     fn begin(&mut self, store: &Store) -> Result<()> {

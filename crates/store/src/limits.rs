@@ -21,7 +21,7 @@ pub const RELATED_EVENTS_MAX: usize = 64;
 /// Bytes of the journal from which on a busy brain gets a checkpoint: below, a checkpoint costs more than it saves.
 pub const CHECKPOINT_JOURNAL_BYTES_MIN: u64 = 16 << 20;
 /// Bytes of the journal from which on every brain gets a checkpoint: the journal is replayed into memory when the brain
-/// is opened. The daemon's setting `limits.journal_bytes_max` replaces it.
+/// is opened. `Folder::set_journal_bytes_max` replaces it (the daemon's setting `limits.journal_bytes_max`).
 pub const CHECKPOINT_JOURNAL_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of the journal from which on an idle brain gets a checkpoint.
 pub const CHECKPOINT_IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;

@@ -4,6 +4,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
+mod due;
 pub(crate) mod erase;
 pub(crate) mod frames;
 pub(crate) mod install;

@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
-use crate::limits::BRAIN_NAME_BYTES_MAX;
+use crate::limits::{BRAIN_NAME_BYTES_MAX, CHECKPOINT_JOURNAL_BYTES_MAX};
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
@@ -78,6 +79,7 @@ pub struct Folder {
     /// Files put into quarantine since the last `take_quarantine_notices`.
     notices: Arc<Mutex<Vec<QuarantineNotice>>>,
     readers: Arc<RwLock<Readers>>,
+    journal_bytes_max: Arc<AtomicU64>,
 }
 
 impl Folder {
@@ -114,6 +116,7 @@ impl Folder {
             clearing: Arc::default(),
             notices: Arc::default(),
             readers: Arc::default(),
+            journal_bytes_max: Arc::new(CHECKPOINT_JOURNAL_BYTES_MAX.into()),
         })
     }
 
@@ -121,6 +124,15 @@ impl Folder {
     /// (`Store::protect`).
     pub fn set_readers(&self, readers: Readers) {
         *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+    }
+
+    /// Bytes of the journal from which on every brain of the folder needs a checkpoint.
+    pub fn set_journal_bytes_max(&self, bytes: u64) {
+        self.journal_bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn journal_bytes_max(&self) -> u64 {
+        self.journal_bytes_max.load(Ordering::Relaxed)
     }
 
     /// The group that may read a brain's file directly.
