@@ -13,7 +13,7 @@ use crate::disk::{Disk, File};
 use crate::error::Error;
 use crate::limits::{PARALLEL_BUILD_EVENTS_MIN, WRITE_OUT_BYTES};
 
-/// Writes the base of a view, as `amem_format::fold::fold` does.
+/// Writes the base of a view; returns where the base ends.
 pub(crate) fn build(
     view: &View,
     options: &Options,
@@ -38,7 +38,7 @@ pub(crate) fn epoch(disk: &dyn Disk) -> u64 {
     (random >> 64) as u64 ^ random as u64
 }
 
-/// One of two pieces of work on a thread of its own.
+/// Runs one of two tasks on a scoped thread.
 #[derive(Debug, Clone, Copy)]
 pub struct ScopedThreads;
 
@@ -56,21 +56,21 @@ impl Workers for ScopedThreads {
         };
         std::thread::scope(|scope| {
             let spawned = std::thread::Builder::new()
-                .name("fold".into())
+                .name("base builder".into())
                 .spawn_scoped(scope, run);
             here();
             if spawned.is_err() {
-                // There is no thread to be had.
+                // The system has no thread left.
                 run();
             }
         });
     }
 }
 
-/// A file as the sink of a fold; keeps the disk's own error.
+/// A file that a base is written to; keeps the disk's own error.
 pub(crate) struct FileSink<'f> {
     file: &'f dyn File,
-    /// Bytes written since the last were seen out.
+    /// Bytes written since the last `write_out`.
     waiting: usize,
     error: Option<std::io::Error>,
 }
@@ -84,7 +84,7 @@ impl<'f> FileSink<'f> {
         }
     }
 
-    /// The disk's error if there was one, else the fold's.
+    /// The disk's error if there was one, else the builder's.
     pub(crate) fn failed(&mut self, name: &str, error: amem_format::Error) -> Error {
         match self.error.take() {
             Some(e) => Error::disk("write", name, e),

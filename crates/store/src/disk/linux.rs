@@ -1,7 +1,7 @@
 //! What Linux can do more cheaply than any Unix: looking at a name without waking the clock of its file, and syncing a
 //! part of a file.
 //!
-//! Both say by an error of kind `Unsupported` that this kernel or file system can't.
+//! Both return an error of kind `Unsupported` if this kernel or file system cannot.
 
 use std::fs;
 use std::io::{self, IoSlice};

@@ -21,19 +21,19 @@ use amem_format::mapping::Map;
 
 use crate::limits::{LAST_ROUND_BYTES_MAX, SPACE_BYTES_MAX, SPACE_BYTES_MIN};
 
-/// Which file it is, whatever its name.
+/// Identifies a file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId {
     /// The device.
     pub device: u64,
     /// The inode on it.
     pub inode: u64,
-    /// When it was made, in nanoseconds since 1970; 0 where nobody knows. Tells a file from a later one that was given
-    /// the inode of a removed one.
+    /// When it was made, in nanoseconds since 1970; 0 if unknown. Distinguishes a file from a later one with the same
+    /// inode.
     pub born: u64,
 }
 
-/// What changes when somebody writes to a file.
+/// The state of a file, which every write changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// Which file it is.
@@ -53,9 +53,8 @@ pub trait Disk: Debug + Send + Sync {
     /// no symbolic link.
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
 
-    /// Opens a file for reading that may be anybody's, without waiting for anything, following no symbolic link.
-    /// Refuses what is no regular file or belongs to another user, and, if it is to be `alone`, what has other names:
-    /// `InvalidInput`, with the reason.
+    /// Opens any file for reading, without blocking, following no symbolic link. Refuses a file that is not regular or
+    /// belongs to another user, and, with `alone`, one with other names: `InvalidInput`, with the reason.
     fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
 
     /// Which file stands under a name; an error of kind `NotFound` if none does.
@@ -70,14 +69,14 @@ pub trait Disk: Debug + Send + Sync {
     /// Gives a file a name that no file has; an error of kind `AlreadyExists` if one does.
     fn publish(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Swaps two names, atomically. An error of kind `Unsupported` if the file system can't: nothing was done.
+    /// Exchanges two names, atomically. An error of kind `Unsupported` if the file system cannot: nothing was done.
     fn exchange(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Gives a file the name that another has, in one step; the other loses it.
     fn replace(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Gives a file a second name, which no file has (`AlreadyExists`). An error of kind `Unsupported` or
-    /// `PermissionDenied` if this one can't have two.
+    /// `PermissionDenied` if this one cannot have two.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Refuses a file system that can neither exchange two names nor give a file a second one, with an error of kind
@@ -87,7 +86,7 @@ pub trait Disk: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Takes a name away.
+    /// Removes a name.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes creations, renames and removals in a folder (`""` is the root) durable.
@@ -106,20 +105,20 @@ pub trait Disk: Debug + Send + Sync {
     /// This run of the operating system: what an earlier one had cached is gone.
     fn boot_id(&self) -> [u64; 2];
 
-    /// How much room the files of brains get beyond what is needed: little where every byte costs, as in a simulation.
+    /// How much files are extended in advance; little where every byte costs, as in a simulation.
     fn preallocation(&self) -> Preallocation {
         Preallocation::default()
     }
 }
 
-/// How many bytes of zeros files get beyond what is needed.
+/// Bytes of zeros that files get in advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preallocation {
-    /// A journal grows by so many at least.
+    /// A journal grows by at least these bytes.
     pub min: u64,
-    /// A journal grows by so many at most, unless one commit needs more.
+    /// A journal grows by at most these bytes, unless one commit needs more.
     pub max: u64,
-    /// A new generation has so many for the last round of what it takes over.
+    /// A new generation has these bytes for the last round of carried frames.
     pub last_round: u64,
 }
 
@@ -136,18 +135,18 @@ impl Default for Preallocation {
 /// A held lock; dropping it releases it.
 pub trait Lock: Debug + Send + Sync {}
 
-/// Why a lock was not had.
+/// Why a lock was not taken.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process, or another store of this one, holds it; what it left in the file.
+    /// Another process, or another store of this one, holds it; the text that it left in the file.
     Held(String),
     /// The file could not be made or locked.
     Io(io::Error),
 }
 
-/// Somebody else's file, read beside whoever may still write it.
+/// A file that another process may still write.
 pub trait Source: Debug + Send {
-    /// How it is now.
+    /// Its state now.
     fn stamp(&self) -> io::Result<Stamp>;
 
     /// Reads bytes at a position; how many, 0 at the end.
@@ -180,8 +179,8 @@ pub trait File: Debug + Send + Sync {
         self.sync()
     }
 
-    /// Waits until what was written so far has left memory, so that the syncs of other files have little to wait for.
-    /// It need not survive a power cut: only `sync` promises that.
+    /// Waits until what was written so far has left memory, so that syncs of other files wait for little. It need not
+    /// survive a power cut.
     fn write_out(&self) -> io::Result<()> {
         Ok(())
     }
@@ -189,8 +188,8 @@ pub trait File: Debug + Send + Sync {
     /// The first `len` bytes, as they are and, unless they are a copy, as they will become.
     fn map(&self, len: u64) -> io::Result<Map>;
 
-    /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this
-    /// opening does not count. An error of kind `Unsupported` if that can't be told.
+    /// True if the file is not open or mapped elsewhere, in this process or another; what was mapped through this opening
+    /// does not count. An error of kind `Unsupported` if the system cannot say.
     fn is_sole_opening(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -199,6 +198,6 @@ pub trait File: Debug + Send + Sync {
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
 
     /// Takes away the owner's right to write (mode 0400), so that an accident fails; `readers` is a group that may read
-    /// the file (0440). On an error nobody but the owner may.
+    /// the file (0440). After an error only the owner may.
     fn protect(&self, readers: Option<u32>) -> io::Result<()>;
 }

@@ -16,7 +16,7 @@ use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
 #[cfg(target_os = "linux")]
 use crate::limits::PARTIAL_SYNC_BYTES_MAX;
 
-/// A folder, by its path.
+/// A folder of a local file system.
 #[derive(Debug)]
 pub struct OsDisk {
     root: PathBuf,
@@ -98,24 +98,25 @@ impl Disk for OsDisk {
         let open = |how| retry_on_intr(|| rustix::fs::open(&path, flags | how, Mode::empty()));
         let read_only = open(OFlags::RDONLY)?;
         let read_only = fs::File::from(read_only);
-        // Our own files are read-only so that nobody writes to them by accident. The right to write comes
-        // back through our descriptor, and the path must still name the same file.
+        // Our own files are read-only, against accidents. The right to write comes back through our descriptor, and the
+        // path must still name the same file.
         let before = read_only.metadata()?;
-        // Who reads directly as the group may go on to.
+        // Readers in the group keep their access.
         let group = before.mode() & 0o040;
         read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
         let opened = open(OFlags::RDWR);
         let opened = opened.map_err(io::Error::from).and_then(|opened| {
             let file = fs::File::from(opened);
             let after = file.metadata()?;
-            match (before.dev(), before.ino()) == (after.dev(), after.ino()) {
-                true => self.file(file),
-                false => Err(io::Error::other(
+            if (before.dev(), before.ino()) == (after.dev(), after.ino()) {
+                self.file(file)
+            } else {
+                Err(io::Error::other(
                     "the file was replaced while it was opened",
-                )),
+                ))
             }
         });
-        // As it was, at once, so that nobody takes this mode for one that somebody gave it. If it can't be, the file is
+        // The mode is restored at once: a check of modes would take this one for a user's. If that fails, the file is
         // protected once it is open.
         drop(read_only.set_permissions(before.permissions()));
         opened
@@ -285,7 +286,7 @@ impl Disk for OsDisk {
     }
 }
 
-/// What the standard library does not do again by itself where a signal came first.
+/// Repeats a call that a signal interrupted, where the standard library does not.
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -309,12 +310,12 @@ fn nanoseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A file that is not of a kind to be read.
+/// Why a file is not read.
 fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// Somebody else's file.
+/// A file that another process may still write.
 #[derive(Debug)]
 struct OsSource(fs::File);
 

@@ -33,7 +33,7 @@ pub struct Checkpoint {
     folder: Folder,
     /// The brain's.
     name: String,
-    /// What is folded.
+    /// What the new base will have.
     pub(crate) view: View,
     pub(crate) built: Option<TemporaryFile>,
     /// Identity of the new base.
@@ -99,7 +99,7 @@ impl Checkpoint {
         let first = base_builder::build(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
-        // What was folded gets new checksums: none that hold for what the medium has damaged since it was committed.
+        // The new base gets new checksums. They must not hold for bytes that the medium has damaged since the commit.
         let log = &self.view.brain().delta().log;
         let newest = self.carried.checked_sub(1).and_then(|at| log.get(at));
         if let Some(newest) = newest {

@@ -1,9 +1,9 @@
 //! Commits.
 //!
-//! `commit` takes a group of requests: each is held against the brain as the ones before it left it, becomes
-//! frames, and is applied; then the group is synced once, published, and answered. A refused request leaves
-//! no trace and fails no neighbour. Any failed write or sync poisons: what was not answered may be there or
-//! not, and nothing is written any more until the brain has been recovered from its file.
+//! `commit` takes a group of requests. Each is checked against the brain as the ones before it left it, becomes frames,
+//! and is applied; then the group is synced once, published, and answered. A refused request leaves no trace and fails
+//! no neighbour. A failed write or sync poisons: what was not answered may or may not be there, and nothing is written
+//! until the brain has been recovered from its file.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ impl Store {
         let mut answers = Vec::with_capacity(requests.len());
         let mut wrote = false;
         self.group.clear();
-        // What one large group needed is not kept for the small ones after it.
+        // The buffer of one large group is not kept for small ones.
         self.group.shrink_to(GROUP_BUFFER_BYTES_KEPT);
         for request in requests {
             let answer = self.accept(request, now, &mut wrote);
@@ -58,7 +58,7 @@ impl Store {
         }
         if wrote && let Err(why) = self.publish() {
             self.poison(why.clone());
-            // Refusals stand; whatever was accepted may be there or not.
+            // Refusals stand; accepted requests may or may not be there.
             return answers
                 .into_iter()
                 .map(|answer| answer.and_then(|_| Err(Error::OutcomeUnknown { why: why.clone() })))
@@ -148,7 +148,7 @@ impl Store {
         Ok(())
     }
 
-    /// The number of who asks, and whether it has to be made known.
+    /// The caller's number, and whether a frame has to introduce it.
     fn actor(&mut self, view: &View, request: &Request) -> Result<(ActorId, bool)> {
         if request.principal.is_empty() && request.agent.is_empty() {
             return Ok((ActorId(0), false));
@@ -176,7 +176,7 @@ impl Store {
 
     /// Syncs what was written and lets readers see it.
     fn publish(&mut self) -> Result<(), String> {
-        // For figures only: nothing that is written depends on it.
+        // For metrics only: nothing that is written depends on it.
         let begun = Instant::now();
         let synced = if self.grown {
             self.file.sync()

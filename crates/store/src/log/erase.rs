@@ -29,12 +29,13 @@ impl Store {
             .any(|entry| entry.commit.kind == frame::Kind::Erase)
     }
 
-    /// Before an erase is done, what is left elsewhere with the brain's content goes. Asked before a new generation is
-    /// built, so that one that can't be installed does not fill the disk, and when it is installed.
+    /// Removes leftovers that may have erased content, if any is pending. Called before a new generation is built, so that
+    /// one that cannot be installed does not fill the disk, and again when it is installed.
     pub fn clear_for_erase(&self) -> Result<()> {
-        match self.erase_pending() {
-            true => self.folder.clear_leftovers(&self.name),
-            false => Ok(()),
+        if self.erase_pending() {
+            self.folder.clear_leftovers(&self.name)
+        } else {
+            Ok(())
         }
     }
 

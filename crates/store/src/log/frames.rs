@@ -111,8 +111,7 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's
-    /// name. An error before that leaves nothing of it.
+    /// Makes a new generation that has a merge too large to be appended to the journal. An error leaves nothing of it.
     pub(crate) fn write_generation(
         &mut self,
         plan: &Plan,
@@ -175,12 +174,11 @@ impl Store {
     }
 }
 
-/// What no reader would take must not be written: then the brain could not be opened any more. So every operation is
-/// read before the first byte of it is written, wherever its values come from.
+/// Refuses operations that no reader would accept: written, they would keep the brain from being opened.
 fn readable(payloads: &[Vec<u8>]) -> Result<()> {
     for payload in payloads {
         for op in Ops::new(payload, 0) {
-            op.map_err(|e| Error::invalid("mutation", format!("it can't be written: {e}")))?;
+            op.map_err(|e| Error::invalid("mutation", format!("it cannot be written: {e}")))?;
         }
     }
     Ok(())

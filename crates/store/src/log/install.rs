@@ -12,7 +12,7 @@ use crate::names::folder::TMP;
 use crate::names::temporary::TemporaryFile;
 
 /// What is left of a generation that was replaced: its mapping, its descriptor and its delta. To let go of them takes
-/// milliseconds for every hundred megabytes, so whoever holds commits up should drop this elsewhere.
+/// milliseconds for every hundred megabytes: drop it where no commit waits.
 #[derive(Debug)]
 pub struct RetiredGeneration {
     _store: Store,

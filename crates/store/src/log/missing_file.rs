@@ -8,7 +8,7 @@ use crate::names::folder::{QuarantineReason, RECOVERED};
 use crate::names::quarantine;
 
 impl Store {
-    /// Where what the brain had is kept, if it has lost its name.
+    /// The file in quarantine that has the brain's content, if its file lost its name.
     pub fn saved(&self) -> Option<&SavedFile> {
         match &self.missing {
             Some(MissingFile::Saved(saved)) => Some(saved),
@@ -16,7 +16,7 @@ impl Store {
         }
     }
 
-    /// Why it is not kept yet, if the brain has lost its name and is nowhere but in its open file.
+    /// Why the brain's content is only in its open file, if its file lost its name.
     pub fn unsaved(&self) -> Option<&str> {
         match &self.missing {
             Some(MissingFile::Unsaved(why)) => Some(why),
@@ -24,16 +24,16 @@ impl Store {
         }
     }
 
-    /// Saves what is committed as a file that is kept aside, and closes the brain, so that another file may take its
-    /// place (`quarantine::take`).
+    /// Saves what is committed into quarantine and closes the brain, so that another file can take its place
+    /// (`quarantine::take`).
     pub fn retire(self) -> Result<SavedFile> {
         let saved = self.save()?;
         self.close()?;
         Ok(saved)
     }
 
-    /// Saves what is committed, as the brain's name is lost; the answer to whoever asked for more. Nothing is written
-    /// any more once it is saved: whatever has the name from then on is another's.
+    /// Saves what is committed, as the brain's file lost its name; returns the answer to callers. Nothing is written once
+    /// it is saved: a file that has the name from then on is another's.
     pub(crate) fn lose_name(&mut self, why: String) -> Error {
         match self.save() {
             Ok(saved) => {

@@ -1,6 +1,6 @@
 //! Opening a brain: what was acknowledged is there, what was not is whole or gone.
 //!
-//! Only a file of ours is opened: one that somebody put there has to be adopted. Three cases:
+//! Only the brain's own file is opened: an untracked one has to be adopted. Three cases:
 //! - The file was closed in order, or made by this process: nothing to do.
 //! - The operating system started since: what the cache held is gone, and what is read is what the medium
 //!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
@@ -47,11 +47,10 @@ impl Store {
     }
 }
 
-/// Opens a brain by its file, whoever has the name now.
+/// Opens a brain by its file, whichever file has the name now.
 pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let opened = recover(folder, name, file.clone());
-    // One that can't be opened needs its protection most, whatever its mode was. Somebody else's file is not ours to
-    // protect.
+    // A damaged file needs its protection most, whatever its mode was. An untracked file is not ours to protect.
     if matches!(&opened, Err(e) if !matches!(e, Error::Untracked { .. })) {
         drop(file.protect(folder.readers_of(name)));
     }
@@ -89,13 +88,13 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
             durable,
         });
     }
-    // Where nobody says which run of the system this is, or that was, it may be the same.
+    // If the boot id of either run is unknown, it may be the same run.
     let boot = disk.boot_id();
     let same_boot = live.is_some_and(|live: Live| {
         live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
     });
-    // What the cache has may be nowhere else, whichever run of the system calls itself another: a container is started
-    // again beside the cache of the one before.
+    // The cache may have what the medium does not, even if the boot id differs: a container can be started again beside
+    // the cache of the one before.
     let in_doubt = cell(live::DOUBT).unwrap_or(0) != 0;
     let mut store = Store::new(
         folder.clone(),

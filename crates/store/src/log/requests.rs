@@ -27,12 +27,12 @@ pub(crate) fn body_hash(request: &Request) -> Result<u128> {
     Ok(xxh3_128(&bytes))
 }
 
-/// The answer of a request that was executed before; an error if it can't be known any more.
+/// The answer of a request that was executed before; an error if the request is too old to be remembered.
 pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<Option<Answer>> {
     if id.get_version_num() != 7 {
         return Err(Error::invalid(
             "request_id",
-            format!("{id} is not a UUIDv7: its time tells how long it is remembered"),
+            format!("{id} is not a UUIDv7: its time says how long it is remembered"),
         ));
     }
     let brain = view.brain();

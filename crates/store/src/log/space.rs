@@ -26,14 +26,14 @@ pub(crate) fn write_zeros(file: &dyn File, from: u64, to: u64) -> io::Result<()>
 }
 
 impl Store {
-    /// Has the first `len` bytes of the file, which it has, mapped as they are now.
+    /// Maps the first `len` bytes of the file, which must exist.
     pub(crate) fn map_to(&self, len: u64) -> Result<(), String> {
         self.brain
             .reach(len, || self.file.map(len))
             .map_err(|e| format!("mapping the file: {e}"))
     }
 
-    /// Sees to it that the file reaches past so many bytes of frames more with zeros.
+    /// Extends the file with zeros so that `bytes` more of frames fit.
     ///
     /// A disk that is full refuses here, before anything of the request was written: that poisons nothing.
     pub(crate) fn make_space(&mut self, bytes: u64) -> Result<()> {

@@ -19,7 +19,7 @@ use crate::error::{Error, Result, SavedFile};
 use crate::names::folder::Folder;
 use crate::names::ownership::claim;
 
-/// What became of a brain that has lost its name.
+/// The state of a brain whose file lost its name.
 #[derive(Debug)]
 pub(crate) enum MissingFile {
     /// It is in quarantine.
@@ -42,8 +42,8 @@ impl OpenHandle {
         self.0.id()
     }
 
-    /// True if nobody else has it open or mapped; what a store or a view of ours has mapped does not count. An error of
-    /// kind `Unsupported` if that can't be told.
+    /// True if no other process has it open or mapped; mappings of our stores and views do not count. An error of kind
+    /// `Unsupported` if the system cannot say.
     pub fn is_sole_opening(&self) -> io::Result<bool> {
         self.0.is_sole_opening()
     }
@@ -73,7 +73,7 @@ pub struct Store {
     pub(crate) missing: Option<MissingFile>,
     /// It had not been closed in order.
     pub(crate) recovered: bool,
-    /// The newest commit that is more than a count of uses, once somebody has asked.
+    /// The newest commit that is not a touch, once a request needed it.
     pub(crate) newest_change: Option<Lsn>,
     /// How long the last sync of a group took.
     pub(crate) sync_time: Duration,
@@ -149,10 +149,10 @@ impl Store {
             .map_or(0, |start| self.position.at - start.at)
     }
 
-    /// Nothing more is committed to the file: what it has is not known.
+    /// Ends commits: what the file has is unknown.
     pub(crate) fn poison(&mut self, why: String) {
         if let Some(page) = self.brain.live_page() {
-            // Where that fails as well, it is told to nobody but who asks us.
+            // If that fails as well, only our own answers say so.
             drop(self.file.store_cell(page, live::DOUBT, 1));
         }
         self.poison = Some(why);
@@ -200,7 +200,7 @@ impl Store {
         Ok(())
     }
 
-    /// Tells readers to look at the rest of the live page.
+    /// Has readers look at the rest of the live page.
     pub(crate) fn store_hint(&self, cell: u64, value: u64) -> io::Result<()> {
         let Some(page) = self.brain.live_page() else {
             return Ok(());
@@ -215,15 +215,14 @@ impl Store {
         OpenHandle(self.file.clone())
     }
 
-    /// Takes away the owner's right to write to the brain's file by accident, and lets those read it who may
-    /// (`Folder::set_readers`).
+    /// Makes the brain's file read-only, against accidents, and readable to its group (`Folder::set_readers`).
     pub fn protect(&self) -> Result<()> {
         let readers = self.folder.readers_of(&self.name);
         let done = self.file.protect(readers);
         done.map_err(|e| Error::disk("protect", &self.file_name, e))
     }
 
-    /// The same of a file that is opened or made: if a group can't be given it, it is the owner's alone, and serves.
+    /// The same for a file that is opened or made. If it cannot be given to the group, only the owner reads it.
     pub(crate) fn protect_at_least(&self) -> Result<()> {
         match self.protect() {
             Err(_) if self.folder.readers_of(&self.name).is_some() => Ok(()),

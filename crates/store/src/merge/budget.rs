@@ -1,8 +1,7 @@
-//! How much memory a merge may take: it is counted before it is taken.
+//! The memory budget of a merge: memory is counted before it is allocated.
 //!
-//! Promises: what grows with either brain is asked for here first, so a merge past its limit ends with an error that
-//! says what to do, and not with the process. Sizes are estimates from above, of entries and of the tables that they
-//! stand in.
+//! Promises: a merge over its limit ends with an error that says what to do, and does not exhaust the process. Sizes are
+//! upper estimates of entries and of their tables.
 
 use std::mem::size_of;
 
@@ -32,7 +31,7 @@ const PARSED: u64 = 8;
 /// an event or an edge from both ends, and words of a few letters an entry in the index of terms.
 const REPLAYED: u64 = 16;
 
-/// What a merge may take, and has taken.
+/// What a merge may take and has taken.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     max: u64,
@@ -44,19 +43,19 @@ impl MemoryBudget {
         Self { max, taken: 0 }
     }
 
-    /// Takes bytes until they are given back.
+    /// Takes bytes until they are released.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<()> {
         self.check(bytes)?;
         self.taken += bytes;
         Ok(())
     }
 
-    /// Takes so many entries of a list or a map.
+    /// Takes `count` entries of a list or a map.
     pub(crate) fn take_entries(&mut self, count: u64, size: usize) -> Result<()> {
         self.take(entries(count, size))
     }
 
-    /// Gives back what was taken since.
+    /// Releases what was taken since `taken` was read.
     pub(crate) fn release_to(&mut self, taken: u64) {
         self.taken = taken;
     }
@@ -66,32 +65,32 @@ impl MemoryBudget {
         self.taken
     }
 
-    /// Refuses what would be more than there is room for.
+    /// Refuses `more` bytes if they are over the limit.
     pub(crate) fn check(&self, more: u64) -> Result<()> {
         let bytes = self.taken.saturating_add(more);
-        match bytes > self.max {
-            true => Err(Error::MergeTooLarge {
+        if bytes > self.max {
+            return Err(Error::MergeTooLarge {
                 of: "memory",
                 bytes,
                 max: self.max,
-            }),
-            false => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 
-/// Bytes of so many entries of a list or a map.
+/// Bytes of `count` entries of a list or a map.
 pub(crate) fn entries(count: u64, size: usize) -> u64 {
     count.saturating_mul(2 * (size as u64 + AROUND))
 }
 
-/// Refuses a journal of so many bytes that would take too much once it is replayed.
+/// Refuses a journal that would take too much once it is replayed.
 pub(crate) fn check_journal(bytes: u64, max: u64) -> Result<()> {
     MemoryBudget::new(max).take(bytes.saturating_mul(REPLAYED))
 }
 
 /// Refuses a graph that would take too much as a brain that is read: by its counts before anything of it is decoded,
-/// then by its values, of which one event at a time is in memory.
+/// then by its values, one event at a time.
 pub(crate) fn check_graph(graph: &dyn Graph, edges: u64, max: u64) -> Result<()> {
     let mut budget = MemoryBudget::new(max);
     budget.take(graph.event_count().saturating_mul(DECODED_EVENT))?;
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
     use crate::limits::MERGE_MEMORY_BYTES_MAX;
 
-    /// A graph that nobody may look into.
+    /// A graph that must not be read.
     struct Sealed(u64);
 
     impl Graph for Sealed {

@@ -1,4 +1,4 @@
-//! When what was changed last: of two values, the one that was set later is kept.
+//! When each field and edge was changed last: of two values, the later one counts.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -34,7 +34,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Reads history and journal, of which only the last change of each thing is held, however many there are.
+    /// Reads history and journal; holds only the last change of each field and edge.
     pub(crate) fn of(view: &View, budget: &mut MemoryBudget) -> Result<Self> {
         let mut changes = Self::default();
         // The state before each change, from the newest to the oldest: what differs was changed then.

@@ -1,4 +1,4 @@
-//! Which events of two brains are one.
+//! Which events of two brains are the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +25,8 @@ const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
 pub(crate) struct Matching {
     /// Ours, by the other's id.
     ours: Vec<Option<NodeId>>,
-    /// Events of the other that may be what was erased here, of more than were erased: which of them are new can't be
-    /// told, and none is brought.
+    /// Events of the other brain that may be what was erased here. It has more candidates than were erased, and nothing
+    /// says which of them are new, so none is merged.
     withheld: HashSet<u64>,
 }
 
@@ -40,9 +40,10 @@ pub(crate) fn first_recorded(node: &Node<'_>) -> Result<Micros> {
 
 /// A text, or that it was erased.
 fn digest(node: &Node<'_>) -> Result<Option<u128>> {
-    match node.is_erased() {
-        true => Ok(None),
-        false => Ok(Some(xxh3_128(node.text()?.as_bytes()))),
+    if node.is_erased() {
+        Ok(None)
+    } else {
+        Ok(Some(xxh3_128(node.text()?.as_bytes())))
     }
 }
 
@@ -50,7 +51,7 @@ impl Matching {
     /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there
     /// is none, events are found by when they were first recorded.
     pub(crate) fn of(ours: &View, theirs: &View, budget: &mut MemoryBudget) -> Result<Self> {
-        // Whoever asks goes through the pairs, too.
+        // The caller holds the pairs as well.
         budget.take_entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
@@ -65,7 +66,7 @@ impl Matching {
                 break;
             }
             match (digest(&a)?, digest(&b)?) {
-                (a, b) if a == b => matching.tie(common, common),
+                (a, b) if a == b => matching.pair(common, common),
                 (Some(_), Some(_)) => break,
                 _ => {
                     budget.take_entries(1, size_of::<u64>())?;
@@ -87,7 +88,7 @@ impl Matching {
             }
             let text = digest(&theirs.node(NodeId(id))?)?;
             match rest.same(key, text) {
-                Some(ours) => matching.tie(ours, id),
+                Some(ours) => matching.pair(ours, id),
                 None => {
                     budget.take_entries(1, size_of::<(Key, Option<u128>, u64)>())?;
                     late.push((key, text, id));
@@ -98,7 +99,7 @@ impl Matching {
         let mut rest = rest.by_moment();
         for (key, text, id) in late {
             match rest.erased(key, text) {
-                Like::One(ours) => matching.tie(ours, id),
+                Like::One(ours) => matching.pair(ours, id),
                 Like::Perhaps => drop(matching.withheld.insert(id)),
                 Like::None => {}
             }
@@ -107,7 +108,7 @@ impl Matching {
         Ok(matching)
     }
 
-    fn tie(&mut self, ours: u64, theirs: u64) {
+    fn pair(&mut self, ours: u64, theirs: u64) {
         self.ours[theirs as usize] = Some(NodeId(ours));
     }
 
@@ -220,7 +221,7 @@ struct Moments(HashMap<Key, Moment>);
 /// Our event that is one with one of the other brain.
 enum Like {
     One(u64),
-    /// It was erased here, or is new: there is nothing left that could tell.
+    /// It was erased here, or is new: nothing is left that says which.
     Perhaps,
     None,
 }

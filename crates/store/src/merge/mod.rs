@@ -1,4 +1,4 @@
-//! Two brains as one: what of another brain is ours already, and what changed where since.
+//! Two brains compared: which events are the same, and what changed where since.
 //!
 //! Promises: an event is the same event in both if it was recorded at the same moment, of the same type, with the same
 //! text, wherever it has been merged to since; one that was erased is known by moment and type. Both brains are only

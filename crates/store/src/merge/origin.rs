@@ -30,7 +30,7 @@ pub(crate) fn time(origin: &Value) -> Option<Micros> {
     origin.get("time").and_then(Value::as_i64).map(Micros)
 }
 
-/// The attributes of an erased event: where it was, and when; not who said it.
+/// The attributes of an erased event: where and when it was recorded, without the agent.
 pub(crate) fn left(origin: &Value) -> Option<Attributes> {
     let mut of = origin.as_object()?.clone();
     of.retain(|key, value| match key.as_str() {

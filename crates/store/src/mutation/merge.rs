@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::error::Result;
 use crate::limits::{MERGE_COMMIT_BYTES_MAX, MERGE_JOURNAL_BYTES_MAX, MERGE_MEMORY_BYTES_MAX};
 
-/// Another brain, of which this one takes what it has not.
+/// Another brain, for a merge into this one.
 #[derive(Debug, Clone)]
 pub struct MergeSource {
     /// All of it, as of one moment.
     pub view: Arc<View>,
-    /// Bytes of a merge that is written behind the other commits; a larger one is in a new generation.
+    /// Bytes of a merge that is appended to the journal; a larger one goes into a new generation.
     pub journal_bytes: usize,
-    /// Bytes of the one commit that a merge is: a larger one is refused.
+    /// Bytes of the merge's one commit: a larger merge is refused.
     pub commit_bytes_max: u64,
-    /// Bytes of memory that a merge may take: a larger one is refused before they are taken.
+    /// Bytes of memory that the merge may take: a larger one is refused before it takes them.
     pub bytes_max: u64,
 }
 
@@ -41,8 +41,8 @@ impl PartialEq for MergeSource {
 }
 
 impl Serialize for MergeSource {
-    /// What makes a request for it the same request: instance, LSN, and its time, as a brain whose disk was cloned has
-    /// another commit under the same number.
+    /// Instance, LSN and time, by which a retry is recognised. Two brains whose disk was cloned have different commits
+    /// under one LSN, so the time is part of it.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let view = &self.view;
         (view.instance(), view.lsn().0, view.time().0).serialize(serializer)
@@ -68,11 +68,11 @@ pub struct MergeReport {
     pub sessions: u64,
     /// Supersedes edges that are on a cycle of both brains' edges, and were left out.
     pub cycles: u64,
-    /// Vectors of another space, which were left out, or made anew by the built-in embedder.
+    /// Vectors of another space, which were left out, or made again by the built-in embedder.
     pub other_vectors: u64,
-    /// Events that are erased in the other brain and whole here: they stay, until they are erased here, too.
+    /// Events that are erased in the other brain and not here: they stay until they are erased here.
     pub erased_there: u64,
-    /// Events of the other brain, whole there, that may be what was erased here and were not brought: of one moment and
-    /// type there are more of them than were erased.
+    /// Events of the other brain that were left out, as they may be what was erased here: at one moment and of one type
+    /// the other brain has more events than were erased.
     pub withheld: u64,
 }

@@ -1,4 +1,4 @@
-//! New brains: empty ones, and ones that begin with what another file had.
+//! New brains: empty, imported from a graph, or adopted from another brain's file.
 
 use amem_format::base::identity::Identity;
 use amem_format::base::settings::Settings;
@@ -20,14 +20,14 @@ use crate::names::ownership;
 use crate::names::temporary::TemporaryFile;
 use crate::names::untracked::UntrackedFile;
 
-/// What a new brain is to be.
+/// Options of a new brain.
 #[derive(Debug, Clone)]
 pub struct NewBrain {
     /// Numbers in a vector; 0 for no vectors.
     pub dimension: u32,
-    /// Which vectors these are; nil if nobody says.
+    /// The space of the vectors; nil if unknown.
     pub space: Uuid,
-    /// What it is told to do.
+    /// Its settings.
     pub settings: Settings,
 }
 
@@ -42,7 +42,7 @@ impl Default for NewBrain {
     }
 }
 
-/// Makes an empty brain. It is there, durably, when this returns.
+/// Makes an empty brain. It is durable when this returns.
 pub fn create(folder: &Folder, name: &str, options: &NewBrain) -> Result<()> {
     let identity = fresh(folder, options)?;
     publish(folder, name, None, |sink| {
@@ -56,7 +56,7 @@ pub fn import(folder: &Folder, name: &str, options: &NewBrain, graph: &dyn Graph
     import_as(folder, name, None, options, graph)
 }
 
-/// The same, of a file that may have the name.
+/// The same; `of`: the file that has the name and gives way.
 pub(crate) fn import_as(
     folder: &Folder,
     name: &str,
@@ -80,7 +80,7 @@ pub(crate) fn import_as(
     })
 }
 
-/// A graph as a brain that is nobody's, to be read.
+/// A graph as a brain in memory, to be read.
 pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
     let mut newest = Micros(1);
     for position in 0..graph.event_count() {
@@ -92,8 +92,8 @@ pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
     Ok(build.finish()?)
 }
 
-/// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
-/// of its own. The file may have the name.
+/// Makes a brain of all that another brain has, with its history: of the same lineage, with an instance of its own. `of`:
+/// the file that has the name and gives way.
 pub(crate) fn adopt(
     folder: &Folder,
     name: &str,
@@ -149,14 +149,14 @@ fn publish(
     let (file, tmp) = (new.file().clone(), new.path().to_owned());
     let mut sink = FileSink::new(&*file);
     let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
-    // Should this process end before the brain is opened, then the next one can't know whether the name is
-    // durable: it finds the file owned in this boot and not closed, and makes another.
+    // If this process ends before the brain is opened, the next one cannot know whether the name is durable: it finds the
+    // file owned in this boot and not closed, and makes another.
     ownership::claim(folder, name, &*file, start - PAGE, start)
         .map_err(|e| Error::disk("claim", &tmp, e))?;
     file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
     let readers = folder.readers_of(name);
     match file.protect(readers) {
-        // It is the owner's alone then, and its group is told of when it is opened.
+        // Only the owner can read it then; opening it tries again.
         Err(_) if readers.is_some() => {}
         done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
     }
@@ -168,12 +168,12 @@ fn publish(
         })?,
     }
     if let Err(e) = disk.sync_folder("") {
-        // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
+        // A name whose sync failed may vanish whatever later syncs say: nothing may be written there.
         let why = format!("syncing the folder: {e}");
         let gone = match of {
             Some(untracked) => untracked.come_back(),
             None => match displaced::remove_own(folder, name, file.id()) {
-                // Somebody's file has the name, which stays.
+                // If another file has the name, that stays.
                 Ok(_) => Ok(()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
                 Err(e) => Err(e),

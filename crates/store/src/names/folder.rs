@@ -14,11 +14,11 @@ use crate::limits::{BRAIN_NAME_BYTES_MAX, CHECKPOINT_JOURNAL_BYTES_MAX};
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
-/// New files before they have a name, and what came out when one took the name of another (`unnamed`).
+/// Temporary and displaced files.
 pub const TMP: &str = ".amemd/tmp";
-/// Brains saved from a file that was replaced or removed under us.
+/// Quarantine: brains that were saved when their file was removed or replaced, and originals.
 pub const RECOVERED: &str = ".amemd/recovered";
-/// Files that took an owned name.
+/// Quarantine: files that took a brain's name.
 pub const CONFLICTS: &str = ".amemd/conflicts";
 /// Sixteen bytes that no other folder has.
 pub const ID: &str = ".amemd/id";
@@ -70,7 +70,7 @@ pub struct Folder {
     disk: Arc<dyn Disk>,
     _lock: Arc<dyn Lock>,
     id: [u8; 16],
-    /// Brains that this process has made, durably, and not opened yet.
+    /// Files of brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
     /// Names of files in `.amemd/tmp` that could not be removed.
     leftovers: Arc<Mutex<BTreeSet<String>>>,
@@ -83,7 +83,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Locks a folder and makes our own folders in it. `holder` is what another daemon is told of this one.
+    /// Locks a folder and makes our own folders in it. `holder` describes this daemon to another one.
     pub(crate) fn lock(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
         for folder in [OWN, TMP, RECOVERED, CONFLICTS] {
             disk.create_folder(folder)
@@ -120,7 +120,7 @@ impl Folder {
         })
     }
 
-    /// Who may read files of brains directly from now on: those that are made, and those that are opened or protected
+    /// Sets which groups may read brains' files directly, for files that are made, opened or protected from now on
     /// (`Store::protect`).
     pub fn set_readers(&self, readers: Readers) {
         *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
@@ -151,8 +151,7 @@ impl Folder {
         &self.disk
     }
 
-    /// The brains in the folder, by name: every file that ends as a brain does. Whether each is one shows when
-    /// it is opened.
+    /// The names of all files that end as a brain's does. Whether each is a brain shows when it is opened.
     pub fn names(&self) -> Result<Vec<String>> {
         let names = self.disk.list("").map_err(|e| Error::disk("list", "", e))?;
         Ok(names
@@ -175,8 +174,7 @@ impl Folder {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a file of ours that nobody needs any more, if it is what has this path in `.amemd/tmp`. One that can't
-    /// be removed is left.
+    /// Removes a temporary file of ours, if it still has this path. One that cannot be removed is left.
     pub(crate) fn discard(&self, path: &str, id: FileId) {
         let done = match self.disk.identity(path) {
             Ok(found) if found == id => self.disk.remove(path),
@@ -188,8 +186,8 @@ impl Folder {
         }
     }
 
-    /// Notes a file in `.amemd/tmp` that could not be taken away or kept: it is looked at again for an erase
-    /// or a removal (`clear_left`), and when the folder is opened next.
+    /// Notes a file in `.amemd/tmp` that could not be removed or quarantined: `clear_leftovers` and the next start look
+    /// at it again.
     pub(crate) fn leave(&self, path: &str) {
         if let Some(name) = path.strip_prefix(TMP).and_then(|of| of.strip_prefix('/')) {
             self.leftovers().insert(name.to_owned());
@@ -262,7 +260,8 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
         Err(e) => return Err(failed("open")(e)),
     };
     if file.len().map_err(failed("look at"))? != 16 {
-        let why = "it has not sixteen bytes: remove it, and every brain here is adopted anew";
+        let why =
+            "it does not have sixteen bytes: remove it, and every brain here is adopted again";
         return Err(Error::invalid(ID, why));
     }
     let map = file.map(16).map_err(failed("read"))?;

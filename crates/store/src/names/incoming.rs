@@ -1,9 +1,9 @@
-//! A file that comes from elsewhere, in parts, and becomes a brain.
+//! A file from elsewhere that is received in parts and becomes a brain.
 //!
-//! Promises: nothing has the brain's name before the file was whole and everything in it held; whatever goes
-//! wrong, what was received is taken away again. A brain of amemd becomes a sibling, of the same lineage, with an
-//! instance of its own; files of other layouts become new brains.
-//! Not here: files that others put into the folder (`adoption`).
+//! Promises: no file has the brain's name before all of it was received and verified; after an error, what was received is
+//! removed. A brain of amemd becomes a sibling, of the same lineage, with an instance of its own; files of other layouts
+//! become new brains.
+//! Not here: files under a brain's name in the folder (`adoption`).
 
 use std::sync::Arc;
 
@@ -40,19 +40,19 @@ pub struct IncomingFile {
     file: Arc<dyn File>,
     received: u64,
     expected: u64,
-    /// The file that has the name, which gives way.
+    /// The file that has the name and gives way.
     untracked: Option<UntrackedFile>,
-    /// This is a copy of that file, which is all that there is of it.
+    /// This is a copy of that file, and will be all that is left of it.
     is_copy: bool,
 }
 
-/// What a file of another layout has that no brain can have.
+/// What a file of another layout has that a brain cannot hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LossyConversions {
-    /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
+    /// Edges that were dropped: to themselves, to missing events, or repeated.
     pub dropped_edges: u64,
-    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
-    /// 1970, an old id for which there was no room.
+    /// Events and edges with a changed value: an outlier set to the nearest bound, a time before 1970, an old id for which
+    /// there was no room.
     pub changed: u64,
 }
 
@@ -64,27 +64,27 @@ impl LossyConversions {
         }
     }
 
-    /// True if the file has nothing that the brain has not.
+    /// True if the brain has all of the file.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What became of a file.
+/// What an import or adoption did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportReport {
     /// The layout it had.
     pub layout: Layout,
     /// Events that got a new id.
     pub renumbered: u64,
-    /// What the brain can't have.
+    /// What the brain cannot hold.
     pub lossy: LossyConversions,
-    /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
+    /// The file in quarantine that the brain does not have all of, relative to the folder.
     pub original: Option<String>,
 }
 
 impl IncomingFile {
-    /// Begins to receive a file of so many bytes for a brain of a name that is free.
+    /// Begins to receive a file of `bytes` for a brain under a free name.
     pub fn begin(folder: &Folder, name: &str, bytes: u64) -> Result<Self> {
         let to = file_name(name)?;
         if folder.disk().identity(&to).is_ok() {
@@ -93,7 +93,7 @@ impl IncomingFile {
         Self::new(folder, name, bytes, None)
     }
 
-    /// Begins to receive a file of so many bytes for a brain that takes the place of a file, if there is one.
+    /// Begins to receive a file of `bytes` for a brain that replaces a file, if there is one.
     pub(crate) fn replacing(
         folder: &Folder,
         name: &str,
@@ -103,12 +103,12 @@ impl IncomingFile {
         Self::new(folder, name, bytes, untracked)
     }
 
-    /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
+    /// Begins to receive a file of `bytes` that is only read (`into_view`).
     pub fn read_only(folder: &Folder, bytes: u64) -> Result<Self> {
         Self::new(folder, READ_ONLY, bytes, None)
     }
 
-    /// Begins to copy a file that has the name of the brain that it is to become.
+    /// Begins to copy the untracked file under a brain's name.
     pub(crate) fn of_untracked(
         folder: &Folder,
         name: &str,
@@ -169,12 +169,12 @@ impl IncomingFile {
         self.finish_within(embed, INCOMING_JOURNAL_BYTES_MAX)
     }
 
-    /// The same, if its journal has at most so many bytes.
+    /// The same, with another limit for its journal.
     pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<ImportReport> {
         self.make(embed, journal_bytes_max)
     }
 
-    /// Makes the brain of the file that it takes the name of; that file comes back.
+    /// Makes the brain, which takes the name of the file that has it. Returns that file.
     pub(crate) fn finish_replacing(
         mut self,
         embed: bool,
@@ -186,12 +186,12 @@ impl IncomingFile {
         ))
     }
 
-    /// All that the file has, as a brain, and what that can't have; the file is gone with it.
+    /// Converts the file; returns a view of it and what could not be converted. Removes the file.
     pub fn into_view(self) -> Result<(View, LossyConversions)> {
         self.into_view_within(MERGE_MEMORY_BYTES_MAX)
     }
 
-    /// The same, if it takes at most so many bytes of memory.
+    /// The same within `bytes_max` of memory.
     pub fn into_view_within(self, bytes_max: u64) -> Result<(View, LossyConversions)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
@@ -221,7 +221,7 @@ impl IncomingFile {
         }
     }
 
-    /// What was received, whole.
+    /// Maps the file, which must have been received in full.
     fn map(&self) -> Result<Arc<Map>> {
         if self.received != self.expected {
             return Err(self.other_size(self.received, "came"));
@@ -258,7 +258,7 @@ impl IncomingFile {
         }
     }
 
-    /// A brain of amemd: everything in it holds.
+    /// Opens a brain of amemd, verified in full.
     fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
         let report = verify::native(map.clone(), None)?;
         if let Some(finding) = report.findings.first() {
@@ -276,7 +276,7 @@ impl IncomingFile {
             return Err(amem_format::Error::corrupt("file", map.len(), why).into());
         };
         let end = brain.replay(start, u64::MAX)?.position.at;
-        // What was answered is in the file, or the file is damaged: a copy, however it was cut, has it.
+        // Frames up to `durable` are in every copy of an intact file.
         let durable = brain.durable();
         if durable > end {
             return Err(Error::Damaged {
@@ -316,10 +316,11 @@ impl IncomingFile {
             }
         }
         let lossy = LossyConversions::of(&report);
-        let original = match self.is_copy && !lossy.is_empty() {
-            // The sender of a file has it still; of this one, the brain would be all that is left.
-            true => Some(self.quarantine()?),
-            false => None,
+        // A sender still has its file; of this one, only the brain would be left.
+        let original = if self.is_copy && !lossy.is_empty() {
+            Some(self.quarantine()?)
+        } else {
+            None
         };
         create::import_as(
             &self.folder,
@@ -336,7 +337,7 @@ impl IncomingFile {
         })
     }
 
-    /// Keeps the copy for good; says under which name.
+    /// Puts the copy into quarantine; returns its path.
     fn quarantine(&self) -> Result<String> {
         let disk = self.folder.disk();
         let path = quarantine::new_path(&self.folder, &self.name, QuarantineReason::Original)
@@ -359,8 +360,7 @@ impl IncomingFile {
     }
 }
 
-/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says
-/// why.
+/// Bytes of a brain's journal, not replayed yet; 0 if none is found: verifying the file says why.
 fn journal_bytes(map: &Arc<Map>) -> u64 {
     let start = Brain::open(map.clone())
         .ok()
@@ -368,22 +368,22 @@ fn journal_bytes(map: &Arc<Map>) -> u64 {
     start.map_or(0, |start| map.len().saturating_sub(start.at))
 }
 
-/// Refuses a journal that would take too much once it is replayed.
+/// Refuses a journal that would take too much memory once it is replayed.
 fn check_journal(bytes: u64, max: u64) -> Result<()> {
-    match bytes > max {
-        true => Err(Error::invalid(
+    if bytes > max {
+        return Err(Error::invalid(
             "file",
             format!(
                 "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
                  file of it that has none"
             ),
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
-/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
-/// is read.
+/// Converts a file of another layout, whose content may be many times its size. The instance follows from the bytes, so
+/// the same file is always the same instance.
 fn view_of(
     graph: &dyn Graph,
     edges: u64,

@@ -115,7 +115,7 @@ pub(crate) fn home_of(folder: &Folder, name: &str, file: FileId) -> u64 {
     xxh3_64(&bytes).max(1)
 }
 
-/// Tells readers of this boot that a file is owned, and up to where it is committed.
+/// Marks a file as owned in this boot, and stores up to where it is committed, for readers.
 pub(crate) fn claim(
     folder: &Folder,
     name: &str,
@@ -136,7 +136,7 @@ pub(crate) fn claim(
     file.store_cell(page, live::HOME, home_of(folder, name, id))
 }
 
-/// What stands in a file's live page about whose it is; a file without a live page has nothing.
+/// The `home` cell of a file's live page; none if it has no live page.
 fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
     let Some((at, _)) = section(source, len, head::TAG)? else {
         return Ok(None);
@@ -148,7 +148,7 @@ fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
     Ok(read(source, cell, &mut bytes)?.then(|| u64::from_le_bytes(bytes)))
 }
 
-/// Lineage and number of events of a brain's base, as its file says.
+/// Lineage and number of events that a brain's file claims for its base.
 pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u64)>> {
     let (mut lineage, mut header) = ([0; 16], [0; 64]);
     let Some((at, 16..)) = section(source, len, tag::IDENTITY)? else {
@@ -158,8 +158,8 @@ pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Op
     Ok(whole.then(|| (Uuid::from_bytes(lineage), get_u64(&header, 16))))
 }
 
-/// Where the bytes of a section of the native layout begin, and how many it says there are. Every step is bounded by
-/// the file, and by how many sections one may have.
+/// Position and claimed length of a section of the native layout. Every step is bounded by the file and by
+/// `SECTIONS_MAX`.
 fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
     let mut header = [0; 64];
     if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
@@ -184,7 +184,7 @@ fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u6
     Ok(None)
 }
 
-/// Reads a file of so many bytes, part by part.
+/// Reads the first `len` bytes of a file, part by part.
 pub(crate) fn read_all(
     source: &dyn Source,
     len: u64,

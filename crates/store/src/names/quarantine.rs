@@ -1,8 +1,8 @@
-//! Files that were kept aside: what took a brain's name, what was saved of brains whose file was taken away, originals
-//! that a brain has not all of.
+//! Quarantine: files that are not the store's to delete. They took a brain's name, or have what was saved of a brain whose
+//! file lost its name, or are originals that a brain does not have all of.
 //!
-//! Promises: a file is named as it is listed, and no other can be reached by a name; none is taken away before what is
-//! made of it is durable.
+//! Promises: only files that `list` returns can be reached by a name.
+//! Not here: reading and restoring them (`restore`).
 
 use std::io;
 
@@ -17,41 +17,41 @@ use crate::names::folder::{
 };
 use crate::names::ownership;
 
-/// A file that was kept aside.
+/// A file in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantinedFile {
-    /// Its name.
+    /// Its name, relative to `.amemd`.
     pub file: String,
-    /// Why it was kept.
+    /// Why it is there.
     pub reason: QuarantineReason,
     /// The brain whose name it had.
     pub brain: String,
     /// Its bytes.
     pub bytes: u64,
-    /// Which file it is, and as of when; none if it can't be looked at.
+    /// Which file it is, and its state; none if it cannot be opened.
     pub stamp: Option<Stamp>,
-    /// When it was kept.
+    /// When it was put there.
     pub time: Micros,
     /// Its lineage and the events in its base, if it is a brain of amemd.
     pub base: Option<(Uuid, u64)>,
-    /// Why it can't be read, if so.
+    /// Why it cannot be read, if so.
     pub problem: Option<String>,
 }
 
-/// The files that are kept, by name.
+/// All files in quarantine, by name.
 pub fn list(folder: &Folder) -> Result<Vec<QuarantinedFile>> {
-    let mut kept = Vec::new();
+    let mut files = Vec::new();
     for place in [CONFLICTS, RECOVERED] {
         let names = folder.disk().list(place);
         for name in names.map_err(|e| Error::disk("list", place, e))? {
-            kept.extend(of(folder, place, &name)?);
+            files.extend(of(folder, place, &name)?);
         }
     }
-    kept.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(kept)
+    files.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(files)
 }
 
-/// A file of one of the two places; none if its name is not one that we give.
+/// A file of one of the two folders; none if its name is not one that the store gives.
 fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<QuarantinedFile>> {
     let Some((front, time)) = name
         .strip_suffix(SUFFIX)
@@ -74,7 +74,7 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Quarant
         return Ok(None);
     };
     let path = format!("{place}/{name}");
-    let mut kept = QuarantinedFile {
+    let mut entry = QuarantinedFile {
         file: path[OWN.len() + 1..].to_owned(),
         reason,
         brain: brain.to_owned(),
@@ -84,22 +84,22 @@ fn of(folder: &Folder, place: &'static str, name: &str) -> Result<Option<Quarant
         base: None,
         problem: None,
     };
-    let looked = folder.disk().source(&path, false).and_then(|source| {
+    let read = folder.disk().source(&path, false).and_then(|source| {
         let stamp = source.stamp()?;
-        (kept.bytes, kept.stamp) = (stamp.bytes, Some(stamp));
-        kept.base = ownership::lineage_and_events(&*source, kept.bytes)?;
+        (entry.bytes, entry.stamp) = (stamp.bytes, Some(stamp));
+        entry.base = ownership::lineage_and_events(&*source, entry.bytes)?;
         Ok(())
     });
-    match looked {
-        // It is gone since.
+    match read {
+        // It was removed meanwhile.
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // One that can't be read hides no other.
-        looked => kept.problem = looked.err().map(|e| e.to_string()),
+        // A file that cannot be read does not hide the others.
+        read => entry.problem = read.err().map(|e| e.to_string()),
     }
-    Ok(Some(kept))
+    Ok(Some(entry))
 }
 
-/// A new name for a file that is kept aside, relative to the folder: what `list` reads. No other file has it.
+/// A new path in quarantine that no file has, relative to the folder; `list` parses it.
 pub(crate) fn new_path(
     folder: &Folder,
     brain: &str,
@@ -113,7 +113,7 @@ pub(crate) fn new_path(
             QuarantineReason::Original => format!("{RECOVERED}/{brain}.original-{time}{SUFFIX}"),
         };
         match folder.disk().identity(&name) {
-            // Another was kept in the same microsecond.
+            // Another file was quarantined in the same microsecond.
             Ok(_) => time += 1,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(name),
             Err(e) => return Err(e),
@@ -121,7 +121,7 @@ pub(crate) fn new_path(
     }
 }
 
-/// The names, relative to the folder, under which a file is kept already among those that are kept for such a reason.
+/// The paths, relative to the folder, that a file already has in quarantine for this reason.
 pub(crate) fn paths_of(
     folder: &Folder,
     reason: QuarantineReason,
@@ -145,15 +145,15 @@ pub fn listed(path: &str) -> &str {
     quarantine_name(path)
 }
 
-/// One of them, by its name.
+/// The file that is listed under a name.
 pub fn find(folder: &Folder, file: &str) -> Result<QuarantinedFile> {
-    let found = list(folder)?.into_iter().find(|kept| kept.file == file);
+    let found = list(folder)?.into_iter().find(|listed| listed.file == file);
     found.ok_or_else(|| Error::NotQuarantined { file: file.into() })
 }
 
-/// Takes one of them away for good.
+/// Removes a file from quarantine, durably.
 pub fn discard(folder: &Folder, file: &str) -> Result<()> {
-    let path = path(&find(folder, file)?);
+    let path = path_of(&find(folder, file)?);
     let disk = folder.disk();
     disk.remove(&path)
         .map_err(|e| Error::disk("remove", &path, e))?;
@@ -162,6 +162,6 @@ pub fn discard(folder: &Folder, file: &str) -> Result<()> {
         .map_err(|e| Error::disk("sync", place, e))
 }
 
-pub(crate) fn path(kept: &QuarantinedFile) -> String {
-    format!("{OWN}/{}", kept.file)
+pub(crate) fn path_of(entry: &QuarantinedFile) -> String {
+    format!("{OWN}/{}", entry.file)
 }

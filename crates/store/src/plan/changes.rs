@@ -1,4 +1,4 @@
-//! Changes of what is there: beliefs, attributes, vectors, use, settings.
+//! Changes of existing events: touch, pin, forget, attributes, vectors; decay and settings.
 
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
@@ -19,7 +19,7 @@ impl Planning<'_> {
         limit("the events in a touch", entries.len(), TOUCHED_EVENTS_MAX)?;
         let mut shown = Vec::with_capacity(entries.len());
         for &(id, times) in entries {
-            // A reader may have seen what was hidden since: that is no reason to lose its other uses.
+            // A reader may have used an event that was hidden since: its other touches count.
             if !self.view.node(id)?.is_forgotten() {
                 shown.push((id, times));
             }
@@ -58,7 +58,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Hides an event, or shows it again; what it had replaced is believed again, or no more.
+    /// Hides an event, or shows it again; the events that it replaced get their confidence back, or lose it.
     pub(super) fn hide(&mut self, id: NodeId, on: bool) -> Result<()> {
         let node = self.view.node(id)?;
         self.answer.target = Some(id);

@@ -1,4 +1,4 @@
-//! One way in: which mutation is planned by which function.
+//! Which function plans which mutation.
 
 use amem_format::Micros;
 use amem_format::journal::frame::Kind;
@@ -14,7 +14,7 @@ pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> R
     plan_within(view, mutation, now, EDGES_MAX)
 }
 
-/// The same for a brain of at most so many edges.
+/// The same for a brain of at most `edges_max` edges.
 pub(crate) fn plan_within<'v>(
     view: &'v View,
     mutation: &'v Mutation,

@@ -1,4 +1,4 @@
-//! How many edges there would be: a plan with too many is refused before anything of it is written.
+//! The limit of edges: a plan that would exceed it is refused before anything is written.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,11 @@ use crate::plan::planning::Planning;
 type Key = (NodeId, NodeId, EdgeType);
 
 impl Planning<'_> {
-    /// Refuses what would leave more edges than there may be, counted as the journal is applied: a frame that is
+    /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that is
     /// refused there would stop every recovery.
     pub(super) fn check_edges(&self, edges_max: u64) -> Result<()> {
         let before = self.view.edges();
-        // Few brains are near the limit: only there is each edge asked for whether it is new.
+        // Looking up each edge is slow, and only needed near the limit.
         if before.saturating_add(self.links) <= edges_max {
             return Ok(());
         }
@@ -28,7 +28,7 @@ impl Planning<'_> {
         )?)
     }
 
-    /// How many edges are new here. What is retracted counts no less: a merge retracts last.
+    /// How many edges are new. Retractions do not reduce it: a merge retracts last.
     fn new_edges(&self) -> Result<u64> {
         let end = self.view.nodes();
         let mut new: HashSet<Key> = HashSet::new();
@@ -86,7 +86,7 @@ mod tests {
         })
     }
 
-    /// A brain of three events, in a folder of which it is one.
+    /// A brain of three events.
     fn brain(folder: &Folder, name: &str) -> Store {
         create(folder, name, &NewBrain::default()).unwrap();
         let mut store = Store::open(folder, name).unwrap();
@@ -121,7 +121,7 @@ mod tests {
                 (what, value, max),
                 ("the number of edges", *edges, EDGES_MAX)
             );
-            // What adds none is done.
+            // A change that adds no edge is accepted.
             run(link(0, 1, 0.5)).unwrap();
         }
         run(ingest(&["six"], false)).unwrap();

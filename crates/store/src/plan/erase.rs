@@ -24,7 +24,7 @@ impl Planning<'_> {
             let node = self.view.node(id)?;
             if !node.is_erased() {
                 self.push(&Op::Erase { target: id });
-                // Where it was first recorded stays: without it, a merge would bring it back.
+                // Where it was first recorded stays: without that, a merge would bring the event back.
                 if let Some(left) = origin::of(&node)?.and_then(|origin| origin::left(&origin)) {
                     self.push(&Op::Attributes {
                         target: id,

@@ -61,8 +61,7 @@ impl Planning<'_> {
         self.apply_pending()
     }
 
-    /// Has the ends of an edge loaded: they are anywhere in the brain, and each that is not asked for before is waited
-    /// for.
+    /// Prefetches the ends of an edge: they are anywhere in the brain, and each one costs a cache miss.
     fn expect(&self, link: &NewLink) {
         for end in [link.source, link.target] {
             if let End::Event(id) = end {
@@ -158,7 +157,7 @@ impl Planning<'_> {
         if let Some(space) = space {
             amem_format::view::check_space(own, space)?;
         }
-        // Without a branch for each number, so that many are looked at together.
+        // One branch for all numbers, so that the loop is vectorised.
         if vector.iter().fold(true, |all, x| all & x.is_finite()) {
             return Ok(());
         }
@@ -171,7 +170,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Ties new events to the one before them in their session.
+    /// Adds an edge from each new event to the one before it in its session.
     fn follow(&mut self, first: u64, events: &[NewEvent]) -> Result<()> {
         let mut last: Vec<(SessionId, NodeId)> = Vec::new();
         for (at, event) in events.iter().enumerate() {
@@ -191,7 +190,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Ties new events to what is most similar, among all that was there before.
+    /// Adds edges from new events to the most similar ones that were there before.
     fn relate(
         &mut self,
         first: u64,

@@ -72,7 +72,7 @@ impl Planning<'_> {
         if source == target {
             return Err(Error::invalid(
                 "link",
-                format!("event {source} can't be tied to itself"),
+                format!("event {source} cannot have an edge to itself"),
             ));
         }
         if !edge_type.is_known() {
@@ -97,7 +97,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// A supersedes edge. What is left of the target's confidence is said once all are known (`settle`).
+    /// A supersedes edge. The target's confidence follows once all edges are known (`apply_pending`).
     pub(super) fn supersede(&mut self, source: NodeId, target: NodeId, weight: f32) -> Result<()> {
         if target.0 >= self.view.nodes() {
             let why = format!(
@@ -113,7 +113,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Says what is left of the confidence of whatever is replaced by more, or less, than before.
+    /// Sets the confidence of events whose successors changed.
     pub(super) fn apply_pending(&mut self) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
         for target in pending.targets() {

@@ -1,7 +1,7 @@
-//! From a mutation to operations: validation against a view, and all that follows from it.
+//! From a mutation to operations: validates it against a view, and derives what follows from it.
 //!
-//! Nothing is written here. A refused mutation leaves no trace; the view it is held against contains
-//! everything that was accepted before it, durable or not.
+//! Nothing is written here. A refused mutation leaves no trace. The view has everything that was accepted before,
+//! durable or not.
 
 pub(crate) mod belief;
 mod changes;

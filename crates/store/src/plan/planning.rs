@@ -10,10 +10,10 @@ use crate::limits::FRAME_PAYLOAD_BYTES;
 use crate::mutation::Answer;
 use crate::plan::belief::Pending;
 
-/// What a mutation comes to.
+/// The operations of a mutation.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Which kind of commit.
+    /// The kind of commit.
     pub(crate) kind: Kind,
     /// Payloads, one a frame; none if nothing has to be done.
     pub(crate) payloads: Vec<Vec<u8>>,
@@ -34,7 +34,7 @@ pub(crate) struct Planning<'v> {
     /// How many of the operations are edges, new or not.
     pub(super) links: u64,
     pub(crate) answer: Answer,
-    /// What replaces what from now on.
+    /// Changes of supersedes edges.
     pub(crate) pending: Pending,
 }
 
@@ -75,7 +75,7 @@ impl<'v> Planning<'v> {
         }
     }
 
-    /// An event that must be there; erased ones only where `erased_too`.
+    /// An event that exists and is not forgotten.
     pub(crate) fn visible(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
         let node = self.view.node(id)?;
         if node.is_forgotten() {
@@ -84,7 +84,7 @@ impl<'v> Planning<'v> {
         Ok(node)
     }
 
-    /// An event whose content can still be changed.
+    /// A visible event that was not erased.
     pub(crate) fn whole(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
         let node = self.visible(id)?;
         if node.is_erased() {

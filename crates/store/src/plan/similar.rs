@@ -1,4 +1,4 @@
-//! The events most similar to a vector, for edges that a new event gets by itself.
+//! The events most similar to a vector, for the related-to edges of a new event.
 
 use amem_format::NodeId;
 use amem_format::query::similar::{Like, Similar};

@@ -1,4 +1,4 @@
-//! Edges of the other brain: united with ours, but for what one side has retracted since.
+//! Edges of the other brain: united with ours, except those that one side has retracted since.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use amem_format::{Edge, EdgeType, NodeId};
 
 use crate::error::Result;
 use crate::merge::budget::entries;
-use crate::plan::merge::cycles::circles;
+use crate::plan::merge::cycles::components;
 use crate::plan::merge::merging::Merging;
 
 /// Source, target and type of an edge here.
@@ -53,8 +53,8 @@ impl Merging<'_, '_> {
         Ok(())
     }
 
-    /// An edge of the other brain, if it is not here as it is there, or was set there later. When an edge was set is
-    /// told by its changes; its own time is that of its making.
+    /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge was
+    /// set is in the changes; the edge's own time is that of its creation.
     fn wanted(&self, theirs: &Edge) -> Result<Option<Wanted>> {
         let edge_type = theirs.edge_type;
         let ends = (self.ours(theirs.source), self.ours(theirs.target));
@@ -113,9 +113,9 @@ impl Merging<'_, '_> {
             }
             Ok(next)
         };
-        let circles = circles(new.keys().copied(), next)?;
+        let components = components(new.keys().copied(), next)?;
         let keys = wanted.iter().filter(is_new).map(|edge| edge.key);
-        let is_circular = |key: &Key| circles.get(&key.0) == circles.get(&key.1);
+        let is_circular = |key: &Key| components.get(&key.0) == components.get(&key.1);
         Ok(keys.filter(is_circular).collect())
     }
 

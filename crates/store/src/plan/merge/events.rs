@@ -1,4 +1,4 @@
-//! Events of the other brain: new ones, and what changed of those that are here already.
+//! Events of the other brain: new ones, and changes of those that are here already.
 
 use std::cmp::Ordering;
 
@@ -18,7 +18,7 @@ use crate::plan::merge::merging::{Belief, Merging};
 use crate::plan::values::bytes;
 
 impl<'v> Merging<'_, 'v> {
-    /// Adds what is not here.
+    /// Adds events that are not here.
     pub(super) fn events(&mut self) -> Result<()> {
         let first = self.plan.view.nodes();
         for id in (0..self.other.nodes()).map(NodeId) {
@@ -53,7 +53,7 @@ impl<'v> Merging<'_, 'v> {
         let confidence = belief::own_confidence(self.other, theirs.id())?;
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         let flags = Flags(theirs.flags().0 & Flags::KNOWN.0).without(own);
-        // A journal that somebody else wrote may say anything.
+        // A journal that another program wrote may have any value.
         let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
         let lambda = theirs.lambda();
         self.plan.push(&Op::Event(NewNode {
@@ -81,9 +81,10 @@ impl<'v> Merging<'_, 'v> {
     /// The event's attributes, and where it comes from; of an erased event only that.
     fn attributes(&self, theirs: &Node<'v>, first: Micros) -> Result<String> {
         let known = origin::of(theirs)?;
-        let mut with = match theirs.is_erased() {
-            true => Attributes::new(),
-            false => theirs.attributes()?.unwrap_or_default(),
+        let mut with = if theirs.is_erased() {
+            Attributes::new()
+        } else {
+            theirs.attributes()?.unwrap_or_default()
         };
         let agent = self.other.session(theirs.session())?;
         let agent = agent.map_or("", |session| session.agent);
@@ -95,9 +96,10 @@ impl<'v> Merging<'_, 'v> {
                 "agent": agent,
             })
         });
-        match theirs.is_erased() {
-            true => with = origin::left(&origin).unwrap_or_default(),
-            false => drop(with.insert(ORIGIN.into(), origin)),
+        if theirs.is_erased() {
+            with = origin::left(&origin).unwrap_or_default()
+        } else {
+            drop(with.insert(ORIGIN.into(), origin))
         }
         Ok(attributes::to_json(&with)?)
     }
@@ -149,9 +151,10 @@ impl<'v> Merging<'_, 'v> {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);
         let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
-        match is_one && there.max(here).is_none() {
-            true => Ordering::Less,
-            false => there.cmp(&here),
+        if is_one && there.max(here).is_none() {
+            Ordering::Less
+        } else {
+            there.cmp(&here)
         }
     }
 
@@ -204,9 +207,10 @@ impl<'v> Merging<'_, 'v> {
         if let Some(origin) = origin {
             next.insert(ORIGIN.into(), origin);
         }
-        let json = match next.is_empty() {
-            true => String::new(),
-            false => attributes::to_json(&next)?,
+        let json = if next.is_empty() {
+            String::new()
+        } else {
+            attributes::to_json(&next)?
         };
         self.plan.push(&Op::Attributes {
             target: ours.id(),

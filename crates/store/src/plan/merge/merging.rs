@@ -1,4 +1,4 @@
-//! A merge as it is planned: what is known of both brains, and what it may take.
+//! A merge while it is planned: both brains, what was decided so far, and the budget.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl Merging<'_, '_> {
         })
     }
 
-    /// A merge is held in memory until it is written, and is one commit: one that is too large ends here.
+    /// Refuses a merge that has become too large: it is held in memory until it is written, as one commit.
     pub(super) fn check_budget(&self) -> Result<()> {
         self.check_budget_for(0)
     }

@@ -1,15 +1,15 @@
-//! What another brain has and this one has not: events, edges, changes, uses, sessions.
+//! Merge: what another brain has and this one does not.
 //!
 //! The rules, which leave both sides the same once each has taken what the other has:
 //! - an event that is new here keeps its type, text, confidence, attributes, flags and uses; it is recorded now,
 //!   happened
 //!   when it did, and says where it comes from (`ORIGIN`);
 //! - edges are united; one that was retracted after it was last set on the other side is retracted;
-//! - of attributes, vectors, decay rates, being pinned or forgotten, what was set later is kept, and of what was set at
-//!   the same time the greater; what is compressed or erased on one side stays so there, and compressed is compressed
+//! - of attributes, vectors, decay rates, being pinned or forgotten, the later value counts, and of two set at the same
+//!   time the greater; what is compressed or erased on one side stays so there, and compressed is compressed
 //!   here, too;
 //! - uses: the larger count, the later time;
-//! - a session that is closed on one side is closed; of two outcomes the one that was set later is kept;
+//! - a session that is closed on one side is closed; of two outcomes the later one counts;
 //! - both corrections of a belief stay, and it is contested; confidences follow from all that replaces them.
 
 mod beliefs;

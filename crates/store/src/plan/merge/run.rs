@@ -21,7 +21,7 @@ impl<'v> Planning<'v> {
             let why = format!("the other brain is this one, instance {}", view.instance());
             return Err(Error::invalid("merge", why));
         }
-        // So many are new at the least.
+        // At least this number of events is new.
         budget.check(other.nodes().saturating_sub(view.nodes()) * NEW_EVENT_BYTES)?;
         let matching = Matching::of(view, other, &mut budget)?;
         let withheld = matching.withheld();

@@ -1,4 +1,4 @@
-//! Sessions of the other brain: which of ours they are, and which of them ended.
+//! Sessions of the other brain: which of ours they are, and which ended.
 
 use amem_format::base::sessions::Session;
 use amem_format::journal::op::Op;
@@ -39,7 +39,7 @@ impl Merging<'_, '_> {
         Ok(())
     }
 
-    /// Our session that another's is, though no event tells so: it was there before the brains parted.
+    /// Our session that is the same, though no event shows it: it was opened before the brains diverged.
     fn twin(&self, theirs: &Session<'_>) -> Result<Option<SessionId>> {
         let id = match theirs.key {
             "" => Some(theirs.id),
