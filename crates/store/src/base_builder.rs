@@ -32,7 +32,7 @@ pub(crate) fn build(
     fold_with(view, options, how, sink)
 }
 
-/// A random number for the head of a journal, which tells it from every other.
+/// A random number that identifies a journal.
 pub(crate) fn epoch(disk: &dyn Disk) -> u64 {
     let random = u128::from_le_bytes(disk.random());
     (random >> 64) as u64 ^ random as u64

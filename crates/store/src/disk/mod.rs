@@ -57,7 +57,7 @@ pub trait Disk: Debug + Send + Sync {
     /// belongs to another user, and, with `alone`, one with other names: `InvalidInput`, with the reason.
     fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
 
-    /// Which file stands under a name; an error of kind `NotFound` if none does.
+    /// Which file has a name; an error of kind `NotFound` if none has.
     fn identity(&self, name: &str) -> io::Result<FileId>;
 
     /// The names in a folder (`""` is the root), sorted, folders left out.
@@ -102,7 +102,7 @@ pub trait Disk: Debug + Send + Sync {
     /// Sixteen random bytes.
     fn random(&self) -> [u8; 16];
 
-    /// This run of the operating system: what an earlier one had cached is gone.
+    /// This boot of the operating system: the cache of an earlier one is gone.
     fn boot_id(&self) -> [u64; 2];
 
     /// How much files are extended in advance; little where every byte costs, as in a simulation.
@@ -149,7 +149,7 @@ pub trait Source: Debug + Send {
     /// Its state now.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Reads bytes at a position; how many, 0 at the end.
+    /// Reads bytes at a position; returns how many, 0 at the end.
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
 }
 
@@ -172,8 +172,8 @@ pub trait File: Debug + Send + Sync {
     /// Makes what was written durable (data, and the length if it grew).
     fn sync(&self) -> io::Result<()>;
 
-    /// Makes `bytes` durable, which stand at a position that was written and synced before, with other bytes. What
-    /// else was written to the file may become durable as well, or not.
+    /// Makes `bytes` durable, which overwrote synced bytes at `position`. Other writes to the file may become durable as
+    /// well, or not.
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         let _ = (position, bytes);
         self.sync()
@@ -185,7 +185,7 @@ pub trait File: Debug + Send + Sync {
         Ok(())
     }
 
-    /// The first `len` bytes, as they are and, unless they are a copy, as they will become.
+    /// Maps the first `len` bytes; later writes show, unless the implementation copies.
     fn map(&self, len: u64) -> io::Result<Map>;
 
     /// True if the file is not open or mapped elsewhere, in this process or another; what was mapped through this opening
@@ -197,7 +197,6 @@ pub trait File: Debug + Send + Sync {
     /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
 
-    /// Takes away the owner's right to write (mode 0400), so that an accident fails; `readers` is a group that may read
-    /// the file (0440). After an error only the owner may.
+    /// Makes the file read-only, against accidents (mode 0400); `readers` is a group that may read it (0440). After an error only the owner may.
     fn protect(&self, readers: Option<u32>) -> io::Result<()>;
 }

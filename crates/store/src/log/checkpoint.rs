@@ -1,12 +1,11 @@
 //! Checkpoints: a new base beside running writers.
 //!
-//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` brings the
-//! frames that came meanwhile, in rounds, and makes the file ready to be written on; `Store::install` carries the last
-//! of them, publishes the new file under the brain's name and goes on there. Readers of the old file keep it until they
-//! look.
+//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` copies the frames that
+//! came meanwhile, in rounds, and prepares the file for commits; `Store::install` copies the last of them, gives the file
+//! the brain's name and continues there. Readers keep the old file until their next view.
 //!
-//! Commits wait for `install` alone, so whatever can be done before is done by `carry`, and what is left of the old
-//! generation is handed back to be dropped elsewhere (`Retired`).
+//! Commits wait only for `install`. So `carry` does all that can be done before, and the old generation is returned, to be
+//! dropped elsewhere (`RetiredGeneration`).
 
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ use crate::names::temporary::TemporaryFile;
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: Folder,
-    /// The brain's.
+    /// The brain's name.
     name: String,
     /// What the new base will have.
     pub(crate) view: View,
@@ -39,7 +38,7 @@ pub struct Checkpoint {
     /// Identity of the new base.
     identity: Identity,
     epoch: u64,
-    /// Where the new journal stands.
+    /// The end of the new journal.
     position: Position,
     /// The commits of the old delta that are in the new file.
     pub(crate) carried: u32,
@@ -51,7 +50,7 @@ pub struct Checkpoint {
     pub(crate) next: Option<(Arc<Brain>, Position)>,
 }
 
-/// What is added to a new generation beside what the old one has.
+/// A transaction that is added to a new generation.
 pub(crate) struct Payloads<'a> {
     pub(crate) list: &'a [Vec<u8>],
     pub(crate) time: Micros,
@@ -94,7 +93,7 @@ impl Checkpoint {
             now: self.folder.disk().now(),
             origin: false,
         };
-        // Until it is whole, an error takes it away.
+        // After an error, dropping `new` removes the file.
         let mut sink = FileSink::new(&*file);
         let first = base_builder::build(&self.view, &options, &mut sink)
             .and_then(|end| fold::journal(&self.identity, self.epoch, end, &mut sink))
@@ -125,8 +124,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Carries frames that were committed since, syncs them, and has the new file ready for more; returns how many
-    /// bytes are left to carry.
+    /// Carries frames that were committed since, syncs them, and prepares the new file for more. Returns the bytes that
+    /// are left to carry.
     pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
         let log = &brain.delta().log;
         let until = log.published();
@@ -138,8 +137,7 @@ impl Checkpoint {
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
     }
 
-    /// Adds one transaction behind what was carried: it is there when the file takes the brain's name. Nothing may be
-    /// committed to the old generation any more.
+    /// Adds one transaction behind the carried frames. Nothing may be committed to the old generation after that.
     pub(crate) fn add(&mut self, kind: Kind, payloads: &Payloads<'_>) -> Result<()> {
         let (mut bytes, mut position) = (Vec::new(), self.position);
         for (at, payload) in payloads.list.iter().enumerate() {
@@ -161,7 +159,7 @@ impl Checkpoint {
         self.sync()
     }
 
-    /// Reads back what was carried, as the next reader will.
+    /// Replays the carried frames, as the next reader will.
     pub(crate) fn replay(&mut self) -> Result<()> {
         let new = self.built()?;
         let (file, path) = (new.file().clone(), new.path().to_owned());
@@ -242,7 +240,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Sees to it that behind the last frame there are zeros for `more` bytes of frames, at most those of a last round.
+    /// Extends the file with zeros behind the last frame, for `more` bytes of frames; at most those of a last round.
     pub(crate) fn make_space(&mut self, more: u64) -> Result<()> {
         // A frame's header of zeros behind the last frame ends the chain for every reader.
         let needed = self.position.at + more + frame::HEADER as u64;

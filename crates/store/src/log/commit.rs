@@ -1,4 +1,4 @@
-//! Commits.
+//! Commits: groups of requests that share one sync.
 //!
 //! `commit` takes a group of requests. Each is checked against the brain as the ones before it left it, becomes frames,
 //! and is applied; then the group is synced once, published, and answered. A refused request leaves no trace and fails
@@ -101,7 +101,7 @@ impl Store {
             _ => false,
         };
         if is_large {
-            // What the group has so far comes first.
+            // The frames of the group so far come first.
             if *wrote && let Err(why) = self.publish() {
                 self.poison(why.clone());
                 return Err(Error::OutcomeUnknown { why });

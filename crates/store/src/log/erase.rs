@@ -3,7 +3,7 @@
 //! 1. The frame (`plan::erase`) hides the content; every view from that commit on is without it.
 //! 2. `clear_for_erase` removes leftovers in `.amemd/tmp` that may have it.
 //! 3. A checkpoint builds a generation without it; `install` puts that in place and removes the old file, durably.
-//! 4. `tell_readers_to_drop` has readers of the old file let go of their mapping.
+//! 4. `tell_readers_to_drop` has readers of the old file release their mapping.
 //!
 //! Files in quarantine are not the store's to change: `whole_in` and `has_text_of` search them, and the caller refuses
 //! the erase while one still has the content.
@@ -46,7 +46,7 @@ impl Store {
     }
 }
 
-/// Which of a brain's events another brain has whole.
+/// Which of these events another brain has, not erased.
 pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
     let mut budget = MemoryBudget::new(MERGE_MEMORY_BYTES_MAX);
     let (ids, mut found) = (ids.iter().collect::<HashSet<_>>(), Vec::new());
@@ -57,7 +57,7 @@ pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>
         }
     }
     if found.is_empty() && matching.withheld() > 0 {
-        // One of those may be what was erased here.
+        // One of the events left out may be what was erased here.
         let erased = ids
             .iter()
             .filter(|id| view.node(***id).is_ok_and(|node| node.is_erased()));
@@ -66,8 +66,8 @@ pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>
     Ok(found)
 }
 
-/// True if another brain has the text of one of these events, whatever brain it is: one of another layout does not say
-/// what it was made of.
+/// True if another brain has the text of one of these events. For files of another layout, which do not name the brain
+/// that they came from.
 pub fn has_text_of(view: &View, other: &View, ids: &[NodeId]) -> Result<bool> {
     let mut texts = HashSet::with_capacity(ids.len());
     for id in ids {

@@ -1,4 +1,4 @@
-//! From a plan to frames: in the journal, behind those of the group so far, or in a new generation.
+//! From a plan to frames: appended to the group, or written into a new generation.
 
 use amem_format::journal::frame::{self, Header};
 use amem_format::journal::op::{self, Op, Ops};
@@ -14,7 +14,7 @@ use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
 
 impl Store {
-    /// What the frames of a request say; completes its answer.
+    /// The payloads of a request's frames; completes its answer.
     pub(crate) fn payloads(
         &self,
         plan: &mut Plan,
@@ -144,7 +144,7 @@ impl Store {
         self.install(checkpoint).map(drop)
     }
 
-    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
+    /// Writes the group's frames from index `from` on, and applies them. An error poisons.
     fn append(&mut self, from: usize) -> Result<(), String> {
         let (at, bytes) = (self.position.at, &self.group[from..]);
         let end = at + bytes.len() as u64;

@@ -11,8 +11,8 @@ use crate::log::store::Store;
 use crate::names::folder::TMP;
 use crate::names::temporary::TemporaryFile;
 
-/// What is left of a generation that was replaced: its mapping, its descriptor and its delta. To let go of them takes
-/// milliseconds for every hundred megabytes: drop it where no commit waits.
+/// A replaced generation: its mapping, descriptor and delta. Dropping them takes milliseconds for every hundred
+/// megabytes: do it where no commit waits.
 #[derive(Debug)]
 pub struct RetiredGeneration {
     _store: Store,
@@ -28,7 +28,7 @@ impl Store {
         self.install(checkpoint).map(drop)
     }
 
-    /// Carries the last frames, publishes the new file and goes on there. Gives back what is left of the old one.
+    /// Carries the last frames, gives the new file the brain's name and continues there. Returns the old generation.
     pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<RetiredGeneration> {
         if let Some(why) = &self.poison {
             return Err(Error::Poisoned { why: why.clone() });
@@ -64,8 +64,7 @@ impl Store {
             position,
             checkpoint.space_end,
         );
-        // Readers that open the new file find it owned and complete from its first moment on: it has no name before
-        // all of it is synced.
+        // The file gets its name after all of it is synced, so readers always find it owned and complete.
         next.protect_at_least()?;
         let failed = |action: &'static str| {
             let path = new.path().to_owned();
@@ -89,9 +88,8 @@ impl Store {
         }
     }
 
-    /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the
-    /// name is not known then. (If none has, as somebody removed it, then `install` saves the brain, and poisons only
-    /// once that is done.)
+    /// The new file takes the brain's name; returns the store of the old one. An error poisons: which file has the name
+    /// is unknown then. (If none has, `install` saves the brain first.)
     fn switch(&mut self, new: TemporaryFile, next: Self) -> Result<Self, String> {
         let disk = self.folder.disk().clone();
         let generation = next.brain.base().identity().generation.0;
@@ -118,7 +116,7 @@ impl Store {
                 .remove()
                 .map_err(|e| format!("removing the old file: {e}"))?;
         }
-        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
+        // Not even an unfinished file of an earlier checkpoint may come back with erased content.
         disk.sync_folder(TMP)
             .map_err(|e| format!("syncing {TMP}: {e}"))?;
         if erased {

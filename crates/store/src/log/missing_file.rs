@@ -1,5 +1,5 @@
-//! A brain whose file lost its name, to `rm`, `mv` or another file: what is committed is saved from the open handle into
-//! quarantine, and tried again until that is done.
+//! A missing file: a brain's file lost its name to `rm`, `mv` or another file. The store saves what is committed from the
+//! open handle into quarantine, and retries until that is done.
 
 use crate::error::{Error, Result, SavedFile};
 use crate::log::checkpoint::Checkpoint;

@@ -1,7 +1,7 @@
-//! Whether the brain's name is still that of the file that the store writes to, and removing it. `rm`, `mv` and `cp -f`
-//! would leave the store writing to a file without a name.
+//! Path check: the brain's name must still be that of the open file. After `rm`, `mv` or `cp -f` the store would write to
+//! a file without a name.
 //!
-//! Promises: a file that was taken away is noticed before anything more is answered, and what it held is saved
+//! Promises: a missing file is noticed before the next answer, and its content is saved
 //! (`missing_file`); a file that takes the name costs the brain nothing and goes to quarantine, even if it comes in the
 //! moment in which the brain is removed.
 
@@ -14,7 +14,7 @@ use crate::names::displaced;
 use crate::names::folder::{Folder, TMP};
 
 impl Store {
-    /// Opens a brain again by the handle that was kept since it was closed, and gets its name back: see `check_path`.
+    /// Opens a closed brain again by its open handle, and checks its path (`check_path`).
     pub fn reopen(folder: &Folder, name: &str, handle: &OpenHandle) -> Result<Self> {
         let mut store = recovery::open_file(folder, name, handle.file().clone())?;
         store.check_path()?;
@@ -70,7 +70,7 @@ impl Store {
             Some(id) if id == self.file.id() => false,
             Some(_) => match self.checkpoint() {
                 Ok(()) => true,
-                // As it was: the next commit tries again.
+                // Nothing has changed: the next commit tries again.
                 Err(e) if self.poison.is_none() || self.saved().is_some() => return Err(e),
                 Err(e) => return Err(self.lose_name(e.to_string())),
             },

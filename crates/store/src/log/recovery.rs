@@ -1,13 +1,11 @@
-//! Opening a brain: what was acknowledged is there, what was not is whole or gone.
+//! Opening a brain: acknowledged commits are there; others are there in full or not at all.
 //!
 //! Only the brain's own file is opened: an untracked one has to be adopted. Three cases:
 //! - The file was closed in order, or made by this process: nothing to do.
-//! - The operating system started since: what the cache held is gone, and what is read is what the medium
-//!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
-//!   continue a new chain.
-//! - The process died in this boot: frames may be in the cache only, and after a failed sync the cache lies
-//!   about the medium; the folder's names are no better. What is whole goes into a new file, even if there
-//!   is no frame.
+//! - The operating system started since: the cache is gone, and the medium has what is read. The tail after the last
+//!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
+//! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium; so
+//!   may names. Whole transactions are copied into a new file, even if there are none.
 
 use std::sync::Arc;
 
@@ -29,7 +27,7 @@ impl Store {
     pub fn open(folder: &Folder, name: &str) -> Result<Self> {
         let file_name = file_name(name)?;
         let missing = || Error::NotFound { name: name.into() };
-        // A file that is not ours is not even touched.
+        // A file that is not ours is not opened for writing.
         match ownership::ownership(folder, name)? {
             Ownership::Own => {}
             Ownership::Untracked(_) => return Err(Error::Untracked { name: name.into() }),
@@ -124,7 +122,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     Ok(store)
 }
 
-/// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
+/// Zeroes the file after the last whole transaction, and syncs: nothing is written before that.
 fn zero_tail(file: &dyn File, end: u64, len: u64) -> std::io::Result<()> {
     write_zeros(file, end, len)?;
     file.sync()

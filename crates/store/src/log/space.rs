@@ -1,8 +1,8 @@
 //! Room for frames: the file reaches past the last one with zeros.
 //!
-//! Zeros are written before the frames that take their place, and synced with the first group that follows them: a
-//! disk that is full refuses before anything of a request was written, and most commits find a file that does not
-//! grow. Not here: what is written into the room (`store`).
+//! Zeros are written before the frames that overwrite them, and synced with the first group that follows. So a full disk
+//! refuses before anything of a request is written, and most commits do not grow the file.
+//! Not here: the frames (`frames`).
 
 use std::io;
 
@@ -42,7 +42,7 @@ impl Store {
         if needed <= self.space_end {
             return Ok(());
         }
-        // Small commits are spared the syncing of a file that grows; large ones the writing of zeros.
+        // Small commits avoid the sync of a growing file; large ones avoid writing zeros.
         let preallocation = self.folder.disk().preallocation();
         let step = if bytes < preallocation.min {
             (self.space_end / 16).clamp(preallocation.min, preallocation.max)

@@ -24,11 +24,11 @@ use crate::names::ownership::claim;
 pub(crate) enum MissingFile {
     /// It is in quarantine.
     Saved(SavedFile),
-    /// It is in its open file alone; why.
+    /// It is only in the open file, and why.
     Unsaved(String),
 }
 
-/// A brain's file, held open: what is in it outlives the loss of its name.
+/// A brain's open file: its content outlives its name.
 #[derive(Debug, Clone)]
 pub struct OpenHandle(Arc<dyn File>);
 
@@ -67,7 +67,7 @@ pub struct Store {
     /// The frames of the group that is being committed, up to `position`.
     pub(crate) group: Vec<u8>,
     pub(crate) actors: HashMap<(String, String), ActorId>,
-    /// Why nothing is written any more.
+    /// Why the store writes nothing any more.
     pub(crate) poison: Option<String>,
     /// Set once it has lost its name.
     pub(crate) missing: Option<MissingFile>,
@@ -122,7 +122,7 @@ impl Store {
         &self.folder
     }
 
-    /// A view of all that is committed.
+    /// A view of all commits.
     pub fn view(&self) -> View {
         self.brain.view()
     }
@@ -158,7 +158,7 @@ impl Store {
         self.poison = Some(why);
     }
 
-    /// Tells readers how far frames are published.
+    /// Stores how far frames are published, for readers.
     pub(crate) fn store_committed(&self, flags: u64) -> Result<(), String> {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
         self.file
@@ -166,7 +166,7 @@ impl Store {
             .map_err(|e| format!("publishing: {e}"))
     }
 
-    /// Tells readers of this boot that the file is owned, and how far it is committed.
+    /// Marks the file as owned in this boot, and stores how far it is committed, for readers.
     pub(crate) fn take_ownership(&self) -> io::Result<()> {
         let page = self.brain.live_page();
         let page = page.ok_or_else(|| io::Error::other("the brain has no journal"))?;

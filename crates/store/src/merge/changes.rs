@@ -12,13 +12,13 @@ use super::budget::MemoryBudget;
 use crate::error::Result;
 
 /// Bytes of what is noted of an event, of an edge, and of the state that changes left.
-const FIELD: usize = size_of::<((NodeId, Field), Micros)>();
+const FIELD: usize = size_of::<((NodeId, EventField), Micros)>();
 const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
 const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
 
 /// Something of an event that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Field {
+pub(crate) enum EventField {
     Attributes,
     Vector,
     Lambda,
@@ -29,7 +29,7 @@ pub(crate) enum Field {
 /// The last changes of a brain after the creation of what they changed; no entry: none.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    fields: HashMap<(NodeId, Field), Micros>,
+    fields: HashMap<(NodeId, EventField), Micros>,
     edges: HashMap<(NodeId, NodeId, EdgeType), Micros>,
 }
 
@@ -47,10 +47,10 @@ impl Changes {
             match change.before {
                 Before::Confidence(_) => {}
                 Before::Attributes(_) => {
-                    changes.note(id, Field::Attributes, change.time, budget)?
+                    changes.note(id, EventField::Attributes, change.time, budget)?
                 }
-                Before::Vector(_) => changes.note(id, Field::Vector, change.time, budget)?,
-                Before::Lambda(_) => changes.note(id, Field::Lambda, change.time, budget)?,
+                Before::Vector(_) => changes.note(id, EventField::Vector, change.time, budget)?,
+                Before::Lambda(_) => changes.note(id, EventField::Lambda, change.time, budget)?,
                 Before::Flags(before) => {
                     let after = match states.insert(id, before) {
                         Some(after) => after,
@@ -100,13 +100,15 @@ impl Changes {
                         };
                         self.note_flags(target, (before.0, flags), time, budget)?;
                         if before.1.to_bits() != lambda.to_bits() {
-                            self.note(target, Field::Lambda, time, budget)?;
+                            self.note(target, EventField::Lambda, time, budget)?;
                         }
                     }
                     Op::Attributes { target, .. } => {
-                        self.note(target, Field::Attributes, time, budget)?;
+                        self.note(target, EventField::Attributes, time, budget)?;
                     }
-                    Op::Vector { target, .. } => self.note(target, Field::Vector, time, budget)?,
+                    Op::Vector { target, .. } => {
+                        self.note(target, EventField::Vector, time, budget)?
+                    }
                     Op::Link {
                         source,
                         target,
@@ -131,7 +133,7 @@ impl Changes {
     fn note(
         &mut self,
         id: NodeId,
-        field: Field,
+        field: EventField,
         time: Micros,
         budget: &mut MemoryBudget,
     ) -> Result<()> {
@@ -146,8 +148,8 @@ impl Changes {
         budget: &mut MemoryBudget,
     ) -> Result<()> {
         for (flag, field) in [
-            (Flags::PINNED, Field::Pinned),
-            (Flags::FORGOTTEN, Field::Forgotten),
+            (Flags::PINNED, EventField::Pinned),
+            (Flags::FORGOTTEN, EventField::Forgotten),
         ] {
             if before.has(flag) != after.has(flag) {
                 self.note(id, field, time, budget)?;
@@ -166,7 +168,7 @@ impl Changes {
     }
 
     /// When a field of an event was last set after the event was made.
-    pub(crate) fn field(&self, id: NodeId, field: Field) -> Option<Micros> {
+    pub(crate) fn field(&self, id: NodeId, field: EventField) -> Option<Micros> {
         self.fields.get(&(id, field)).copied()
     }
 

@@ -1,7 +1,7 @@
 //! Two brains compared: which events are the same, and what changed where since.
 //!
-//! Promises: an event is the same event in both if it was recorded at the same moment, of the same type, with the same
-//! text, wherever it has been merged to since; one that was erased is known by moment and type. Both brains are only
+//! Promises: an event is the same event in both if it was recorded at the same moment, with the same type and
+//! text, wherever it has been merged to since; an erased one is recognised by moment and type. Both brains are only
 //! read.
 //! Not here: what becomes of the differences (`plan::merge`).
 

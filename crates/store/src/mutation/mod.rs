@@ -25,7 +25,7 @@ pub struct Request {
     pub request_id: Option<Uuid>,
     /// The caller's request in its original form, if that is not the mutation: a retry must be equal to it.
     pub said: Option<String>,
-    /// Refuse if anything but uses of events was committed after this.
+    /// Refuse if anything but touches was committed after this.
     pub expected_lsn: Option<Lsn>,
     /// Refuse if the first event's newest head is not the second.
     pub expected_head: Option<(NodeId, NodeId)>,
@@ -208,7 +208,7 @@ pub struct Ingest {
 /// Which similar events a new one gets related-to edges to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Relate {
-    /// To how many at most.
+    /// At most to this number of events.
     pub k: usize,
     /// The lowest cosine, −1..=1.
     pub min_similarity: f32,
@@ -327,7 +327,7 @@ pub struct Answer {
     /// Events whose confidence changed; the episodes of erased events; events that a summary covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<NodeId>,
-    /// What a merge came to.
+    /// What a merge did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergeReport>,
     /// True if the request had been executed before and this is its answer.

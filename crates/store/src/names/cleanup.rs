@@ -16,8 +16,8 @@ use crate::names::quarantine;
 use crate::names::temporary::READ_ONLY;
 
 impl Folder {
-    /// Locks a folder, makes our own folders in it, and clears what an earlier run left unfinished.
-    /// `holder` is what another daemon is told of this one.
+    /// Locks a folder, makes our own folders in it, and clears what an earlier run left. `holder` describes this daemon to
+    /// another one.
     pub fn open(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
         let folder = Self::lock(disk, holder)?;
         clear_all(&folder)?;
@@ -156,7 +156,7 @@ fn clear_displaced(folder: &Folder, path: &str, here: FileId, swap: &SwapName<'_
         }
     }
     if !found.is_empty() {
-        // Nothing here would tell of a name that comes back.
+        // Without this sync a removed name could come back, and nothing would find it.
         folder.sync(parent_of(&to))?;
     }
     if has_both {

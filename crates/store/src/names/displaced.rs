@@ -1,7 +1,7 @@
 //! Displaced files: what had the brain's name that a file of ours has taken.
 //!
-//! Promises: a displaced file that is not ours is never lost, whatever crashes or fails. In `.amemd/tmp` it stands under
-//! a name that says what it is; from there it gets its name back, goes to quarantine, or is removed if a brain was made
+//! Promises: a displaced file that is not ours is never lost, whatever crashes or fails. In `.amemd/tmp` it has a name that
+//! says what it is; from there it gets its name back, goes to quarantine, or is removed if a brain was made
 //! of it and it was not written to since.
 //! Not here: which file takes whose name, and when (`temporary`, `log::path_check`).
 
@@ -230,14 +230,14 @@ fn add_name(disk: &dyn Disk, from: &str, to: &str) -> io::Result<bool> {
     }
 }
 
-/// Tells files apart, in a name.
+/// Identifies a file, in a name.
 fn file_hash(id: FileId) -> u64 {
     let mut bytes = id.inode.to_le_bytes().to_vec();
     bytes.extend_from_slice(&id.born.to_le_bytes());
     xxh3_64(&bytes)
 }
 
-/// Tells states of files apart, in a name.
+/// Identifies a state of a file, in a name.
 fn stamp_hash(stamp: &Stamp) -> u64 {
     let mut bytes = file_hash(stamp.id).to_le_bytes().to_vec();
     bytes.extend_from_slice(&stamp.bytes.to_le_bytes());

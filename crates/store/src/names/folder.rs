@@ -1,7 +1,7 @@
 //! A folder of brains, locked for one daemon.
 //!
-//! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
-//! rename of its first checkpoint.
+//! The lock is on a separate file that is never replaced (P1): a lock on a brain's file would be void after its first
+//! checkpoint.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ pub const SUFFIX: &str = ".amem";
 pub enum QuarantineReason {
     /// It took the name of a brain, or was written to after a brain was made of it.
     Conflict,
-    /// A brain's file was taken away, and this is what was committed.
+    /// A brain's file lost its name, and this has what was committed.
     Recovered,
     /// A brain was made of it that does not have all of it.
     Original,
@@ -100,8 +100,7 @@ impl Folder {
             // A full disk cannot be tried, and must not keep brains from being read.
             _ => {}
         }
-        // What came out of an exchange must not be lost because the other half of that is durable; what an earlier run
-        // removed may have been erased since.
+        // Makes both halves of an earlier run's exchanges durable, and its removals: what it removed may have been erased.
         for folder in [TMP, "", OWN, RECOVERED, CONFLICTS] {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
@@ -272,7 +271,7 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
 fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     let failed = |action| move |e| Error::disk(action, ID, e);
     let id = disk.random();
-    // An earlier run may have left another.
+    // An earlier run may have left one with another name.
     let tmp = format!("{TMP}/id-{:032x}", u128::from_le_bytes(id));
     let file = disk.create(&tmp).map_err(failed("create"))?;
     file.write_at(0, &id).map_err(failed("write"))?;

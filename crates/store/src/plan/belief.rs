@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 
 /// All changes of one mutation to supersedes edges: the effect of each depends on the others.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
+pub(crate) struct SupersedesChanges {
     /// Supersedes edges by target, then source, and their weights; `None`: retracted.
     edges: BTreeMap<NodeId, BTreeMap<NodeId, Option<f32>>>,
     /// The targets of those that are not retracted, by source.
@@ -25,7 +25,7 @@ pub(crate) struct Pending {
     hidden: Option<(NodeId, bool)>,
 }
 
-impl Pending {
+impl SupersedesChanges {
     /// Only hides or shows an event.
     pub(crate) fn hiding(id: NodeId, on: bool) -> Self {
         Self {
@@ -72,7 +72,11 @@ pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
 }
 
 /// An event's effective confidence once a mutation is done.
-pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -> Result<f32> {
+pub(crate) fn effective_confidence(
+    view: &View,
+    id: NodeId,
+    pending: &SupersedesChanges,
+) -> Result<f32> {
     let own = own_confidence(view, id)?;
     let mut left = 1.0f32;
     let counts = |source: NodeId| -> Result<bool> {
@@ -111,7 +115,7 @@ pub(crate) fn newest_head(view: &View, id: NodeId) -> Result<NodeId> {
 /// Refuses an edge by which `source` would come to replace itself.
 pub(crate) fn refuse_cycle(
     view: &View,
-    pending: &Pending,
+    pending: &SupersedesChanges,
     source: NodeId,
     target: NodeId,
 ) -> Result<()> {

@@ -10,11 +10,11 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 use crate::limits::TOUCHED_EVENTS_MAX;
 use crate::merge::origin;
-use crate::plan::belief::{self, Pending};
-use crate::plan::planning::Planning;
+use crate::plan::belief::{self, SupersedesChanges};
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::{bytes, json, limit};
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
         limit("the events in a touch", entries.len(), TOUCHED_EVENTS_MAX)?;
         let mut shown = Vec::with_capacity(entries.len());
@@ -72,7 +72,7 @@ impl Planning<'_> {
             lambda: node.lambda(),
         };
         self.push(&op);
-        let pending = Pending::hiding(id, on);
+        let pending = SupersedesChanges::hiding(id, on);
         for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
             if tie.edge_type == EdgeType::SUPERSEDES {
                 let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;

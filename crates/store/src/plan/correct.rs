@@ -6,13 +6,13 @@ use amem_format::event::Attributes;
 use crate::error::{Error, Result};
 use crate::mutation::Correct;
 use crate::plan::belief;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::unit;
 
 /// The attribute that keeps why a correction was made.
 const REASON: &str = "amem.reason";
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn correct(&mut self, correct: &Correct) -> Result<()> {
         self.visible(correct.target)?;
         let target = if correct.to_head {

@@ -7,7 +7,7 @@ use amem_format::view::View;
 
 use crate::error::{Error, Result};
 use crate::mutation::{MergeReport, MergeSource, Mutation};
-use crate::plan::planning::{Plan, Planning};
+use crate::plan::builder::{Plan, PlanBuilder};
 
 /// Plans a mutation against a view; `now` is the clock's.
 pub(crate) fn plan<'v>(view: &'v View, mutation: &'v Mutation, now: Micros) -> Result<Plan> {
@@ -21,7 +21,7 @@ pub(crate) fn plan_within<'v>(
     now: Micros,
     edges_max: u64,
 ) -> Result<Plan> {
-    let mut p = Planning::begin(view, now);
+    let mut p = PlanBuilder::begin(view, now);
     match mutation {
         Mutation::Ingest(ingest) => p.ingest(ingest)?,
         Mutation::Correct(correct) => p.correct(correct)?,
@@ -68,7 +68,7 @@ pub(crate) fn plan_within<'v>(
 
 /// Plans the opening of a session by an agent.
 pub(crate) fn plan_open_session(view: &View, key: &str, agent: &str, now: Micros) -> Result<Plan> {
-    let mut p = Planning::begin(view, now);
+    let mut p = PlanBuilder::begin(view, now);
     p.open_session(key, agent)?;
     Ok(p.done(Kind::OpenSession))
 }

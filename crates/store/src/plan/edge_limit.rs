@@ -6,12 +6,12 @@ use amem_format::journal::op::{Op, Ops};
 use amem_format::{EdgeType, NodeId};
 
 use crate::error::Result;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 
 /// Source, target and type.
 type Key = (NodeId, NodeId, EdgeType);
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that is
     /// refused there would stop every recovery.
     pub(super) fn check_edges(&self, edges_max: u64) -> Result<()> {

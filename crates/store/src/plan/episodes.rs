@@ -9,10 +9,10 @@ use amem_format::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
 
 use crate::error::{Error, Result};
 use crate::mutation::{Episode, NewEvent, Part};
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::{bytes, limit};
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn compress(
         &mut self,
         session: SessionId,

@@ -8,10 +8,10 @@ use amem_format::journal::op::Op;
 use crate::error::{Error, Result};
 use crate::limits::ERASED_EVENTS_MAX;
 use crate::merge::origin;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::{json, limit};
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn erase(&mut self, ids: &[NodeId]) -> Result<()> {
         limit("the events in an erase", ids.len(), ERASED_EVENTS_MAX)?;
         if ids.is_empty() {

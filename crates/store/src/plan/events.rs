@@ -11,11 +11,11 @@ use crate::error::{Error, Result};
 use crate::limits::{PREFETCHED_LINKS, RELATED_EVENTS_MAX};
 use crate::merge::origin;
 use crate::mutation::{End, Ingest, NewEvent, NewLink, Relate};
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::similar;
 use crate::plan::values::{bytes, json, limit, unit};
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn ingest(&mut self, ingest: &Ingest) -> Result<()> {
         if ingest.events.is_empty() && ingest.links.is_empty() {
             return Err(Error::invalid(

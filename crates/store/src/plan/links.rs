@@ -1,4 +1,4 @@
-//! Edges, and what is left of the confidence of events that they replace.
+//! Edges, and the confidence of events that they replace.
 
 use amem_format::journal::op::Op;
 use amem_format::{EdgeType, NodeId};
@@ -6,10 +6,10 @@ use amem_format::{EdgeType, NodeId};
 use crate::error::{Error, Result};
 use crate::mutation::NewEdge;
 use crate::plan::belief;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::unit;
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn link(&mut self, edge: &NewEdge) -> Result<()> {
         self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)?;
         self.apply_pending()

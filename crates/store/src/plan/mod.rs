@@ -4,6 +4,7 @@
 //! durable or not.
 
 pub(crate) mod belief;
+mod builder;
 mod changes;
 mod correct;
 mod dispatch;
@@ -13,10 +14,9 @@ mod erase;
 mod events;
 mod links;
 mod merge;
-mod planning;
 mod sessions;
 mod similar;
 mod values;
 
+pub(crate) use builder::Plan;
 pub(crate) use dispatch::{plan_open_session, plan_within};
-pub(crate) use planning::Plan;

@@ -4,10 +4,10 @@ use amem_format::journal::op::Op;
 use amem_format::{SessionId, limits};
 
 use crate::error::{Error, Result};
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 use crate::plan::values::limit;
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     /// Refuses a session that an event cannot join. Session 0 is always open.
     pub(super) fn open(&self, id: SessionId) -> Result<()> {
         if id == SessionId(0) {

@@ -1,4 +1,4 @@
-//! Values of mutations: limits, and the form that operations have them in.
+//! Checks values of mutations, and encodes them for operations.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub(super) fn json(map: &Attributes) -> Result<String> {
     Ok(attributes::to_json(map)?)
 }
 
-/// A vector as the file has it.
+/// A vector in the byte order of the file.
 pub(super) fn bytes(vector: &[f32]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(vector))

@@ -7,9 +7,9 @@ use amem_format::{EdgeType, Flags, NodeId};
 
 use crate::error::Result;
 use crate::plan::belief;
-use crate::plan::merge::merging::{Belief, Merging};
+use crate::plan::merge::merge_plan::{Belief, MergePlan};
 
-impl<'v> Merging<'_, 'v> {
+impl<'v> MergePlan<'_, 'v> {
     /// Sets the confidence of every event whose successors changed.
     pub(super) fn confidences(&mut self) -> Result<()> {
         let mut targets: HashSet<NodeId> = self.replaced_by.keys().copied().collect();

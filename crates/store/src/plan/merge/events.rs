@@ -10,14 +10,14 @@ use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
 
 use crate::error::Result;
-use crate::merge::changes::Field;
+use crate::merge::changes::EventField;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
 use crate::plan::belief;
-use crate::plan::merge::merging::{Belief, Merging};
+use crate::plan::merge::merge_plan::{Belief, MergePlan};
 use crate::plan::values::bytes;
 
-impl<'v> Merging<'_, 'v> {
+impl<'v> MergePlan<'_, 'v> {
     /// Adds events that are not here.
     pub(super) fn events(&mut self) -> Result<()> {
         let first = self.plan.view.nodes();
@@ -147,7 +147,7 @@ impl<'v> Merging<'_, 'v> {
     /// Which side set something later; never is before everything else. What was recorded once for both and never
     /// changed is the same, and need not be read: of one lineage what has one recorded time was recorded once. Files
     /// of other layouts have their times from elsewhere, and no history: a newer file of one brain says what it says.
-    fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
+    fn later(&self, field: EventField, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);
         let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
@@ -164,8 +164,8 @@ impl<'v> Merging<'_, 'v> {
         let is_compressed = before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED);
         let mut flags = before.set(Flags::COMPRESSED, is_compressed);
         for (flag, field) in [
-            (Flags::PINNED, Field::Pinned),
-            (Flags::FORGOTTEN, Field::Forgotten),
+            (Flags::PINNED, EventField::Pinned),
+            (Flags::FORGOTTEN, EventField::Forgotten),
         ] {
             let has = after.has(flag);
             if has != before.has(flag)
@@ -175,7 +175,7 @@ impl<'v> Merging<'_, 'v> {
             }
         }
         let (own, next) = (ours.lambda(), theirs.lambda());
-        let order = self.later(Field::Lambda, ours, theirs);
+        let order = self.later(EventField::Lambda, ours, theirs);
         let takes_rate =
             own.to_bits() != next.to_bits() && order.then(next.total_cmp(&own)).is_gt();
         if flags == before && !takes_rate {
@@ -191,7 +191,7 @@ impl<'v> Merging<'_, 'v> {
     }
 
     fn take_attributes(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(Field::Attributes, ours, theirs);
+        let order = self.later(EventField::Attributes, ours, theirs);
         if order.is_lt() {
             return Ok(false);
         }
@@ -220,7 +220,7 @@ impl<'v> Merging<'_, 'v> {
     }
 
     fn take_vector(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(Field::Vector, ours, theirs);
+        let order = self.later(EventField::Vector, ours, theirs);
         if order.is_lt() || self.plan.view.identity().space != self.other.identity().space {
             return Ok(false);
         }

@@ -16,6 +16,6 @@ mod beliefs;
 mod cycles;
 mod edges;
 mod events;
-mod merging;
+mod merge_plan;
 mod run;
 mod sessions;

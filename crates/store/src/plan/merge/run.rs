@@ -8,10 +8,10 @@ use crate::merge::budget::{MemoryBudget, NEW_EVENT_BYTES};
 use crate::merge::changes::Changes;
 use crate::merge::matching::Matching;
 use crate::mutation::{MergeReport, MergeSource};
-use crate::plan::merge::merging::Merging;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
+use crate::plan::merge::merge_plan::MergePlan;
 
-impl<'v> Planning<'v> {
+impl<'v> PlanBuilder<'v> {
     pub(in crate::plan) fn merge(&mut self, other: &'v MergeSource) -> Result<()> {
         let (view, commit_bytes_max) = (self.view, other.commit_bytes_max);
         let mut budget = MemoryBudget::new(other.bytes_max);
@@ -25,7 +25,7 @@ impl<'v> Planning<'v> {
         budget.check(other.nodes().saturating_sub(view.nodes()) * NEW_EVENT_BYTES)?;
         let matching = Matching::of(view, other, &mut budget)?;
         let withheld = matching.withheld();
-        let mut merging = Merging {
+        let mut merge = MergePlan {
             matching,
             ours: Changes::of(view, &mut budget)?,
             theirs: Changes::of(other, &mut budget)?,
@@ -44,12 +44,12 @@ impl<'v> Planning<'v> {
             },
             plan: self,
         };
-        merging.sessions()?;
-        merging.events()?;
-        merging.fields()?;
-        merging.edges()?;
-        merging.confidences()?;
-        let merged = merging.finish();
+        merge.sessions()?;
+        merge.events()?;
+        merge.fields()?;
+        merge.edges()?;
+        merge.confidences()?;
+        let merged = merge.finish();
         self.answer.edges = merged.edges;
         self.answer.merged = Some(merged);
         Ok(())

@@ -6,9 +6,9 @@ use amem_format::{NodeId, SessionId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::entries;
-use crate::plan::merge::merging::Merging;
+use crate::plan::merge::merge_plan::MergePlan;
 
-impl Merging<'_, '_> {
+impl MergePlan<'_, '_> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
     /// same moment. Others are opened when an event needs them.
     pub(super) fn sessions(&mut self) -> Result<()> {

@@ -13,13 +13,13 @@ use crate::merge::budget::{
 use crate::merge::changes::Changes;
 use crate::merge::matching::Matching;
 use crate::mutation::MergeReport;
-use crate::plan::planning::Planning;
+use crate::plan::builder::PlanBuilder;
 
 /// A merge being planned.
-pub(super) struct Merging<'p, 'v> {
-    pub(super) plan: &'p mut Planning<'v>,
+pub(super) struct MergePlan<'p, 'v> {
+    pub(super) plan: &'p mut PlanBuilder<'v>,
     pub(super) other: &'v View,
-    /// Both descend from one brain, so what they recorded at one moment was recorded once.
+    /// Both descend from one brain: events with the same recorded time were recorded once.
     pub(super) is_one_lineage: bool,
     pub(super) matching: Matching,
     pub(super) ours: Changes,
@@ -48,7 +48,7 @@ pub(super) struct Belief {
     pub(super) lambda: f32,
 }
 
-impl Merging<'_, '_> {
+impl MergePlan<'_, '_> {
     /// Our event that another brain's is, or becomes.
     pub(super) fn ours(&self, theirs: NodeId) -> Option<NodeId> {
         self.matching.ours(theirs).or_else(|| {

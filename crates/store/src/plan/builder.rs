@@ -1,4 +1,4 @@
-//! A plan as it grows: operations, and what the events of the brain allow.
+//! Builds a plan: collects operations and checks events.
 
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{self, Op};
@@ -8,7 +8,7 @@ use amem_format::{Micros, NodeId};
 use crate::error::{Error, Result};
 use crate::limits::FRAME_PAYLOAD_BYTES;
 use crate::mutation::Answer;
-use crate::plan::belief::Pending;
+use crate::plan::belief::SupersedesChanges;
 
 /// The operations of a mutation.
 #[derive(Debug)]
@@ -17,28 +17,28 @@ pub(crate) struct Plan {
     pub(crate) kind: Kind,
     /// Payloads, one a frame; none if nothing has to be done.
     pub(crate) payloads: Vec<Vec<u8>>,
-    /// What is answered, but for LSN and time.
+    /// The answer, without LSN and time.
     pub(crate) answer: Answer,
     /// Recorded time of the commit.
     pub(crate) time: Micros,
 }
 
-/// A plan being made.
-pub(crate) struct Planning<'v> {
+/// Collects the operations of a mutation.
+pub(crate) struct PlanBuilder<'v> {
     pub(crate) view: &'v View,
     /// Recorded time of the next event.
     pub(crate) next_time: Micros,
     pub(super) payloads: Vec<Vec<u8>>,
     /// Bytes of all payloads but the last.
     full: u64,
-    /// How many of the operations are edges, new or not.
+    /// Operations that add or change edges.
     pub(super) links: u64,
     pub(crate) answer: Answer,
     /// Changes of supersedes edges.
-    pub(crate) pending: Pending,
+    pub(crate) pending: SupersedesChanges,
 }
 
-impl<'v> Planning<'v> {
+impl<'v> PlanBuilder<'v> {
     /// Begins a plan. `now` is the clock's; recorded time grows strictly, whatever the clock does.
     pub(super) fn begin(view: &'v View, now: Micros) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl<'v> Planning<'v> {
             full: 0,
             links: 0,
             answer: Answer::default(),
-            pending: Pending::default(),
+            pending: SupersedesChanges::default(),
         }
     }
 
@@ -65,7 +65,7 @@ impl<'v> Planning<'v> {
             _ => {
                 self.full = self.bytes();
                 if let Some(payload) = self.payloads.last_mut() {
-                    // It grew by doubling.
+                    // It grew by doubling, and stays until it is written.
                     payload.shrink_to_fit();
                 }
                 let mut payload = Vec::with_capacity(1 << 10);
@@ -94,7 +94,7 @@ impl<'v> Planning<'v> {
     }
 }
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn done(self, kind: Kind) -> Plan {
         Plan {
             kind,
