@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use amem_format::NodeId;
-use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
+use amem_store::limits::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Mutation;
 use amem_store::{Checkpoint, Request, Store};
 

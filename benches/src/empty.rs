@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_store::disk::os::OsDisk;
-use amem_store::{Create, Folder, Store, create};
+use amem_store::{Folder, NewBrain, Store, create};
 
 /// Its name in the folder.
 const BRAIN: &str = "b";
@@ -18,10 +18,10 @@ pub(crate) fn brain(path: &Path) -> Result<(Folder, Store), Box<dyn Error>> {
     Ok((folder, store))
 }
 
-fn options() -> Create {
-    let mut options = Create {
+fn options() -> NewBrain {
+    let mut options = NewBrain {
         space: uuid::Uuid::from_u128(1),
-        ..Create::default()
+        ..NewBrain::default()
     };
     options.settings.embed = false;
     options

@@ -11,7 +11,7 @@ use amem_query::{
     Sessions, Similar, Text, Timeline, Traverse, Why, Window,
 };
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 
 use crate::batch::batch;
 use crate::data::{self, Question, Random};
@@ -104,7 +104,7 @@ pub(crate) fn run(nodes: u64, folder: &Path) -> Result<(), Box<dyn std::error::E
 
 /// Searches a brain of short texts that all say one word once, so that all have the same score.
 fn equals(nodes: u64, own: &Folder) -> Result<(), Box<dyn std::error::Error>> {
-    let mut options = Create::default();
+    let mut options = NewBrain::default();
     options.settings.embed = false;
     create(own, "equals", &options)?;
     let mut store = Store::open(own, "equals")?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_engine::{Engine, Jobs, NamedProblem, OpenBrain, ReplacedFiles};
-use amem_store::{Create, Folder, Imported, Incoming};
+use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
 use tonic::Code;
 use uuid::Uuid;
 
@@ -70,12 +70,12 @@ impl Brains {
     }
 
     /// Makes an empty brain and opens it.
-    pub(crate) async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
+    pub(crate) async fn create(&self, name: &str, options: NewBrain) -> Result<Arc<OpenBrain>> {
         Ok(self.engine.create(name, options).await?)
     }
 
     /// Begins to receive a file of `bytes` for a brain.
-    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<Incoming> {
+    pub(crate) async fn receive(&self, name: &str, bytes: u64) -> Result<IncomingFile> {
         Ok(self.engine.receive(name, bytes).await?)
     }
 
@@ -96,7 +96,7 @@ impl Brains {
         caller: &Caller,
         name: &str,
         file: &str,
-    ) -> Result<(Imported, Option<String>)> {
+    ) -> Result<(ImportReport, Option<String>)> {
         let brain = match self.get(caller, name).await {
             Ok(brain) => Some(brain),
             Err(refusal) if refusal.code == Code::NotFound => None,

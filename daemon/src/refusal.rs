@@ -135,10 +135,10 @@ fn of_store(error: &Store) -> (Code, &'static str) {
         Store::Poisoned { .. } => (Code::Unavailable, "RECOVERING"),
         Store::Replaced { .. } => (Code::Unavailable, "REPLACED"),
         Store::Unsaved { .. } => (Code::Unavailable, "UNSAVED"),
-        Store::NotKept { .. } => (Code::NotFound, "UNKNOWN_FILE"),
-        Store::NotOurs { .. } => (Code::Unavailable, "NOT_OURS"),
+        Store::NotQuarantined { .. } => (Code::NotFound, "UNKNOWN_FILE"),
+        Store::Untracked { .. } => (Code::Unavailable, "NOT_OURS"),
         Store::Changing { .. } => (Code::Unavailable, "CHANGING"),
-        Store::NotAdopted { .. } => (Code::FailedPrecondition, "NOT_ADOPTED"),
+        Store::Rejected { .. } => (Code::FailedPrecondition, "NOT_ADOPTED"),
         Store::Damaged { .. } => (Code::DataLoss, "DAMAGED"),
         Store::Aborted { .. } => (Code::Aborted, "CONDITION"),
         Store::RequestExpired { .. } => (Code::FailedPrecondition, "REQUEST_EXPIRED"),
@@ -183,7 +183,7 @@ mod tests {
             id: NodeId(7),
             count: 3,
         };
-        let refusal = Refusal::from(Store::Core(error()));
+        let refusal = Refusal::from(Store::Format(error()));
         assert_eq!(refusal.0, answer::Refusal::from(error()));
         let status = Status::from(refusal);
         assert_eq!(status.code(), Code::NotFound);

@@ -9,7 +9,7 @@ use agentic_memory::{MemoryGraph, MmapReader};
 use amem_format::NodeId;
 use amem_format::reader::Reader;
 use amem_store::disk::os::OsDisk;
-use amem_store::{Create, Folder, Mutation, Request, Store, create, import};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create, import};
 use uuid::Uuid;
 
 use super::calibrate::Calibration;
@@ -206,11 +206,11 @@ pub(super) fn open_folder(path: &Path) -> Outcome<Folder> {
 }
 
 /// A brain whose vectors come with the events.
-pub(super) fn options() -> Create {
-    let mut options = Create {
+pub(super) fn options() -> NewBrain {
+    let mut options = NewBrain {
         dimension: DIMENSION,
         space: Uuid::from_u128(1),
-        ..Create::default()
+        ..NewBrain::default()
     };
     options.settings.embed = false;
     options

@@ -7,7 +7,7 @@ use amem_format::Lsn;
 use amem_format::brain::Brain;
 use amem_format::view::View;
 use amem_store::disk::FileId;
-use amem_store::{Held, Store};
+use amem_store::{OpenHandle, Store};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
@@ -22,7 +22,7 @@ pub(crate) struct BrainState {
     poison: Mutex<Option<String>>,
     closed: AtomicBool,
     /// The file of the generation that is written.
-    file: Mutex<Held>,
+    file: Mutex<OpenHandle>,
     /// The newest commit that views have.
     newest: watch::Sender<Lsn>,
     /// The replaced files of all brains of the folder.
@@ -43,7 +43,7 @@ impl BrainState {
     ) -> Self {
         Self {
             brain: ArcSwap::new(store.brain().clone()),
-            file: Mutex::new(store.held()),
+            file: Mutex::new(store.open_handle()),
             poison: Mutex::new(None),
             closed: AtomicBool::new(false),
             newest: watch::Sender::new(store.view().lsn()),
@@ -65,9 +65,9 @@ impl BrainState {
         if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
             let before = self.brain.swap(store.brain().clone());
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = std::mem::replace(&mut *file, store.held());
+            let file = std::mem::replace(&mut *file, store.open_handle());
             // A brain that was recovered may go on in its file.
-            if file.id() != store.held().id() {
+            if file.id() != store.open_handle().id() {
                 self.replaced.add(&before, file);
             }
         }
@@ -87,7 +87,7 @@ impl BrainState {
     }
 
     /// The open file, which outlives its name.
-    pub(crate) fn held(&self) -> Held {
+    pub(crate) fn held(&self) -> OpenHandle {
         self.file
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

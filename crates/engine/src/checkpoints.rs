@@ -15,20 +15,17 @@ use std::time::{Duration, Instant};
 
 use amem_format::Generation;
 use amem_format::brain::Brain;
-use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
+use amem_store::limits::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
-use amem_store::{Checkpoint, Retired, Store};
+use amem_store::{Checkpoint, RetiredGeneration, Store};
 use tokio::sync::mpsc;
 
 use crate::blocking_pool::renice;
-use crate::brain_state::{BrainState, base_bytes};
+use crate::brain_state::BrainState;
 use crate::commands::{CommitAnswer, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::jobs::{JobKind, Jobs, RunningJob};
-use crate::limits::{
-    CARRY_ROUNDS_MAX, CHECKPOINT_AGAIN_AFTER, IDLE_JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX,
-    JOURNAL_BYTES_MIN,
-};
+use crate::limits::{CARRY_ROUNDS_MAX, CHECKPOINT_AGAIN_AFTER};
 
 /// The result of building a checkpoint.
 pub(crate) enum BuiltCheckpoint {
@@ -183,13 +180,7 @@ impl Checkpoints {
         if self.erased {
             return true;
         }
-        let (journal, base) = (store.journal_bytes(), base_bytes(store.brain()));
-        let most = if idle {
-            (base / 16).max(IDLE_JOURNAL_BYTES_MIN)
-        } else {
-            (base / 7).clamp(JOURNAL_BYTES_MIN, JOURNAL_BYTES_MAX)
-        };
-        journal > most
+        store.needs_checkpoint(idle)
     }
 
     fn begin(&mut self, store: &Store) -> Result<()> {
@@ -261,7 +252,7 @@ fn no_thread(error: io::Error) -> Error {
 }
 
 /// Drops what is left of the old generation, beside the writer.
-pub(crate) fn release(retired: Retired, state: &BrainState) {
+pub(crate) fn release(retired: RetiredGeneration, state: &BrainState) {
     let replaced = state.replaced.clone();
     let dropped = thread::Builder::new()
         .name("old generation".into())

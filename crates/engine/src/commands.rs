@@ -18,7 +18,7 @@ pub(crate) enum WriterCommand {
     Commit(Box<QueuedCommit>),
     /// Make a new generation.
     Checkpoint(Reply<Generation>),
-    /// Check that the brain's name still is that of its file; see `Store::hold_name`.
+    /// Check that the brain's name still is that of its file; see `Store::check_path`.
     HoldName(Reply<bool>),
     /// Give the file its group and mode; see `Store::protect`.
     Protect(Reply<()>),

@@ -164,14 +164,14 @@ impl Error {
 
     /// True if the file under the name is yet to be adopted.
     pub(crate) fn is_not_ours(&self) -> bool {
-        matches!(self.store(), Some(StoreError::NotOurs { .. }))
+        matches!(self.store(), Some(StoreError::Untracked { .. }))
     }
 }
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Core(error) => error.into(),
+            StoreError::Format(error) => error.into(),
             StoreError::Disk { ref source, .. } if source.kind() == io::ErrorKind::FileTooLarge => {
                 Self::FileTooLarge(Arc::new(error))
             }

@@ -94,11 +94,5 @@ pub const EVENTS_PER_THREAD_MIN: u64 = 32_768;
 pub const SUMMARY_PORTION: usize = 64;
 /// Events of a session from which on it gets an automatic summary: fewer are as short as one.
 pub const COMPRESSED_MIN: usize = 5;
-/// Bytes of journal below which a busy brain gets no checkpoint.
-pub const JOURNAL_BYTES_MIN: u64 = 16 << 20;
-/// Bytes of journal above which every brain gets one.
-pub const JOURNAL_BYTES_MAX: u64 = 1 << 30;
-/// Bytes of journal below which an idle brain gets none.
-pub const IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
 /// Rounds in which frames are carried beside the writer; the rest is carried while commits wait.
 pub const CARRY_ROUNDS_MAX: usize = 16;

@@ -9,7 +9,7 @@ use amem_format::view::View;
 use amem_format::{Generation, Lsn, NodeId};
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
-use amem_store::{Held, Store};
+use amem_store::{OpenHandle, Store};
 use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -153,7 +153,7 @@ impl OpenBrain {
     }
 
     /// Its open file, which outlives the file's name.
-    pub(crate) fn held(&self) -> Held {
+    pub(crate) fn held(&self) -> OpenHandle {
         self.state.held()
     }
 
@@ -255,7 +255,7 @@ impl OpenBrain {
         self.ask(WriterCommand::Checkpoint).await
     }
 
-    /// Checks that the brain's name still is that of its file; see `Store::hold_name`.
+    /// Checks that the brain's name still is that of its file; see `Store::check_path`.
     pub(crate) async fn hold_name(&self) -> Result<bool> {
         self.ask(WriterCommand::HoldName).await
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use amem_format::Generation;
 use amem_format::brain::Brain;
-use amem_store::Held;
+use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ struct ReplacedList {
 struct ReplacedFile {
     instance: Uuid,
     generation: Generation,
-    file: Held,
+    file: OpenHandle,
     /// Alive while this process maps it.
     brain: Weak<Brain>,
 }
@@ -77,7 +77,7 @@ impl ReplacedFile {
 
 impl ReplacedFiles {
     /// Tracks the file of a generation that was replaced.
-    pub(crate) fn add(&self, brain: &Arc<Brain>, file: Held) {
+    pub(crate) fn add(&self, brain: &Arc<Brain>, file: OpenHandle) {
         let identity = brain.base().identity();
         let mut list = self.list();
         list.files.push(ReplacedFile {

@@ -269,7 +269,7 @@ impl Writer {
         let Some(store) = &mut self.store else {
             return Err(self.poisoned_error().into());
         };
-        let held = store.hold_name();
+        let held = store.check_path();
         self.state.publish(store);
         self.react();
         Ok(held?)
@@ -339,9 +339,9 @@ impl Writer {
         };
         let ended = match how {
             // The last chance to save it.
-            Ending::Close if self.is_unsaved => {
-                store.hold_name().and_then(|_| store.close().map(|()| None))
-            }
+            Ending::Close if self.is_unsaved => store
+                .check_path()
+                .and_then(|_| store.close().map(|()| None)),
             Ending::Close => store.close().map(|()| None),
             Ending::Remove => store.remove().map(|()| None),
             Ending::Retire => store.retire().map(|saved| Some(saved.to_string())),

@@ -1,11 +1,27 @@
 //! What can go wrong when a brain is written: one variant per thing the caller can do about it.
 
+use std::fmt;
 use std::io;
 
 use amem_format::{Lsn, NodeId, SessionId};
 use uuid::Uuid;
 
-use crate::place::Saved;
+/// The file in quarantine that has, durably, all that a brain had when it lost its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedFile(pub(crate) String);
+
+impl SavedFile {
+    /// The file, relative to the folder.
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SavedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// The result of writing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -14,9 +30,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request, or the file, is not as it must be.
+    /// The request or the file is invalid.
     #[error(transparent)]
-    Core(#[from] amem_format::Error),
+    Format(#[from] amem_format::Error),
     /// The disk refused; nothing was changed.
     #[error("cannot {action} {name}: {source}")]
     Disk {
@@ -26,6 +42,14 @@ pub enum Error {
         name: String,
         /// Why not.
         source: io::Error,
+    },
+    /// The folder's file system cannot replace a file safely.
+    #[error(
+        "{why}, so a brain's file cannot be replaced safely: put the folder on another file system, such as ext4, XFS or btrfs"
+    )]
+    FileSystem {
+        /// Where, and what is missing.
+        why: String,
     },
     /// Another daemon has the folder.
     #[error("the folder is in use by {holder}: stop it, or use another folder")]
@@ -46,40 +70,42 @@ pub enum Error {
         name: String,
     },
     /// The file under the brain's name is not the folder's own.
-    #[error("{name}.amem is not a file of this daemon: it has to be adopted first")]
-    NotOurs {
+    #[error("{name}.amem is not this daemon's file: wait until it is adopted")]
+    Untracked {
         /// The brain's name.
         name: String,
     },
-    /// A file that was put under the brain's name is not yet at rest.
-    #[error("{name}.amem is being written by somebody: it is adopted once it is whole and at rest")]
+    /// The file under the brain's name is still being written.
+    #[error(
+        "{name}.amem is still being written: it is adopted once it is whole and no longer changes"
+    )]
     Changing {
         /// The brain's name.
         name: String,
     },
-    /// What was put under the brain's name is of no kind that is adopted.
+    /// The file under the brain's name cannot be adopted.
     #[error("{name}.amem is not adopted: {why}")]
-    NotAdopted {
+    Rejected {
         /// The brain's name.
         name: String,
         /// What is wrong with it.
         why: String,
     },
-    /// No such file was kept aside.
-    #[error("no file {file:?} is kept: `amemctl conflicts` lists them")]
-    NotKept {
+    /// No such file is in quarantine.
+    #[error("no file {file:?} is in quarantine: `amemctl conflicts` lists those that are")]
+    NotQuarantined {
         /// What was asked for.
         file: String,
     },
-    /// The name can't be that of a brain.
-    #[error("{name:?} can't be a brain's name: {why}")]
+    /// A brain cannot have this name.
+    #[error("{name:?} cannot be a brain's name: {why}")]
     Name {
         /// The name.
         name: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The write may be there or not.
+    /// The write may or may not have happened.
     #[error(
         "the outcome is unknown ({why}): retry with the same request id once the brain is back"
     )]
@@ -87,26 +113,26 @@ pub enum Error {
         /// What failed.
         why: String,
     },
-    /// The brain does not write any more until it has been recovered.
-    #[error("the brain is closed for writing ({why}): it has to be recovered")]
+    /// The brain writes nothing until it has been recovered.
+    #[error("the brain is closed for writing until it has been recovered ({why})")]
     Poisoned {
         /// What failed.
         why: String,
     },
-    /// The brain's file was taken away.
+    /// The brain's file is missing; its content is in quarantine.
     #[error(
-        "the file {name} was taken away; what was committed is saved as {saved} (`amemctl conflicts` makes it a brain again)"
+        "the file {name} was removed or renamed; what was committed is saved as {saved} (`amemctl conflicts` makes it a brain again)"
     )]
     Replaced {
         /// The brain's file.
         name: String,
         /// Where its content is now.
-        saved: Saved,
+        saved: SavedFile,
     },
-    /// The brain's file was taken away, and what was committed is in its open file alone.
+    /// The brain's file is missing, and its content is only in the open file.
     #[error(
-        "the file {name} was taken away, and what was committed could not be saved ({why}): see to that, and ask again; \
-         nothing is written before it is saved"
+        "the file {name} was removed or renamed, and what was committed could not be saved ({why}): correct that and retry; \
+         the brain writes nothing before it is saved"
     )]
     Unsaved {
         /// The brain's file.
@@ -116,7 +142,7 @@ pub enum Error {
     },
     /// A frame that was durable is damaged.
     #[error(
-        "{name} is damaged at byte {position}, below {durable} which was durable: it is opened read-only; `amemctl repair` saves what is whole"
+        "{name} is damaged at byte {position}, below {durable} which was durable: it is opened read-only; `amemctl repair` saves what is intact"
     )]
     Damaged {
         /// The brain's file.
@@ -127,7 +153,7 @@ pub enum Error {
         durable: u64,
     },
     /// A precondition does not hold.
-    #[error("{what} is {found}, not {expected} as expected: read again, and decide anew")]
+    #[error("{what} is {found}, not {expected} as expected: read again and retry")]
     Aborted {
         /// What was expected.
         what: &'static str,
@@ -138,7 +164,8 @@ pub enum Error {
     },
     /// The request id is older than what is remembered.
     #[error(
-        "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again"
+        "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again; use a new \
+         id for a new request"
     )]
     RequestExpired {
         /// The request's id.
@@ -166,7 +193,7 @@ pub enum Error {
     },
     /// A supersedes edge would close a cycle.
     #[error(
-        "{source_id} can't supersede {target}: {target} supersedes {source_id} already, through {through} events"
+        "{source_id} cannot supersede {target}: {target} supersedes {source_id} already, through {through} events"
     )]
     Cycle {
         /// The event that was to replace the other.
@@ -176,7 +203,7 @@ pub enum Error {
         /// The length of the chain between them.
         through: usize,
     },
-    /// There is no such edge.
+    /// No such edge.
     #[error("there is no edge {source_id} {edge_type} {target}")]
     UnknownEdge {
         /// Where it would start.
@@ -186,7 +213,7 @@ pub enum Error {
         /// Where it would end.
         target: NodeId,
     },
-    /// A merge takes more than it may.
+    /// A merge is over its limit of memory or of bytes.
     #[error(
         "the merge takes {bytes} bytes of {of} or more, at most {max} may be: merge the smaller brain into the larger, make a \
          file a brain first (`amemctl import`) and merge that, or keep both"
@@ -200,7 +227,7 @@ pub enum Error {
         max: u64,
     },
     /// The event's content is gone for good.
-    #[error("event {id} was erased: it can't be changed or replaced")]
+    #[error("event {id} was erased: it cannot be changed or replaced")]
     Erased {
         /// The event.
         id: NodeId,
@@ -216,7 +243,7 @@ impl Error {
         }
     }
 
-    /// The same for one more request of a group.
+    /// The same error for one more request of a group.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::Replaced { name, saved } => Self::Replaced {
@@ -243,6 +270,6 @@ impl Error {
     }
 
     pub(crate) fn invalid(what: &'static str, why: impl Into<String>) -> Self {
-        Self::Core(amem_format::Error::invalid(what, why))
+        Self::Format(amem_format::Error::invalid(what, why))
     }
 }

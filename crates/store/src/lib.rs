@@ -1,8 +1,11 @@
 //! The single writer of a brain: validation, journal, group commit, checkpoint, recovery.
 //!
-//! Synchronous and deterministic: everything outside, time and chance included, comes through one trait,
-//! `disk::Disk`, so that a test can be the disk and enumerate every crash. (How long a sync took is measured beside it,
-//! for figures; nothing depends on it.)
+//! Synchronous and deterministic: everything outside, time and chance included, comes through one trait, `disk::Disk`, so
+//! that a test can be the disk and enumerate every crash. (How long a sync took is measured beside it, for metrics;
+//! nothing depends on it.)
+//!
+//! Modules, from the ground up: `limits`, `error`, `disk`, `base_builder`, `mutation`, `merge` (compares two brains), `plan`
+//! (from a mutation to operations), `names` (whose file has which name), `log` (commits, checkpoints, recovery).
 //!
 //! Promises: one writer (P1); a published base never changes in place (P2); an answered write survives
 //! `kill -9` and power loss, an unanswered one is there whole or not at all (P3); a commit costs in
@@ -10,37 +13,34 @@
 
 #![forbid(unsafe_code)]
 
-pub mod adoption;
-mod belief;
-pub mod checkpoint;
-pub mod create;
+mod base_builder;
 pub mod disk;
-pub mod error;
-pub mod folder;
-mod folding;
-mod frames;
-pub mod incoming;
-pub mod kept;
-pub mod merge;
+mod error;
+pub mod limits;
+mod log;
+mod merge;
 pub mod mutation;
-mod place;
+mod names;
 mod plan;
-mod recovery;
-mod requests;
-mod similar;
-mod space;
-pub mod store;
-mod unnamed;
-pub mod whole;
 
-pub use adoption::Standing;
-pub use checkpoint::{Checkpoint, Retired};
-pub use create::{Create, create, import};
-pub use error::{Error, Result};
-pub use folder::{Folder, Readers};
-pub use folding::SideBySide;
-pub use incoming::{Imported, Incoming, Misfits};
-pub use merge::{Merged, Other};
-pub use mutation::{Answer, Mutation, Request};
-pub use place::{Held, Saved};
-pub use store::Store;
+pub use base_builder::ScopedThreads;
+pub use error::{Error, Result, SavedFile};
+pub use log::checkpoint::Checkpoint;
+pub use log::erase::{has_text_of, whole_in};
+pub use log::install::RetiredGeneration;
+pub use log::store::{OpenHandle, Store};
+pub use merge::origin::ORIGIN;
+pub use mutation::{Answer, MergeReport, MergeSource, Mutation, Request};
+pub use names::adoption::adopt;
+pub use names::create::{NewBrain, create, import};
+pub use names::folder::{self, Folder, Readers};
+pub use names::incoming::{ImportReport, IncomingFile, LossyConversions};
+pub use names::ownership::{Ownership, ownership};
+pub use names::untracked::OriginalFile;
+
+/// Files in quarantine.
+pub mod quarantine {
+    pub use crate::names::folder::{QuarantineNotice, QuarantineReason};
+    pub use crate::names::quarantine::{QuarantinedFile, discard, find, list, listed};
+    pub use crate::names::restore::{read, restore, take};
+}

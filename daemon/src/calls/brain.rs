@@ -10,7 +10,7 @@ use amem_proto::answer::{moment, space};
 use amem_proto::v1;
 use amem_proto::v1::vector_options::Kind;
 use amem_query::embed::vector_space;
-use amem_store::{Create, folder};
+use amem_store::{NewBrain, folder};
 use uuid::Uuid;
 
 use super::daemon::{Daemon, Handle, page_size};
@@ -23,12 +23,12 @@ use amem_engine::plural;
 
 impl Validate for v1::CreateBrainRequest {
     /// The name, and how the brain is made.
-    type Valid = (String, Create);
+    type Valid = (String, NewBrain);
 
     fn validate(self) -> Result<Self::Valid> {
-        let mut options = Create {
+        let mut options = NewBrain {
             settings: Settings::parse(&self.settings_json)?,
-            ..Create::default()
+            ..NewBrain::default()
         };
         if let Some(vectors) = &self.vectors {
             options.dimension = vectors.dimension;

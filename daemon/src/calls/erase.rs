@@ -8,8 +8,8 @@ use amem_format::{Lsn, NodeId};
 use amem_proto::answer::Code;
 use amem_proto::v1;
 use amem_store::disk::Stamp;
-use amem_store::kept::{self, Kept};
-use amem_store::{Error as Store, Folder, Mutation, merge};
+use amem_store::quarantine::{self, QuarantinedFile};
+use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
 
 use super::daemon::Daemon;
@@ -146,11 +146,11 @@ async fn refuse_kept(
     let brain_name = brain.name.clone();
     let scans = daemon.scans.of(&caller.principal);
     let found = scans.run(move || {
-        folder.clear_left(&brain_name)?;
+        folder.clear_leftovers(&brain_name)?;
         let erased = Erased::of(&view, &brain_name, ids);
         let mut cleared = Cleared::new();
         let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
-        for kept in kept::list(&folder)? {
+        for kept in quarantine::list(&folder)? {
             if erased.ids.is_empty() {
                 break;
             }
@@ -181,7 +181,7 @@ async fn refuse_kept(
 
 /// The refusal of an erase because of a quarantined file. `why` is set if the file can not be read. A caller that may
 /// not know of the file's brain gets neither its name nor the reason.
-fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
+fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> Refusal {
     if !caller.sees(&kept.brain) {
         let message = "a file that was kept aside has the text as well, or can't be looked through, and is not for this \
                        caller to see: have an administrator of all brains end it first";
@@ -207,8 +207,11 @@ fn hindrance(caller: &Caller, kept: &Kept, why: Option<Refusal>) -> Refusal {
 }
 
 /// True if a listed file is no longer quarantined.
-fn is_gone(folder: &Folder, kept: &Kept) -> bool {
-    matches!(kept::find(folder, &kept.file), Err(Store::NotKept { .. }))
+fn is_gone(folder: &Folder, kept: &QuarantinedFile) -> bool {
+    matches!(
+        quarantine::find(folder, &kept.file),
+        Err(Store::NotQuarantined { .. })
+    )
 }
 
 /// Events that are being erased, or were.
@@ -235,21 +238,21 @@ impl<'v> Erased<'v> {
 
     /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
     /// read, so that nothing is known of it.
-    fn may_be_in(&self, folder: &Folder, kept: &Kept) -> Result<bool> {
-        let read = || Ok(kept::read(folder, &kept.file)?.0);
+    fn may_be_in(&self, folder: &Folder, kept: &QuarantinedFile) -> Result<bool> {
+        let read = || Ok(quarantine::read(folder, &kept.file)?.0);
         let whole_in = |ids: &[NodeId]| {
-            let found = merge::whole_in(self.view, &read()?, ids)?;
+            let found = amem_store::whole_in(self.view, &read()?, ids)?;
             Ok(!found.is_empty())
         };
         let lineage = self.view.identity().lineage;
-        let is_ours = kept.brain == self.brain || kept.told.is_some_and(|(of, _)| of == lineage);
-        let has: Result<bool, Store> = match kept.told {
+        let is_ours = kept.brain == self.brain || kept.base.is_some_and(|(of, _)| of == lineage);
+        let has: Result<bool, Store> = match kept.base {
             Some(_) if is_ours => whole_in(&self.ids),
             // Of another brain, which this one may have been merged with.
             Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
             // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
             None if is_ours && !self.whole.is_empty() => {
-                read().and_then(|other| merge::has_text_of(self.view, &other, &self.whole))
+                read().and_then(|other| amem_store::has_text_of(self.view, &other, &self.whole))
             }
             _ => return Ok(false),
         };
@@ -276,7 +279,7 @@ mod tests {
     use amem_format::EventType;
     use amem_store::disk::os::OsDisk;
     use amem_store::mutation::{Ingest, NewEvent, Request};
-    use amem_store::{Create, create};
+    use amem_store::{NewBrain, create};
     use std::fs;
     use std::sync::Arc;
 
@@ -286,7 +289,7 @@ mod tests {
         let disk = Arc::new(OsDisk::new(place.path()).unwrap());
         let folder = Folder::open(disk, "a test").unwrap();
         let open = |name: &str| {
-            create(&folder, name, &Create::default()).unwrap();
+            create(&folder, name, &NewBrain::default()).unwrap();
             let mut store = amem_store::Store::open(&folder, name).unwrap();
             let events = vec![NewEvent::new(EventType::FACT, "the same")];
             let ingest = Mutation::Ingest(Ingest {
@@ -309,7 +312,7 @@ mod tests {
         ] {
             let path = place.path().join(format!(".amemd/conflicts/{of}-1.amem"));
             fs::copy(place.path().join(file), &path).unwrap();
-            let kept = kept::list(&folder).unwrap().remove(0);
+            let kept = quarantine::list(&folder).unwrap().remove(0);
             assert_eq!(kept.brain, of);
             assert_eq!(erased.may_be_in(&folder, &kept).unwrap(), hinders, "{file}");
             fs::remove_file(&path).unwrap();

@@ -8,7 +8,7 @@ use amem_proto::answer::timestamp;
 use amem_proto::v1;
 use amem_proto::v1::resolve_kept_file_request::Action;
 use amem_store::Error as Store;
-use amem_store::kept::{self, Kept, Reason};
+use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
 use super::daemon::{Daemon, page_size};
@@ -18,15 +18,20 @@ use crate::refusal::{Refusal, Result};
 
 /// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
 /// not know of that brain.
-pub(super) async fn find(daemon: &Daemon, caller: &Caller, file: &str, role: Role) -> Result<Kept> {
+pub(super) async fn find(
+    daemon: &Daemon,
+    caller: &Caller,
+    file: &str,
+    role: Role,
+) -> Result<QuarantinedFile> {
     let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
     let known = daemon
         .scans
         .of(&caller.principal)
-        .run(move || Ok(kept::find(&folder, &name)?))
+        .run(move || Ok(quarantine::find(&folder, &name)?))
         .await?;
     if !caller.sees(&known.brain) {
-        return Err(Store::NotKept { file: file.into() }.into());
+        return Err(Store::NotQuarantined { file: file.into() }.into());
     }
     caller.check(&known.brain, role)?;
     Ok(known)
@@ -40,7 +45,7 @@ pub(super) async fn list(
 ) -> Result<v1::ListKeptFilesResponse> {
     let folder = daemon.brains.folder().clone();
     let scans = daemon.scans.of(&caller.principal);
-    let mut files = scans.run(move || Ok(kept::list(&folder)?)).await?;
+    let mut files = scans.run(move || Ok(quarantine::list(&folder)?)).await?;
     // A token is the last name of its page.
     files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
     let size = page_size(request.page_size);
@@ -55,13 +60,13 @@ pub(super) async fn list(
     })
 }
 
-fn file(kept: Kept) -> v1::KeptFile {
+fn file(kept: QuarantinedFile) -> v1::KeptFile {
     let reason = match kept.reason {
-        Reason::Conflict => v1::KeptReason::Conflict,
-        Reason::Recovered => v1::KeptReason::Recovered,
-        Reason::Original => v1::KeptReason::Original,
+        QuarantineReason::Conflict => v1::KeptReason::Conflict,
+        QuarantineReason::Recovered => v1::KeptReason::Recovered,
+        QuarantineReason::Original => v1::KeptReason::Original,
     };
-    let (lineage, events) = kept.told.map_or((String::new(), 0), |(lineage, events)| {
+    let (lineage, events) = kept.base.map_or((String::new(), 0), |(lineage, events)| {
         (lineage.to_string(), events)
     });
     v1::KeptFile {
@@ -72,7 +77,7 @@ fn file(kept: Kept) -> v1::KeptFile {
         time: Some(timestamp(kept.time)),
         lineage,
         events,
-        trouble: kept.trouble.unwrap_or_default(),
+        trouble: kept.problem.unwrap_or_default(),
     }
 }
 
@@ -90,7 +95,7 @@ pub(super) async fn resolve(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::discard(&folder, &file)?))
+                .run(move || Ok(quarantine::discard(&folder, &file)?))
                 .await?;
             return Ok(v1::ResolveKeptFileResponse::default());
         }
@@ -100,7 +105,7 @@ pub(super) async fn resolve(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::read(&folder, &of)?))
+                .run(move || Ok(quarantine::read(&folder, &of)?))
                 .await?;
             let taken = brains
                 .replace_with_quarantined(&caller, &known.brain, &file)
@@ -112,7 +117,7 @@ pub(super) async fn resolve(
             caller.check_all(caller.needs)?;
             let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
-                let made = move || Ok(kept::restore(&folder, &file, &of, true)?);
+                let made = move || Ok(quarantine::restore(&folder, &file, &of, true)?);
                 daemon.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
@@ -126,12 +131,12 @@ pub(super) async fn resolve(
     };
     let brain = brains.get(&caller, &name).await?;
     let listed =
-        |kept: Option<String>| kept.map_or(String::new(), |kept| kept::listed(&kept).into());
+        |kept: Option<String>| kept.map_or(String::new(), |kept| quarantine::listed(&kept).into());
     Ok(v1::ResolveKeptFileResponse {
         info: Some(brain::info(&brain.name, &brain.view())),
         kept_file: listed(before),
-        dropped_edges: imported.misfits.dropped_edges,
-        changed: imported.misfits.changed,
+        dropped_edges: imported.lossy.dropped_edges,
+        changed: imported.lossy.changed,
         original: listed(imported.original),
     })
 }

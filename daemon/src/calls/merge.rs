@@ -12,7 +12,7 @@ use amem_proto::v1;
 use amem_proto::v1::merge_brain_request::Part;
 use amem_proto::v1::merge_options::From as Source;
 use amem_store::mutation::Request;
-use amem_store::{Incoming, Merged, Misfits, Mutation, Other, kept};
+use amem_store::{IncomingFile, LossyConversions, MergeReport, MergeSource, Mutation, quarantine};
 use tokio_stream::Stream;
 
 use super::command::request;
@@ -51,7 +51,7 @@ pub(crate) async fn merge(
     let (from, misfits) = source(&daemon, &caller, &brain, options.from.as_ref(), parts).await?;
     let same_instance = from.instance() == brain.view().instance();
     let mut request = request(
-        Mutation::Merge(Other::new(from.clone())),
+        Mutation::Merge(MergeSource::new(from.clone())),
         options.options,
         &caller.principal,
     )?;
@@ -84,7 +84,7 @@ async fn source(
     brain: &OpenBrain,
     from: Option<&Source>,
     parts: impl Stream<Item = Result<v1::MergeBrainRequest>> + Unpin,
-) -> Result<(View, Misfits)> {
+) -> Result<(View, LossyConversions)> {
     Ok(match from {
         Some(Source::FromBrain(name)) if *name == brain.name => {
             let why = "the other brain is this one: name another";
@@ -97,7 +97,7 @@ async fn source(
             // A file that comes is verified; so is this one.
             let scans = daemon.scans.of(&caller.principal);
             scans.run(move || Ok(verify::source(&of)?)).await?;
-            (view, Misfits::default())
+            (view, LossyConversions::default())
         }
         Some(Source::FromKeptFile(file)) => {
             kept_files::find(daemon, caller, file, Role::Read).await?;
@@ -105,12 +105,12 @@ async fn source(
             daemon
                 .scans
                 .of(&caller.principal)
-                .run(move || Ok(kept::read(&folder, &file)?))
+                .run(move || Ok(quarantine::read(&folder, &file)?))
                 .await?
         }
         Some(Source::FromFileBytes(bytes)) => {
             let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
-            let begun = blocking(move || Incoming::to_be_read(&folder, bytes)).await?;
+            let begun = blocking(move || IncomingFile::read_only(&folder, bytes)).await?;
             let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
             let scans = daemon.scans.of(&caller.principal);
@@ -143,7 +143,7 @@ async fn plan(
     brain: &OpenBrain,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
-    let (view, other) = (brain.view(), Other::new(from.clone()));
+    let (view, other) = (brain.view(), MergeSource::new(from.clone()));
     let scans = daemon.scans.of(&caller.principal);
     let merged = scans.run(move || Ok(other.would_do(&view)?)).await?;
     Ok(answer(None, from, &merged))
@@ -173,7 +173,7 @@ async fn write(
     Ok(answer(Some(commit), from, &merged))
 }
 
-fn answer(commit: Option<v1::Commit>, from: &View, merged: &Merged) -> v1::MergeBrainResponse {
+fn answer(commit: Option<v1::Commit>, from: &View, merged: &MergeReport) -> v1::MergeBrainResponse {
     v1::MergeBrainResponse {
         commit,
         from: Some(moment(from)),

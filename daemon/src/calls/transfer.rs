@@ -16,7 +16,7 @@ use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use amem_proto::v1::import_brain_request::Part;
-use amem_store::{Imported, Incoming};
+use amem_store::{ImportReport, IncomingFile};
 use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
@@ -83,8 +83,8 @@ pub(crate) async fn import(
         events: view.nodes(),
         edges: view.edges(),
         renumbered: imported.renumbered,
-        dropped_edges: imported.misfits.dropped_edges,
-        changed: imported.misfits.changed,
+        dropped_edges: imported.lossy.dropped_edges,
+        changed: imported.lossy.changed,
     })
 }
 
@@ -92,7 +92,7 @@ async fn receive_brain(
     daemon: Arc<Daemon>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
-) -> Result<(Arc<OpenBrain>, Imported)> {
+) -> Result<(Arc<OpenBrain>, ImportReport)> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
@@ -142,9 +142,9 @@ where
 
 /// The bytes of a file, to its end.
 pub(super) async fn receive<M, O>(
-    mut incoming: Incoming,
+    mut incoming: IncomingFile,
     mut parts: impl Stream<Item = Result<M>> + Unpin,
-) -> Result<Incoming>
+) -> Result<IncomingFile>
 where
     M: Validate<Valid = FilePart<O>>,
 {
@@ -164,7 +164,7 @@ where
     Ok(incoming)
 }
 
-async fn push(mut incoming: Incoming, data: Vec<u8>) -> Result<Incoming> {
+async fn push(mut incoming: IncomingFile, data: Vec<u8>) -> Result<IncomingFile> {
     blocking(move || {
         incoming.push(&data)?;
         Ok(incoming)

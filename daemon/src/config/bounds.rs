@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use amem_store::limits::CHECKPOINT_JOURNAL_BYTES_MAX;
+
 use super::keys::Key;
 use super::layers::Layers;
 use crate::error::Result;
@@ -77,6 +79,8 @@ limits! {
     keepalive_secs: false, "AMEMD_LIMITS_KEEPALIVE_SECS", KEEPALIVE.as_secs(), 1..=DAY_SECS;
     /// Seconds after which an idle brain is closed.
     idle_close_secs: true, "AMEMD_LIMITS_IDLE_CLOSE_SECS", BRAIN_IDLE_CLOSE.as_secs(), 1..=365 * DAY_SECS;
+    /// Bytes of a brain's journal from which on it gets a checkpoint, however large its base is.
+    journal_bytes_max: false, "AMEMD_LIMITS_JOURNAL_BYTES_MAX", CHECKPOINT_JOURNAL_BYTES_MAX, 1_048_576..=CHECKPOINT_JOURNAL_BYTES_MAX;
 }
 
 impl Limits {

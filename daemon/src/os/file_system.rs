@@ -16,6 +16,8 @@ pub(crate) enum FileSystemKind {
     Memory(&'static str),
     /// On another machine, or in another program: locks and syncs are not reliable.
     Network(&'static str),
+    /// Without an exchange of two names and without hard links: no file in it can be replaced safely.
+    Unsuitable(&'static str),
 }
 
 /// The numbers by which Linux names file systems (statfs(2)).
@@ -34,16 +36,24 @@ const NETWORK: [(u32, &str); 9] = [
 #[cfg(target_os = "linux")]
 const MEMORY: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58F6, "ramfs")];
 
+/// `Disk::check_file_system` finds others when the folder is opened.
+#[cfg(target_os = "linux")]
+const UNSUITABLE: [(u32, &str); 1] = [(0x2011_BAB0, "exFAT")];
+
 #[cfg(target_os = "linux")]
 fn kind_of(magic: u32) -> FileSystemKind {
     let named = |table: &[(u32, &'static str)]| {
         let row = table.iter().find(|row| row.0 == magic);
         row.map(|row| row.1)
     };
-    match (named(&NETWORK), named(&MEMORY)) {
-        (Some(name), _) => FileSystemKind::Network(name),
-        (None, Some(name)) => FileSystemKind::Memory(name),
-        (None, None) => FileSystemKind::Durable,
+    if let Some(name) = named(&NETWORK) {
+        FileSystemKind::Network(name)
+    } else if let Some(name) = named(&MEMORY) {
+        FileSystemKind::Memory(name)
+    } else if let Some(name) = named(&UNSUITABLE) {
+        FileSystemKind::Unsuitable(name)
+    } else {
+        FileSystemKind::Durable
     }
 }
 
@@ -82,6 +92,13 @@ fn check_kind(folder: &Path, kind: FileSystemKind, allow_network: bool) -> Resul
             path: folder.into(),
             name,
         }),
+        FileSystemKind::Unsuitable(name) => Err(amem_store::Error::FileSystem {
+            why: format!(
+                "{} is on {name}, which can neither exchange two names nor give a file two",
+                folder.display()
+            ),
+        }
+        .into()),
     }
 }
 
@@ -90,12 +107,11 @@ mod tests {
     use super::*;
 
     /// File systems on disks of this machine; files of overlayfs are on that of its upper layer.
-    const DISKS: [(u32, &str); 5] = [
+    const DISKS: [(u32, &str); 4] = [
         (0xEF53, "ext4"),
         (0x5846_5342, "XFS"),
         (0x9123_683E, "btrfs"),
         (0x794C_7630, "overlayfs"),
-        (0x2011_BAB0, "exFAT"),
     ];
 
     #[test]
@@ -115,6 +131,15 @@ mod tests {
         for (magic, name) in MEMORY {
             let warning = check_kind(folder, kind_of(magic), false).unwrap();
             assert!(warning.is_some_and(|words| words.contains(name)));
+        }
+        for (magic, name) in UNSUITABLE {
+            for allowed in [false, true] {
+                let error = check_kind(folder, kind_of(magic), allowed).unwrap_err();
+                let error = error.to_string();
+                let says_all =
+                    [name, "/brains", "another file system"].map(|it| error.contains(it));
+                assert_eq!(says_all, [true; 3], "{error}");
+            }
         }
         for (magic, name) in DISKS {
             assert_eq!(

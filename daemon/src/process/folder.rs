@@ -35,6 +35,7 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
     let holder = format!("amemd, process {pid}, which listens on {socket}");
     let folder = Folder::open(Arc::new(disk), &holder)?;
     folder.set_readers(config.readers.clone());
+    folder.set_journal_bytes_max(config.limits.journal_bytes_max);
     Ok(folder)
 }
 

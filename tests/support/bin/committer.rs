@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use amem_store::disk::os::OsDisk;
-use amem_store::{Checkpoint, Create, Error, Folder, Store, create};
+use amem_store::{Checkpoint, Error, Folder, NewBrain, Store, create};
 use amem_tests::power::{Ask, Booted, Flaw, Said, What, told};
 use amem_tests::random::Random;
 use uuid::Uuid;
@@ -51,10 +51,10 @@ fn run(folder: &str, boot: &str, seed: &str, flaw: &str, ends: bool) -> Result<(
     let folder = Folder::open(Arc::new(disk), "a committer")?;
     let store = match Store::open(&folder, "b") {
         Err(Error::NotFound { .. }) => {
-            let options = Create {
+            let options = NewBrain {
                 dimension: 0,
                 space: Uuid::nil(),
-                ..Create::default()
+                ..NewBrain::default()
             };
             create(&folder, "b", &options)?;
             Store::open(&folder, "b")?

@@ -7,7 +7,7 @@ use amem_format::event::Attributes;
 use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEdge, NewEvent, NewLink};
-use amem_store::{Create, Folder, Mutation, Request, Result, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Result, Store, create};
 use serde_json::json;
 use uuid::{NoContext, Timestamp, Uuid};
 
@@ -49,7 +49,7 @@ pub fn brain(seed: u64) -> Vec<u8> {
 fn made(seed: u64, events: u64) -> Result<Vec<u8>> {
     let disk = Arc::new(SimDisk::new(seed));
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test")?;
-    let options = Create {
+    let options = NewBrain {
         dimension: DIMENSION,
         space: Uuid::from_u128(0xA11CE),
         settings: Settings::default(),

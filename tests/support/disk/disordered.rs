@@ -253,7 +253,7 @@ impl Disk for Disordered {
     }
 
     forward!(Disk, |this| this.inner;
-        source, identity, list, create_folder, publish, replace, link, lock, now, random, boot_id, room);
+        source, identity, list, create_folder, publish, replace, link, lock, now, random, boot_id, preallocation);
 }
 
 struct DisorderedFile {

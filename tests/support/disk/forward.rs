@@ -49,8 +49,8 @@ macro_rules! forward {
     (@Disk boot_id $($w:tt)+) => {
         forward!(@fn boot_id() -> [u64; 2], $($w)+);
     };
-    (@Disk room $($w:tt)+) => {
-        forward!(@fn room() -> amem_store::disk::Room, $($w)+);
+    (@Disk preallocation $($w:tt)+) => {
+        forward!(@fn preallocation() -> amem_store::disk::Preallocation, $($w)+);
     };
     (@File id $($w:tt)+) => {
         forward!(@fn id() -> amem_store::disk::FileId, $($w)+);

@@ -71,7 +71,7 @@ impl Disk for Hooked {
     }
 
     forward!(Disk, |this| this.inner;
-        source, identity, list, create_folder, publish, exchange, link, sync_folder, lock, now, random, boot_id, room);
+        source, identity, list, create_folder, publish, exchange, link, sync_folder, lock, now, random, boot_id, preallocation);
 }
 
 struct HookedFile {

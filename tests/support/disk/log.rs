@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use amem_format::Micros;
-use amem_store::disk::Room;
+use amem_store::disk::Preallocation;
 
 use super::Image;
 
@@ -159,7 +159,7 @@ pub struct Log {
     /// Whether a file can have two names.
     pub links: bool,
     /// How much room files get beyond what is needed.
-    pub room: Room,
+    pub room: Preallocation,
 }
 
 impl Log {

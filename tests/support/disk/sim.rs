@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_format::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Room, Source};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Preallocation, Source};
 
 use super::file::SimFile;
 use super::{Among, Answered, Chance, Content, Entry, Fault, Image, Kind, Log, Op, folder_of};
@@ -62,7 +62,7 @@ impl SimDisk {
             exchanges: true,
             whole_renames: false,
             links: true,
-            room: Room::default(),
+            room: Preallocation::default(),
         };
         Self::resume(Image::default(), log)
     }
@@ -116,7 +116,7 @@ impl SimDisk {
     /// The same with little room in its files, so that they grow in the midst of things, and are shorter to look at.
     #[must_use]
     pub fn in_small_steps(self) -> Self {
-        self.state().log.room = Room {
+        self.state().log.room = Preallocation {
             min: 8 << 10,
             max: 16 << 10,
             last_round: 8 << 10,
@@ -387,6 +387,15 @@ impl Disk for SimDisk {
         })
     }
 
+    fn check_file_system(&self, _folder: &str) -> io::Result<()> {
+        let state = self.state();
+        if state.log.exchanges || state.log.links {
+            return Ok(());
+        }
+        let why = "the simulated file system can neither exchange two names nor give a file two";
+        Err(io::Error::new(io::ErrorKind::Unsupported, why))
+    }
+
     fn remove(&self, name: &str) -> io::Result<()> {
         self.perform(Kind::Remove, |state| {
             state.inode_of(name)?;
@@ -460,7 +469,7 @@ impl Disk for SimDisk {
         [state.log.seed, state.log.boot]
     }
 
-    fn room(&self) -> Room {
+    fn preallocation(&self) -> Preallocation {
         self.state().log.room
     }
 }

@@ -33,7 +33,7 @@ impl Disk for Thin {
 
     forward!(Disk, |this| this.0;
         source, identity, list, create_folder, publish, exchange, replace, link, remove, sync_folder, lock, now, random,
-        boot_id, room);
+        boot_id, preallocation);
 }
 
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use amem_client::{Question, v1};
 use amem_format::bytes::get_u16;
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 use amemd::IntoCommand;
 use prost::Message;
 
@@ -50,10 +50,10 @@ static DISK: LazyLock<SimDisk> = LazyLock::new(|| {
     let disk = SimDisk::new(1);
     let made = || {
         let folder = Folder::open(Arc::new(disk.clone()) as Arc<dyn Disk>, "a test")?;
-        let options = Create {
+        let options = NewBrain {
             dimension: 3,
             space: uuid::Uuid::from_u128(0xA11CE),
-            ..Create::default()
+            ..NewBrain::default()
         };
         create(&folder, "b", &options)?;
         let mut store = Store::open(&folder, "b")?;

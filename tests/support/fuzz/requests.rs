@@ -10,7 +10,7 @@ use std::sync::Arc;
 use amem_client::{Question, v1};
 use amem_store::disk::Disk;
 use amem_store::mutation::Mutation;
-use amem_store::{Folder, Incoming, Other, Request, Store, create};
+use amem_store::{Folder, IncomingFile, MergeSource, Request, Store, create};
 use amemd::refusal::{Refusal, Result};
 use amemd::{IntoCommand, Validate, decoded_bytes};
 use prost::Message;
@@ -187,7 +187,7 @@ fn opens(folder: &Folder, name: &str) {
 }
 
 /// A file that has come whole: it is as long as it is, so that changed bytes come past that check.
-fn whole(incoming: amem_store::Result<Incoming>, bytes: &[u8]) -> Option<Incoming> {
+fn whole(incoming: amem_store::Result<IncomingFile>, bytes: &[u8]) -> Option<IncomingFile> {
     let mut incoming = stored(incoming)?;
     stored(incoming.push(bytes))?;
     Some(incoming)
@@ -195,12 +195,12 @@ fn whole(incoming: amem_store::Result<Incoming>, bytes: &[u8]) -> Option<Incomin
 
 fn finish_import(options: &v1::ImportOptions, bytes: &[u8]) {
     let folder = empty();
-    let said = Incoming::begin(&folder, &options.brain, options.file_bytes);
+    let said = IncomingFile::begin(&folder, &options.brain, options.file_bytes);
     if stored(said).is_none() {
         return;
     }
-    let incoming = Incoming::begin(&folder, &options.brain, bytes.len() as u64);
-    let finished = |incoming: Incoming| stored(incoming.finish(!options.no_embed));
+    let incoming = IncomingFile::begin(&folder, &options.brain, bytes.len() as u64);
+    let finished = |incoming: IncomingFile| stored(incoming.finish(!options.no_embed));
     if whole(incoming, bytes).and_then(finished).is_some() {
         opens(&folder, &options.brain);
     }
@@ -211,14 +211,14 @@ fn finish_merge(options: v1::MergeOptions, bytes: &[u8]) {
     let (disk, folder, mut store) = brain();
     let other = match options.from {
         Some(Source::FromFileBytes(_)) => {
-            let incoming = Incoming::to_be_read(&folder, bytes.len() as u64);
+            let incoming = IncomingFile::read_only(&folder, bytes.len() as u64);
             let read = whole(incoming, bytes).and_then(|incoming| stored(incoming.into_view()));
             read.map(|(view, _)| view)
         }
         Some(Source::FromBrain(_)) => Some(view()),
         _ => None,
     };
-    let Some(other) = other.map(Other::new) else {
+    let Some(other) = other.map(MergeSource::new) else {
         return;
     };
     let planned = stored(other.would_do(&store.view()));

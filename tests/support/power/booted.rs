@@ -81,7 +81,7 @@ impl Disk for Booted {
     }
 
     forward!(Disk, |this| this.disk;
-        source, identity, list, create_folder, publish, exchange, replace, link, remove, lock, now, random, room);
+        source, identity, list, create_folder, publish, exchange, replace, link, remove, lock, now, random, preallocation);
 }
 
 /// A file that says it is synced.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_format::event::{Edge, Event, MemoryGraph};
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
-use amem_store::{Create, Error, Folder, Mutation, Other, Request, Store};
+use amem_store::{Error, Folder, MergeSource, Mutation, NewBrain, Request, Store};
 use uuid::Uuid;
 
 use super::ask::*;
@@ -66,9 +66,9 @@ fn merge(seed: u64, journal_bytes: usize) -> Mutation {
         Ok::<_, Error>(store.view())
     };
     let view = made().unwrap_or_else(|e| panic!("another brain: {e}"));
-    Mutation::Merge(Other {
+    Mutation::Merge(MergeSource {
         journal_bytes,
-        ..Other::new(view)
+        ..MergeSource::new(view)
     })
 }
 
@@ -88,8 +88,8 @@ pub fn faulty() -> Vec<Script> {
     ]
 }
 
-pub(super) fn brain() -> Create {
-    Create {
+pub(super) fn brain() -> NewBrain {
+    NewBrain {
         dimension: DIMENSION,
         space: Uuid::from_u128(0xA11CE),
         settings: settings(0.01),
@@ -97,8 +97,8 @@ pub(super) fn brain() -> Create {
 }
 
 /// A brain without vectors.
-pub(super) fn plain() -> Create {
-    Create {
+pub(super) fn plain() -> NewBrain {
+    NewBrain {
         dimension: 0,
         space: Uuid::nil(),
         settings: settings(0.01),

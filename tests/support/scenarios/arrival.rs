@@ -9,12 +9,11 @@ use std::sync::Arc;
 
 use amem_format::view::View;
 use amem_format::{EventType, NodeId};
-use amem_interop::foreign::{CompatOptions, write_compatible};
-use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, TMP};
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Error, Folder, Incoming, Mutation, Request, Store, kept};
+use amem_store::{Error, Folder, IncomingFile, Mutation, Request, Store, quarantine};
+use amem_store::{OriginalFile, Ownership};
 
 use super::all::{brain, graph};
 use super::flaw::Flaw;
@@ -172,21 +171,24 @@ impl Arrival {
     }
 
     /// Makes the brain if there is none yet.
-    fn arrive(&self, folder: &Folder, trace: &Trace) -> Result<Option<Original>, Error> {
+    fn arrive(&self, folder: &Folder, trace: &Trace) -> Result<Option<OriginalFile>, Error> {
         trace.submit(2);
-        match (adoption::standing(folder, NAME), self.way) {
-            (Ok(Standing::Ours), _) => Ok(None),
-            (Ok(Standing::Other(stamp)), _) => Ok(adoption::adopt(folder, NAME, stamp, false)?.1),
-            (Err(Error::NotFound { .. }), Way::Received) => {
-                let mut incoming = Incoming::begin(folder, NAME, self.bytes.len() as u64)?;
+        match (amem_store::ownership(folder, NAME), self.way) {
+            (Ok(Ownership::Own), _) => Ok(None),
+            (Ok(Ownership::Untracked(stamp)), _) => {
+                Ok(amem_store::adopt(folder, NAME, stamp, false)?.1)
+            }
+            (Ok(Ownership::Missing), Way::Received) => {
+                let mut incoming = IncomingFile::begin(folder, NAME, self.bytes.len() as u64)?;
                 for part in self.bytes.chunks(5000) {
                     incoming.push(part)?;
                 }
                 incoming.finish(false).map(|_| None)
             }
-            (Err(Error::NotFound { .. }), Way::Kept) => {
-                kept::restore(folder, KEPT, NAME, false).map(|_| None)
+            (Ok(Ownership::Missing), Way::Kept) => {
+                quarantine::restore(folder, KEPT, NAME, false).map(|_| None)
             }
+            (Ok(_), _) => Err(Error::NotFound { name: NAME.into() }),
             (Err(e), _) => Err(e),
         }
     }
@@ -203,8 +205,8 @@ impl Arrival {
         let mut store = Store::open(&folder, NAME)?;
         trace.acknowledge(2);
         if self.way == Way::Kept {
-            match kept::discard(&folder, KEPT) {
-                Ok(()) | Err(Error::NotKept { .. }) => {}
+            match quarantine::discard(&folder, KEPT) {
+                Ok(()) | Err(Error::NotQuarantined { .. }) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -225,7 +227,7 @@ impl Arrival {
             }
         }
         if let Some(original) = original {
-            original.settle()?;
+            original.finalise()?;
         }
         process.set_clock(time_of(3));
         trace.submit(self.commit());
@@ -328,7 +330,7 @@ impl Scenario for Arrival {
     ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
         let (process, folder) = self.begin(&disk).map_err(words)?;
-        let standing = adoption::standing(&folder, NAME);
+        let standing = amem_store::ownership(&folder, NAME);
         let file = self.found_file(&disk, answered);
         let before = disk.contents(FILE);
         match self.arrive(&folder, trace) {
@@ -353,11 +355,11 @@ impl Scenario for Arrival {
             Err(e) => return Err(e.into()),
         };
         let found = match standing {
-            Ok(Standing::Ours) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
-            Ok(Standing::Ours) => shown,
+            Ok(Ownership::Own) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
+            Ok(Ownership::Own) => shown,
             // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted
             // anew. Or a copy that was cut off behind its last frame.
-            Ok(Standing::Other(_)) if before.as_ref() != Some(&self.bytes) => {
+            Ok(Ownership::Untracked(_)) if before.as_ref() != Some(&self.bytes) => {
                 shown.min(answered.may)
             }
             _ => file,

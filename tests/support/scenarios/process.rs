@@ -296,7 +296,7 @@ impl Disk for Process {
     }
 
     forward!(Disk, |this| this.alive()?; source, list, create_folder, link);
-    forward!(Disk, |this| this.0.disk; random, room);
+    forward!(Disk, |this| this.0.disk; random, preallocation);
 }
 
 pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use amem_format::EventType;
 use amem_format::event::Graph;
 use amem_format::view::View;
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
-use amem_store::kept::{self, Reason};
 use amem_store::mutation::{Ingest, NewEvent};
+use amem_store::quarantine::{self, QuarantineReason};
 use amem_store::{Error, Folder, Mutation, Request, Store};
 
 use super::all::{brain, graph, plain};
@@ -194,10 +194,12 @@ impl Removal {
         if answered.must < 3 {
             return Ok(());
         }
-        let kept = kept::list(folder).map_err(|e| e.to_string())?;
-        let saved = kept.iter().find(|kept| kept.reason == Reason::Recovered);
+        let kept = quarantine::list(folder).map_err(|e| e.to_string())?;
+        let saved = kept
+            .iter()
+            .find(|kept| kept.reason == QuarantineReason::Recovered);
         let saved = saved.ok_or_else(|| format!("the brain is not saved: {kept:?}"))?;
-        let (view, _) = kept::read(folder, &saved.file).map_err(|e| e.to_string())?;
+        let (view, _) = quarantine::read(folder, &saved.file).map_err(|e| e.to_string())?;
         match judge(&view).map_err(|e| e.to_string())? {
             Found::First(true) => Ok(()),
             other => Err(format!("what is saved is {other:?}")),
@@ -293,13 +295,13 @@ fn put(disk: &Arc<SimDisk>) -> io::Result<()> {
 
 /// What has the brain's name.
 fn look(disk: &SimDisk, folder: &Folder) -> Result<Found, Error> {
-    match adoption::standing(folder, NAME) {
-        Err(Error::NotFound { .. }) => return Ok(Found::Nothing),
-        Ok(Standing::Other(_)) if disk.contents(FILE).as_deref() == Some(THEIRS) => {
+    match amem_store::ownership(folder, NAME) {
+        Ok(Ownership::Missing) => return Ok(Found::Nothing),
+        Ok(Ownership::Untracked(_)) if disk.contents(FILE).as_deref() == Some(THEIRS) => {
             return Ok(Found::Theirs);
         }
         // A brain of a folder that has lost its id, as the sync failed that was to keep that.
-        Ok(Standing::Other(stamp)) => drop(adoption::adopt(folder, NAME, stamp, false)?),
+        Ok(Ownership::Untracked(stamp)) => drop(amem_store::adopt(folder, NAME, stamp, false)?),
         standing => drop(standing?),
     }
     Ok(judge(&Store::open(folder, NAME)?.view())?)

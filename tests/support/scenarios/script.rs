@@ -6,7 +6,7 @@
 
 use amem_format::Micros;
 use amem_format::event::MemoryGraph;
-use amem_store::{Create, Mutation, Request};
+use amem_store::{Mutation, NewBrain, Request};
 use uuid::Uuid;
 
 /// When the brain was created.
@@ -65,7 +65,7 @@ pub struct Script {
     /// What it is called in reports.
     pub name: &'static str,
     /// How the brain is created.
-    pub create: Create,
+    pub create: NewBrain,
     /// What it begins with.
     pub import: Option<MemoryGraph>,
     /// What is done then.
@@ -220,7 +220,7 @@ impl Writer {
     }
 
     /// The script, with one more request at its end.
-    pub(super) fn end(self, name: &'static str, create: Create, last: Mutation) -> Script {
+    pub(super) fn end(self, name: &'static str, create: NewBrain, last: Mutation) -> Script {
         let last = Request::new(last).with_id(id_of(self.next));
         Script {
             name,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amem_format::Micros;
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
 use amem_store::{Answer, Checkpoint, Error, Folder, Request, Store};
@@ -159,7 +159,7 @@ pub(super) fn create(folder: &Folder, script: &Script) -> Result<(), Error> {
 
 /// Opens a script's brain; a copy that somebody has put in its place is adopted, and was seen.
 fn open(folder: &Folder, disk: &SimDisk) -> Result<Store, Error> {
-    if let Ok(Standing::Other(stamp)) = adoption::standing(folder, NAME) {
+    if let Ok(Ownership::Untracked(stamp)) = amem_store::ownership(folder, NAME) {
         if disk.files_with(THEIRS).iter().any(|name| name == FILE) {
             note(disk, SEEN, THEIRS).map_err(|source| Error::Disk {
                 action: "note",
@@ -167,7 +167,7 @@ fn open(folder: &Folder, disk: &SimDisk) -> Result<Store, Error> {
                 source,
             })?;
         }
-        drop(adoption::adopt(folder, NAME, stamp, false)?);
+        drop(amem_store::adopt(folder, NAME, stamp, false)?);
     }
     Store::open(folder, NAME)
 }

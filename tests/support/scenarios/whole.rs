@@ -9,12 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_doctor::repair::repair;
+use amem_doctor::repair::repair;
 use amem_format::EventType;
 use amem_format::base_builder;
 use amem_format::base_builder::fold;
+use amem_store::disk::atomic_file;
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::whole;
 use amem_store::{Folder, Mutation, Request, Store};
 use amemctl::whole::{Failed, Place, Whole};
 use uuid::Uuid;
@@ -90,7 +91,7 @@ impl Written {
 
     fn write(&self, disk: &Arc<dyn Disk>, version: u64) -> amem_store::Result<()> {
         match &self.what {
-            What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
+            What::Versions => atomic_file::write(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
                 // As `amemctl repair` does it. Where a file of an earlier try is in its way it says so, and stops:
                 // whoever reads that removes it.

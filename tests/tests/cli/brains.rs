@@ -6,7 +6,7 @@ use amem_format::event::Attributes;
 use amem_format::{EdgeType, EventType, Micros, NodeId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEvent, NewLink};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 use amem_tests::disk::SimDisk;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub(crate) fn story() -> Vec<u8> {
     let disk = Arc::new(SimDisk::new(1));
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap();
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     fill(&mut store);
     drop(store);
@@ -89,7 +89,7 @@ pub(crate) fn fill(store: &mut Store) {
 pub(crate) fn live(folder: &std::path::Path) -> Store {
     let disk = Arc::new(amem_store::disk::os::OsDisk::new(folder).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     fill(&mut store);
     store
@@ -99,10 +99,10 @@ pub(crate) fn live(folder: &std::path::Path) -> Store {
 pub(crate) fn plain(texts: &[&str]) -> Vec<u8> {
     let disk = Arc::new(SimDisk::new(2));
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap();
-    let mut options = Create {
+    let mut options = NewBrain {
         dimension: 0,
         space: Uuid::nil(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     options.settings.embed = false;
     create(&folder, "b", &options).unwrap();

@@ -217,10 +217,13 @@ async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
 async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
     served.end().await;
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "after the daemon").unwrap();
-    let kept = amem_store::kept::list(&folder).unwrap();
+    let kept = amem_store::quarantine::list(&folder).unwrap();
     assert_eq!(kept.len(), 1, "{kept:?}");
-    assert_eq!(kept[0].reason, amem_store::kept::Reason::Recovered);
-    let (view, _) = amem_store::kept::read(&folder, &kept[0].file).unwrap();
+    assert_eq!(
+        kept[0].reason,
+        amem_store::quarantine::QuarantineReason::Recovered
+    );
+    let (view, _) = amem_store::quarantine::read(&folder, &kept[0].file).unwrap();
     let text = |id| view.node(amem_format::NodeId(id)).unwrap().text().unwrap();
     (0..view.nodes()).map(|id| text(id).into_owned()).collect()
 }

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use amem_doctor::verify;
+use amem_doctor::verify;
 use amem_format::EventType;
 use amem_format::base::section::{HEADER, Place, tag};
 use amem_format::brain::Brain;
 use amem_format::mapping::Map;
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::disk::Disk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Error, Folder, Mutation, Request, Result, Store};
@@ -60,12 +61,12 @@ fn owned(left: Left) -> SimDisk {
         let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test")?;
         let file = disk.create(FILE).unwrap();
         file.write_at(0, KNOWN.bytes()).unwrap();
-        let Standing::Other(stamp) = adoption::standing(&folder, "b")? else {
+        let Ownership::Untracked(stamp) = amem_store::ownership(&folder, "b")? else {
             panic!("a copy is ours");
         };
-        let (_, original) = adoption::adopt(&folder, "b", stamp, false)?;
+        let (_, original) = amem_store::adopt(&folder, "b", stamp, false)?;
         if let Some(original) = original {
-            original.settle()?;
+            original.finalise()?;
         }
         let mut store = Store::open(&folder, "b")?;
         for text in ["one", "two", "three"] {
@@ -133,7 +134,7 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
 
 /// What can't even be read is told with its place.
 fn is_damage(error: &Error) -> bool {
-    matches!(error, Error::Core(amem_format::Error::Corrupt { .. }))
+    matches!(error, Error::Format(amem_format::Error::Corrupt { .. }))
 }
 
 fn flip(disk: &SimDisk, bit: usize) {

@@ -5,19 +5,19 @@
 use std::sync::Arc;
 
 use amem_format::{EventType, NodeId};
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::disk::Disk;
 use amem_store::folder::{RECOVERED, TMP};
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Error, Folder, Mutation, Request, Saved, Store, create};
+use amem_store::{Error, Folder, Mutation, NewBrain, Request, SavedFile, Store, create};
 use amem_tests::disk::{Among, Chance, EDQUOT, EIO, ENOSPC, Effect, Fault, Kind, SimDisk};
 
 fn brain(disk: &Arc<SimDisk>) -> Store {
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 1").unwrap();
-    let options = Create {
+    let options = NewBrain {
         dimension: 0,
         space: Default::default(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     match create(&folder, "b", &options) {
         Ok(()) | Err(Error::Exists { .. }) => {}
@@ -127,7 +127,7 @@ fn a_poisoned_brain_says_so_until_it_is_recovered() {
         "{answers:?}"
     );
     assert!(
-        matches!(answers[1], Err(Error::Core(_))),
+        matches!(answers[1], Err(Error::Format(_))),
         "a refusal stands: {answers:?}"
     );
     for _ in 0..2 {
@@ -143,15 +143,15 @@ fn a_poisoned_brain_says_so_until_it_is_recovered() {
 }
 
 /// Adopts what was saved when a brain's file was taken away, under a name of its own.
-fn saved(disk: &Arc<SimDisk>, saved: &Saved) -> Store {
+fn saved(disk: &Arc<SimDisk>, saved: &SavedFile) -> Store {
     let file = saved.path().strip_prefix(".amemd/recovered/").unwrap();
     disk.publish(saved.path(), file).unwrap();
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2").unwrap();
     let name = file.strip_suffix(".amem").unwrap();
-    let Standing::Other(stamp) = adoption::standing(&folder, name).unwrap() else {
+    let Ownership::Untracked(stamp) = amem_store::ownership(&folder, name).unwrap() else {
         panic!("a saved file has no owner")
     };
-    adoption::adopt(&folder, name, stamp, false).unwrap();
+    amem_store::adopt(&folder, name, stamp, false).unwrap();
     Store::open(&folder, name).unwrap()
 }
 
@@ -196,7 +196,7 @@ fn a_file_that_is_taken_away_is_noticed_and_the_brain_saved() {
 fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
     let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
     let checkpoint = |store: &mut Store| store.checkpoint();
-    let look = |store: &mut Store| store.hold_name().map(drop);
+    let look = |store: &mut Store| store.check_path().map(drop);
     type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
     let thens: [Then<'_>; 3] = [&look, &commit, &checkpoint];
     let kinds = [
@@ -240,7 +240,7 @@ fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
             }
             let struck = disk.struck_at().is_some();
             disk.heal();
-            let answer = store.hold_name();
+            let answer = store.check_path();
             let Err(Error::Replaced { saved: name, .. }) = answer else {
                 panic!("{what}: {answer:?}")
             };
@@ -264,7 +264,7 @@ fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
 fn a_file_that_takes_the_name_is_kept_and_the_brain_goes_on() {
     let commit = |store: &mut Store| store.execute(fact("two")).map(drop);
     let checkpoint = |store: &mut Store| store.checkpoint();
-    let look = |store: &mut Store| store.hold_name().map(|taken| assert!(taken));
+    let look = |store: &mut Store| store.check_path().map(|taken| assert!(taken));
     type Then<'t> = &'t dyn Fn(&mut Store) -> amem_store::Result<()>;
     let rows: [(Then<'_>, u64); 3] = [(&commit, 2), (&checkpoint, 1), (&look, 1)];
     for (row, (then, events)) in rows.into_iter().enumerate() {
@@ -289,7 +289,7 @@ fn a_brain_that_was_closed_gets_its_name_back_by_the_file_that_was_held() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     store.execute(fact("one")).unwrap();
-    let (held, folder) = (store.held(), store.folder().clone());
+    let (held, folder) = (store.open_handle(), store.folder().clone());
     let instance = store.view().instance();
     store.close().unwrap();
     drop(disk.create("another").unwrap());
@@ -297,7 +297,7 @@ fn a_brain_that_was_closed_gets_its_name_back_by_the_file_that_was_held() {
     disk.remove("another").unwrap();
     assert!(matches!(
         Store::open(&folder, "b"),
-        Err(Error::NotOurs { .. })
+        Err(Error::Untracked { .. })
     ));
     let mut store = Store::reopen(&folder, "b", &held).unwrap();
     assert_eq!(store.view().instance(), instance);

@@ -11,7 +11,7 @@ use amem_interop::foreign;
 use amem_interop::foreign::CompatOptions;
 use amem_store::disk::Disk;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
-use amem_store::{Create, Folder, Mutation, Request, Store, create, import};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create, import};
 use amem_tests::disk::SimDisk;
 use amem_tests::graphs::{assert_same, collect};
 use amem_tests::random;
@@ -69,7 +69,7 @@ fn a_live_file_is_its_base_to_the_reference_at_every_alignment_of_the_journal() 
             break;
         }
         let (disk, folder) = folder(step);
-        create(&folder, "b", &Create::default()).unwrap();
+        create(&folder, "b", &NewBrain::default()).unwrap();
         let mut store = Store::open(&folder, "b").unwrap();
         // Bytes that do not shrink, so that the base grows by as many.
         let text: String = (0..64 * (step % 80) + step + 1)
@@ -105,10 +105,10 @@ fn a_folded_file_and_its_compatible_export_have_everything_for_the_reference() {
     for seed in 0..40 {
         let (disk, folder) = folder(seed);
         let (graph, _) = foreign::to_dense(&random::graph(seed)).unwrap();
-        let options = Create {
+        let options = NewBrain {
             dimension: graph.dimension,
             space: uuid::Uuid::nil(),
-            ..Create::default()
+            ..NewBrain::default()
         };
         import(&folder, "b", &options, &graph).unwrap();
         let mut store = Store::open(&folder, "b").unwrap();
@@ -145,10 +145,10 @@ fn more_edges_than_sixteen_bits_count_are_whole_for_us() {
     create(
         &folder,
         "b",
-        &Create {
+        &NewBrain {
             dimension: 0,
             space: uuid::Uuid::nil(),
-            ..Create::default()
+            ..NewBrain::default()
         },
     )
     .unwrap();
@@ -195,10 +195,10 @@ fn an_imported_edge_keeps_its_time() {
     let mut graph = random::graph(3);
     graph.edges.truncate(1);
     let (dense, _) = foreign::to_dense(&graph).unwrap();
-    let options = Create {
+    let options = NewBrain {
         dimension: dense.dimension,
         space: uuid::Uuid::nil(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     import(&folder, "b", &options, &dense).unwrap();
     let store = Store::open(&folder, "b").unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amem_format::{EdgeType, EventType};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 use amem_tests::ledger::{Told, Verdict};
 
 #[test]
@@ -13,7 +13,7 @@ fn a_ledger_names_what_is_lost_doubled_strange_and_out_of_order() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let disk = Arc::new(OsDisk::new(folder.path()).unwrap());
     let own = Folder::open(disk, "a test").unwrap();
-    create(&own, "b", &Create::default()).unwrap();
+    create(&own, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&own, "b").unwrap();
     let texts = ["once", "twice", "twice", "nobody knows"];
     let events = texts.map(|text| NewEvent::new(EventType::FACT, text));

@@ -12,7 +12,7 @@ use amem_format::journal::frame::Kind;
 use amem_format::{EventType, Lsn, NodeId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation, Other, Request, Store, create};
+use amem_store::{Folder, MergeSource, Mutation, NewBrain, Request, Store, create};
 use serde_json::{Value, json};
 
 use crate::kit::{Kit, say};
@@ -98,7 +98,7 @@ pub(crate) fn is_read(script: &Kit) {
     let disk = Arc::new(OsDisk::new(folder.path()).unwrap());
     let brains = Folder::open(disk, "a test").unwrap();
     let [mut ours, mut theirs] = ["ours", "theirs"].map(|name| {
-        create(&brains, name, &Create::default()).unwrap();
+        create(&brains, name, &NewBrain::default()).unwrap();
         Store::open(&brains, name).unwrap()
     });
     remember(&mut ours, &["of ours"]);
@@ -108,9 +108,9 @@ pub(crate) fn is_read(script: &Kit) {
     // Behind the other commits, and as the last transaction of a new generation.
     for (text, journal_bytes) in [("by a small one", usize::MAX), ("by a large one", 0)] {
         remember(&mut theirs, &[text, "and more of theirs"]);
-        let other = Other {
+        let other = MergeSource {
             journal_bytes,
-            ..Other::new(theirs.view())
+            ..MergeSource::new(theirs.view())
         };
         ours.execute(Request::new(Mutation::Merge(other))).unwrap();
         assert!(ends_with_a_merge(&ours), "{text}");

@@ -20,7 +20,7 @@ use amem_format::{EventType, NodeId};
 use amem_store::disk::Disk;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 use amem_tests::board::{self, Board};
 use peers::Peer;
 
@@ -36,10 +36,10 @@ fn open(path: &Path) -> Store {
 /// A new brain on a disk.
 fn open_on(disk: Arc<dyn Disk>) -> Store {
     let folder = Folder::open(disk, "a test").unwrap();
-    let mut options = Create {
+    let mut options = NewBrain {
         dimension: 0,
         space: uuid::Uuid::nil(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     options.settings.embed = false;
     create(&folder, "b", &options).unwrap();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use amem_format::NodeId;
-use amem_store::checkpoint::Checkpoint;
+use amem_store::Checkpoint;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Mutation, Request, Store};
 use amem_tests::board::Board;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use amem_format::Micros;
 use amem_format::view::View;
-use amem_store::error::Error;
+use amem_store::Error;
 use amem_store::{Answer, Checkpoint, Request, Store};
 use amem_tests::disk::{Chance, SimDisk};
 use amem_tests::model::{Account, Verdict};
@@ -82,10 +82,11 @@ impl History {
         let mut random = Random::new(seed);
         let mut disk = SimDisk::new(seed);
         if random.below(6) == 0 {
-            disk = disk.without_exchange();
-            if random.below(2) == 0 {
-                disk = disk.without_links();
-            }
+            disk = if random.below(2) == 0 {
+                disk.without_links()
+            } else {
+                disk.without_exchange()
+            };
         }
         let mut history = Self {
             seed,
@@ -300,7 +301,7 @@ impl History {
             (
                 Verdict::Refused,
                 Err(
-                    Error::Core(_)
+                    Error::Format(_)
                     | Error::Erased { .. }
                     | Error::Cycle { .. }
                     | Error::UnknownEdge { .. }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use amem_format::view::View;
-use amem_store::adoption::{self, Standing};
-use amem_store::error::{Error, Result};
-use amem_store::{Create, Folder, Store};
+use amem_store::Ownership;
+use amem_store::{Error, Result};
+use amem_store::{Folder, NewBrain, Store};
 use amem_tests::crash::CrashState;
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, Effect, Fault, Op};
 use amem_tests::model::Account;
@@ -213,19 +213,19 @@ impl History {
 
     fn try_open(&mut self, process: &Process, is_armed: bool) -> Result<Store> {
         let folder = Folder::open(Arc::new(process.clone()), "a history")?;
-        if let Ok(Standing::Other(stamp)) = adoption::standing(&folder, NAME)
+        if let Ok(Ownership::Untracked(stamp)) = amem_store::ownership(&folder, NAME)
             && !self.figures.faults.is_empty()
         {
             // The folder has lost its id, as a sync of it had failed: to it, the file is somebody's.
             self.figures.adopted += 1;
-            drop(adoption::adopt(&folder, NAME, stamp, false)?);
+            drop(amem_store::adopt(&folder, NAME, stamp, false)?);
         }
         match Store::open(&folder, NAME) {
             Err(Error::NotFound { .. }) if !self.is_created => {
-                let create = Create {
+                let create = NewBrain {
                     dimension: self.dimension,
                     space: Uuid::nil(),
-                    ..Create::default()
+                    ..NewBrain::default()
                 };
                 amem_store::create(&folder, NAME, &create)?;
                 self.is_created = !is_armed || self.disk.struck_at().is_none();

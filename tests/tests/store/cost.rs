@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use amem_format::{EdgeType, NodeId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{End, Ingest, NewLink};
-use amem_store::{Create, Folder, Mutation, Request, Store, create};
+use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
 
 use crate::fact;
 
@@ -48,10 +48,10 @@ fn commit_cost(store: &mut Store) -> Duration {
 fn a_commit_costs_no_more_on_a_large_delta_and_a_hub() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let folder = Folder::open(Arc::new(OsDisk::new(dir.path()).unwrap()), "a test").unwrap();
-    let mut options = Create {
+    let mut options = NewBrain {
         dimension: 0,
         space: uuid::Uuid::nil(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     options.settings.embed = false;
     create(&folder, "b", &options).unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use amem_doctor::verify;
 use amem_format::NodeId;
 use amem_store::disk::os::OsDisk;
-use amem_store::{Checkpoint, Create, Folder, Store, create};
+use amem_store::{Checkpoint, Folder, NewBrain, Store, create};
 
 use crate::{fact, ingest, run};
 
@@ -17,7 +17,7 @@ fn a_checkpoint_gives_damage_no_checksum_that_holds() {
     let path = folder.path().join("b.amem");
     let disk = Arc::new(OsDisk::new(folder.path()).unwrap());
     let opened = Folder::open(disk, "a test").unwrap();
-    create(&opened, "b", &Create::default()).unwrap();
+    create(&opened, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&opened, "b").unwrap();
     run(&mut store, ingest(vec![fact("folded")])).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use amem_store::adoption::{self, Original, Standing};
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
-use amem_store::{Checkpoint, Create, Folder, Mutation, Store, create};
+use amem_store::{Checkpoint, Error, Folder, Mutation, NewBrain, Store, create};
+use amem_store::{OriginalFile, Ownership};
 use amem_tests::crash::CrashState;
 use amem_tests::disk::{Among, Chance, EIO, Effect, Fault, Kind, SimDisk};
 
@@ -30,7 +30,7 @@ fn failing(among: Among, lasting: bool) -> Fault {
 /// A brain with one event in its base and one in its journal, and its bytes.
 fn brain(disk: &Arc<SimDisk>) -> Store {
     let folder = folder(disk);
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     run(&mut store, ingest(vec![fact("in the base")])).unwrap();
     store.checkpoint().unwrap();
@@ -47,18 +47,18 @@ fn put(disk: &Arc<SimDisk>) -> Arc<dyn File> {
     file
 }
 
-fn adopt(folder: &Folder) -> Original {
-    let Standing::Other(stamp) = adoption::standing(folder, "b").unwrap() else {
+fn adopt(folder: &Folder) -> OriginalFile {
+    let Ownership::Untracked(stamp) = amem_store::ownership(folder, "b").unwrap() else {
         panic!("it is not ours")
     };
-    adoption::adopt(folder, "b", stamp, false)
+    amem_store::adopt(folder, "b", stamp, false)
         .unwrap()
         .1
         .unwrap()
 }
 
 /// The process ends before the original is settled.
-fn end(disk: &SimDisk, original: Original) {
+fn end(disk: &SimDisk, original: OriginalFile) {
     disk.fail(failing(Among::All, true));
     drop(original);
     disk.heal();
@@ -77,14 +77,30 @@ fn none() -> Vec<String> {
     Vec::new()
 }
 
-/// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
+/// A disk on each kind of file system: one that can exchange names and give second ones, one that can only give second
+/// names, one that can only exchange names.
 fn disks() -> [Arc<SimDisk>; 3] {
     [
         SimDisk::new(1),
         SimDisk::new(1).without_exchange(),
-        SimDisk::new(1).without_exchange().without_links(),
+        SimDisk::new(1).without_links(),
     ]
     .map(Arc::new)
+}
+
+#[test]
+fn a_file_system_that_can_neither_exchange_names_nor_give_second_ones_is_refused() {
+    let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
+    let refused = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap_err();
+    assert!(matches!(refused, Error::FileSystem { .. }), "{refused}");
+    let words = refused.to_string();
+    assert!(
+        words.contains("simulated") && words.contains("ext4"),
+        "{words}"
+    );
+    for disk in disks() {
+        drop(folder(&disk));
+    }
 }
 
 #[test]
@@ -135,11 +151,11 @@ fn a_file_that_gave_way_gets_its_name_back_if_the_folder_can_not_be_synced() {
         let file = put(&disk);
         let bytes = disk.contents(FILE);
         let folder = folder(&disk);
-        let Standing::Other(stamp) = adoption::standing(&folder, "b").unwrap() else {
+        let Ownership::Untracked(stamp) = amem_store::ownership(&folder, "b").unwrap() else {
             panic!("it is not ours")
         };
         disk.fail(failing(Among::Only(Kind::SyncFolder), false));
-        adoption::adopt(&folder, "b", stamp, false).unwrap_err();
+        amem_store::adopt(&folder, "b", stamp, false).unwrap_err();
         assert_eq!(disk.identity(FILE).unwrap(), file.id());
         assert_eq!(disk.contents(FILE), bytes);
         assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
@@ -163,13 +179,14 @@ fn a_file_that_was_being_kept_when_the_run_ended_is_kept_once() {
 
 #[test]
 fn a_run_that_ended_between_two_names_gives_the_brain_its_own_back() {
-    // Where neither exchange nor a second name is possible: the old file was moved away, the new one has no name yet.
-    let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
-    drop(brain(&disk));
-    disk.publish(FILE, &format!("{TMP}/b-{:016x}-{:016x}.out", 1, 0))
-        .unwrap();
-    assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
-    assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
+    // A removal had moved the file away to look at it.
+    for disk in disks() {
+        drop(brain(&disk));
+        disk.publish(FILE, &format!("{TMP}/b-{:016x}-{:016x}.out", 1, 0))
+            .unwrap();
+        assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
+        assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 2);
+    }
 }
 
 #[test]
@@ -219,7 +236,7 @@ fn the_old_file_of_a_brain_whose_new_one_is_gone_is_kept_as_recovered() {
         assert_eq!(disk.contents(FILE).as_deref(), left);
         let folder = folder(&disk);
         let file = format!("recovered/{}", recovered[0]);
-        let (view, _) = amem_store::kept::read(&folder, &file).unwrap();
+        let (view, _) = amem_store::quarantine::read(&folder, &file).unwrap();
         assert_eq!(view.nodes(), 2);
     }
 }
@@ -262,7 +279,7 @@ fn what_is_unfinished_goes_and_two_files_kept_in_one_moment_are_two() {
 fn what_was_erased_is_gone_when_a_failed_checkpoint_is_made_again_by_the_same_run() {
     let disk = Arc::new(SimDisk::new(1));
     let folder = folder(&disk);
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     let secret = b"a secret of these bytes";
     let text = String::from_utf8_lossy(secret).into_owned();
@@ -292,16 +309,16 @@ fn an_erase_is_not_done_before_what_could_not_be_removed_is() {
     let disk = Arc::new(SimDisk::new(1));
     let folder = folder(&disk);
     for name in ["b", "other"] {
-        create(&folder, name, &Create::default()).unwrap();
+        create(&folder, name, &NewBrain::default()).unwrap();
     }
     let mut store = Store::open(&folder, "b").unwrap();
     let secret = b"a secret of these bytes";
     let text = String::from_utf8_lossy(secret).into_owned();
     let event = run(&mut store, ingest(vec![fact(&text)])).unwrap().ids[0];
     given_up(&disk, &store);
-    folder.clear_left("b").unwrap_err();
+    folder.clear_leftovers("b").unwrap_err();
     // Other brains have nothing to do with it.
-    folder.clear_left("other").unwrap();
+    folder.clear_leftovers("other").unwrap();
     disk.heal();
     run(&mut store, Mutation::Erase(vec![event])).unwrap();
     assert_eq!(disk.files_with(secret).len(), 2);
@@ -322,13 +339,13 @@ fn what_a_brain_was_made_of_and_could_not_be_taken_away_is_looked_at_again() {
         let folder = folder(&disk);
         let original = adopt(&folder);
         disk.fail(failing(Among::Only(Kind::Remove), true));
-        original.settle().unwrap_err();
-        folder.clear_left("b").unwrap_err();
+        original.finalise().unwrap_err();
+        folder.clear_leftovers("b").unwrap_err();
         disk.heal();
         assert_eq!(disk.list(TMP).unwrap().len(), 1);
         // Somebody wrote to it since.
         file.write_at(file.len().unwrap(), b"late").unwrap();
-        folder.clear_left("b").unwrap();
+        folder.clear_leftovers("b").unwrap();
         assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
         let kept = disk.list(CONFLICTS).unwrap();
         let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0])).unwrap();
@@ -346,7 +363,7 @@ fn what_nobody_wrote_to_is_taken_away_when_it_is_looked_at_again() {
         drop(original);
         disk.heal();
         assert_eq!(disk.list(TMP).unwrap().len(), 1);
-        folder.clear_left("b").unwrap();
+        folder.clear_leftovers("b").unwrap();
         for place in [TMP, CONFLICTS, RECOVERED] {
             assert_eq!(disk.list(place).unwrap(), [""; 0], "{place}");
         }
@@ -367,9 +384,9 @@ fn a_file_that_could_not_be_kept_at_once_is_kept_when_it_is_looked_at_again() {
         file.write_at(file.len().unwrap(), b"late").unwrap();
         file.sync().unwrap();
         disk.fail(failing(Among::Only(kind), true));
-        let failed = original.settle().is_err();
+        let failed = original.finalise().is_err();
         disk.heal();
-        folder.clear_left("b").unwrap();
+        folder.clear_leftovers("b").unwrap();
         drop(folder);
         assert_eq!(disk.list(TMP).unwrap(), [""; 0], "{kind:?}, {failed}");
         // What is durable has it as well.
@@ -383,7 +400,7 @@ fn a_file_that_could_not_be_kept_at_once_is_kept_when_it_is_looked_at_again() {
 }
 
 /// What a file goes through that was written to after a brain was made of it, while some operations fail.
-type Way<'w> = &'w dyn Fn(&SimDisk, &Folder, Original, Fault);
+type Way<'w> = &'w dyn Fn(&SimDisk, &Folder, OriginalFile, Fault);
 
 /// Each operation of a way fails, in each manner, and the power does at each moment after it: the file is somewhere.
 fn stays_somewhere(way: Way<'_>) {
@@ -406,9 +423,9 @@ fn stays_somewhere(way: Way<'_>) {
     }
     for fault in faults {
         // Where a file has one name, a rename across folders is all that there is.
-        let [exchanges, links, names] = disks();
-        let names = Arc::new(names.cloned().with_whole_renames());
-        for (which, disk) in [exchanges, links, names].into_iter().enumerate() {
+        let [both, links, exchanges] = disks();
+        let exchanges = Arc::new(exchanges.cloned().with_whole_renames());
+        for (which, disk) in [both, links, exchanges].into_iter().enumerate() {
             let file = put(&disk);
             let folder = folder(&disk);
             let original = adopt(&folder);
@@ -419,7 +436,7 @@ fn stays_somewhere(way: Way<'_>) {
             struck += usize::from(disk.struck_at().is_some());
             disk.heal();
             for _ in 0..2 {
-                folder.clear_left("b").unwrap();
+                folder.clear_leftovers("b").unwrap();
                 assert_eq!(disk.list(TMP).unwrap(), [""; 0], "disk {which}, {fault:?}");
             }
             let log = Arc::new(disk.log());
@@ -448,7 +465,7 @@ fn stays_somewhere(way: Way<'_>) {
 fn a_file_that_is_being_kept_is_somewhere_whatever_fails_and_whenever_the_power_does() {
     stays_somewhere(&|disk, _, original, fault| {
         disk.fail(fault);
-        drop(original.settle());
+        drop(original.finalise());
     });
 }
 
@@ -460,6 +477,6 @@ fn a_file_that_gets_its_name_back_is_somewhere_whatever_fails_and_whenever_the_p
         disk.heal();
         disk.remove(FILE).unwrap();
         disk.fail(fault);
-        drop(folder.clear_left("b"));
+        drop(folder.clear_leftovers("b"));
     });
 }

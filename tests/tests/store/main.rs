@@ -26,14 +26,14 @@ use amem_format::view::{AsOf, View};
 use amem_format::{ActorId, EdgeType, EventType, Lsn, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEvent, NewLink};
-use amem_store::{Answer, Create, Error, Folder, Mutation, Request, Store, create};
+use amem_store::{Answer, Error, Folder, Mutation, NewBrain, Request, Store, create};
 use amem_tests::disk::SimDisk;
 use uuid::Uuid;
 
 pub(crate) fn open(seed: u64) -> (Arc<SimDisk>, Store) {
     let disk = Arc::new(SimDisk::new(seed));
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap();
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     (disk, Store::open(&folder, "b").unwrap())
 }
 

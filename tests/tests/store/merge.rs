@@ -16,11 +16,11 @@ use amem_doctor::verify;
 use amem_format::event::{Event, MemoryGraph};
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
-use amem_store::adoption::{self, Standing};
+use amem_store::ORIGIN;
+use amem_store::Ownership;
 use amem_store::disk::{Disk, File};
-use amem_store::merge::ORIGIN;
 use amem_store::mutation::{Ingest, NewEdge};
-use amem_store::{Folder, Merged, Mutation, Other, Request, Store};
+use amem_store::{Folder, MergeReport, MergeSource, Mutation, Request, Store};
 use amem_tests::disk::SimDisk;
 use uuid::Uuid;
 
@@ -65,14 +65,14 @@ impl World {
         let bytes = self.disk.contents("b.amem").unwrap();
         let file = self.disk.create(&format!("{name}.amem")).unwrap();
         file.write_at(0, &bytes).unwrap();
-        let Standing::Other(stamp) = adoption::standing(&self.folder, name).unwrap() else {
+        let Ownership::Untracked(stamp) = amem_store::ownership(&self.folder, name).unwrap() else {
             panic!("a copy is nobody's")
         };
-        adoption::adopt(&self.folder, name, stamp, false).unwrap();
+        amem_store::adopt(&self.folder, name, stamp, false).unwrap();
         self.brains.push(Store::open(&self.folder, name).unwrap());
     }
 
-    fn merge(&mut self, into: usize, from: usize) -> Merged {
+    fn merge(&mut self, into: usize, from: usize) -> MergeReport {
         let other = self.other(from);
         let answer = run(&mut self.brains[into], Mutation::Merge(other)).unwrap();
         let file = self
@@ -89,8 +89,8 @@ impl World {
         Uuid::from_u128(0x7000_8000_0000_0000_0001 | time)
     }
 
-    fn other(&self, from: usize) -> Other {
-        Other::new(self.brains[from].view())
+    fn other(&self, from: usize) -> MergeSource {
+        MergeSource::new(self.brains[from].view())
     }
 }
 
@@ -208,10 +208,10 @@ fn recorded(world: &mut World, name: &str, facts: &[(i64, &str)]) {
         events: facts.iter().enumerate().map(event).collect(),
         edges: Vec::new(),
     };
-    let create = amem_store::Create {
+    let create = amem_store::NewBrain {
         dimension: 0,
         space: Uuid::nil(),
-        ..amem_store::Create::default()
+        ..amem_store::NewBrain::default()
     };
     amem_store::import(&world.folder, name, &create, &graph).unwrap();
     let store = Store::open(&world.folder, name).unwrap();
@@ -239,7 +239,7 @@ fn what_may_have_been_erased_of_a_moment_is_withheld_and_counted() {
 #[test]
 fn strangers_are_united_and_a_brain_is_not_merged_with_itself() {
     let mut world = World::of(1, 10);
-    amem_store::create(&world.folder, "stranger", &amem_store::Create::default()).unwrap();
+    amem_store::create(&world.folder, "stranger", &amem_store::NewBrain::default()).unwrap();
     let mut stranger = Store::open(&world.folder, "stranger").unwrap();
     let session = run(&mut stranger, Mutation::OpenSession { key: "k".into() })
         .unwrap()

@@ -9,9 +9,9 @@ use amem_format::{EdgeType, EventType, NodeId, SessionId};
 use amem_interop::Layout;
 use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_store::disk::os::OsDisk;
-use amem_store::incoming::FOREIGN_BYTES_MAX;
+use amem_store::limits::FOREIGN_BYTES_MAX;
 use amem_store::mutation::{Correct, NewEdge, NewEvent};
-use amem_store::{Create, Error, Folder, Incoming, Mutation, Store, create};
+use amem_store::{Error, Folder, IncomingFile, Mutation, NewBrain, Store, create};
 use amem_tests::disk::{LONG, Thin};
 use amem_tests::random;
 use uuid::Uuid;
@@ -201,11 +201,11 @@ fn names_that_are_no_names_and_brains_that_are_not_there_are_told() {
     let (_disk, store) = open(7);
     let folder = store.folder().clone();
     for name in ["", "a/b", "..", ".x", "a b", "é", "x.amem"] {
-        let error = create(&folder, name, &Create::default()).unwrap_err();
+        let error = create(&folder, name, &NewBrain::default()).unwrap_err();
         assert!(matches!(error, Error::Name { .. }), "{name:?}: {error}");
     }
     assert!(matches!(
-        create(&folder, "b", &Create::default()),
+        create(&folder, "b", &NewBrain::default()),
         Err(Error::Exists { .. })
     ));
     assert!(matches!(
@@ -231,7 +231,7 @@ fn a_second_writer_is_told_who_holds_the_folder() {
 fn a_file_that_cannot_be_opened_stays_protected() {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(Arc::new(OsDisk::new(dir.path()).unwrap()), "a test").unwrap();
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     run(&mut store, ingest(vec![fact("acknowledged")])).unwrap();
     let frame = store.brain().start().unwrap().at;
@@ -268,8 +268,8 @@ fn a_file_of_another_layout_that_is_too_large_is_refused_before_it_is_read_into_
         let head = [&start[..], &[0xee], &section.to_le_bytes()].concat();
         let bytes = head.len() as u64 + section;
         let mut file = match name {
-            Some(name) => Incoming::begin(&folder, name, bytes),
-            None => Incoming::to_be_read(&folder, bytes),
+            Some(name) => IncomingFile::begin(&folder, name, bytes),
+            None => IncomingFile::read_only(&folder, bytes),
         }
         .unwrap();
         file.push(&head).unwrap();
@@ -292,7 +292,7 @@ fn a_file_of_another_layout_that_is_too_large_is_refused_before_it_is_read_into_
     for refused in refused {
         let limit = matches!(
             refused,
-            Error::Core(amem_format::Error::Limit {
+            Error::Format(amem_format::Error::Limit {
                 max: FOREIGN_BYTES_MAX,
                 ..
             })

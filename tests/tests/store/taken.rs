@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use amem_store::disk::Disk;
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
-use amem_store::{Create, Error, Folder, Store, create, kept};
+use amem_store::{Error, Folder, NewBrain, Store, create, quarantine};
 use amem_tests::disk::{About, Among, EIO, Effect, Fault, Hooked, Kind, SimDisk};
 
 use crate::{fact, ingest, run};
@@ -15,12 +15,13 @@ const FILE: &str = "b.amem";
 const THEIRS: &[u8] = b"somebody's";
 const SECRET: &str = "what the brain has, in these bytes";
 
-/// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
+/// A disk on each kind of file system: one that can exchange names and give second ones, one that can only give second
+/// names, one that can only exchange names.
 fn disks() -> [SimDisk; 3] {
     [
         SimDisk::new(1),
         SimDisk::new(1).without_exchange(),
-        SimDisk::new(1).without_exchange().without_links(),
+        SimDisk::new(1).without_links(),
     ]
 }
 
@@ -42,7 +43,7 @@ fn contested(disk: &SimDisk) -> (Arc<dyn Disk>, Arc<AtomicBool>) {
 /// A brain with one event.
 fn brain(disk: Arc<dyn Disk>) -> Store {
     let folder = Folder::open(disk, "a test").unwrap();
-    create(&folder, "b", &Create::default()).unwrap();
+    create(&folder, "b", &NewBrain::default()).unwrap();
     let mut store = Store::open(&folder, "b").unwrap();
     run(&mut store, ingest(vec![fact(SECRET)])).unwrap();
     store
@@ -62,7 +63,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_is_removed_stays_and_the_brain_is_
         assert!(!armed.load(Ordering::SeqCst));
         assert_eq!(disk.contents(FILE).as_deref(), Some(THEIRS));
         assert_eq!(disk.list(TMP).unwrap(), [""; 0]);
-        let (view, _) = kept::read(&folder, kept::listed(saved.path())).unwrap();
+        let (view, _) = quarantine::read(&folder, quarantine::listed(saved.path())).unwrap();
         assert_eq!(view.nodes(), 1);
     }
 }
@@ -80,7 +81,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_could_not_be_made_stays() {
             effect: Effect::Nothing,
             lasting: false,
         });
-        let refused = create(&folder, "b", &Create::default()).unwrap_err();
+        let refused = create(&folder, "b", &NewBrain::default()).unwrap_err();
         assert!(matches!(refused, Error::Disk { .. }), "{refused}");
         assert!(!armed.load(Ordering::SeqCst));
         assert_eq!(disk.contents(FILE).as_deref(), Some(THEIRS));

@@ -129,7 +129,7 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
     let limits = [
         "daemon/src/limits.rs",
         "crates/engine/src/limits.rs",
-        "crates/store/src/incoming.rs",
+        "crates/store/src/limits.rs",
         "crates/format/src/limits.rs",
         "crates/query/src/limits.rs",
         "crates/interop/src/limits.rs",

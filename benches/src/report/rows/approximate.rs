@@ -9,9 +9,7 @@
 use std::time::Instant;
 
 use amem_format::view::View;
-use amem_query::Similar;
-use amem_query::similar::{Alike, Like};
-use amem_store::SideBySide;
+use amem_store::ScopedThreads;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 
 use super::super::list;
@@ -127,7 +125,7 @@ fn recall(view: &View, questions: &[Vec<f32>]) -> Outcome<f64> {
 /// Seconds to build codes and IVF lists of all vectors from scratch.
 fn built(view: &View) -> Outcome<f64> {
     let began = Instant::now();
-    let made = amem_format::base_builder::codes_of(view, &SideBySide)?;
+    let made = amem_format::base_builder::codes_of(view, &ScopedThreads)?;
     let took = began.elapsed().as_secs_f64();
     same("codes were made", &made, &true)?;
     Ok(took)

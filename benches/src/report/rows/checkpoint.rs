@@ -10,7 +10,7 @@ use std::io::Write;
 use std::thread;
 use std::time::Instant;
 
-use amem_store::checkpoint::LAST_ROUND_BYTES_MAX;
+use amem_store::limits::LAST_ROUND_BYTES_MAX;
 use amem_store::{Checkpoint, Mutation, Request, Store};
 use hdrhistogram::Histogram;
 

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use amem_format::reader::Reader;
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::disk::Stamp;
 use amem_store::folder::SUFFIX;
-use amem_store::{Error as StoreError, Misfits};
+use amem_store::{Error as StoreError, LossyConversions};
 
 use super::engine::Engine;
 use super::known_brains::BrainIdentity;
@@ -48,12 +48,12 @@ impl Engine {
     /// Checks what stands under a name.
     pub(crate) async fn check_name(&self, name: &str) -> NameState {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        let Ok(standing) = blocking(move || adoption::standing(&folder, &of)).await else {
+        let Ok(standing) = blocking(move || amem_store::ownership(&folder, &of)).await else {
             return NameState::Later;
         };
         let is_known = self.0.known.is_held(name);
         match standing {
-            Ok(Standing::Ours) => {
+            Ok(Ownership::Own) => {
                 self.0.known.note_present(name);
                 let is_listed = match self.problem(name) {
                     Some(problem) => !problem.is_rejected,
@@ -65,17 +65,17 @@ impl Engine {
                 }
                 NameState::Settled
             }
-            Err(StoreError::NotFound { .. }) => match self.0.known.note_missing(name) {
+            Ok(Ownership::Missing) => match self.0.known.note_missing(name) {
                 Some(since) => NameState::Missing { since },
                 None => {
                     self.forget(name).await;
                     NameState::Settled
                 }
             },
-            Ok(Standing::Other(_)) | Err(StoreError::NotAdopted { .. }) if is_known => {
+            Ok(Ownership::Untracked(_) | Ownership::Rejected(_)) if is_known => {
                 NameState::Displaced
             }
-            Ok(Standing::Other(stamp)) => NameState::Untracked(stamp),
+            Ok(Ownership::Untracked(stamp)) => NameState::Untracked(stamp),
             Err(error @ StoreError::Name { .. }) => {
                 // The name alone rejects the file, as long as it is there.
                 let path = self.0.path.join(format!("{name}{SUFFIX}"));
@@ -86,8 +86,9 @@ impl Engine {
                 }
                 NameState::Settled
             }
-            Err(error @ StoreError::NotAdopted { .. }) => {
-                self.reject(name, &error.into());
+            Ok(Ownership::Rejected(why)) => {
+                let name_of = name.to_owned();
+                self.reject(name, &StoreError::Rejected { name: name_of, why }.into());
                 NameState::Settled
             }
             Err(why) => {
@@ -144,11 +145,11 @@ impl Engine {
         let job = self.0.jobs.begin(JobKind::Adoption, name);
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
         let adopted = blocking(move || match stamp.bytes {
-            0 => Err(StoreError::NotAdopted {
+            0 => Err(StoreError::Rejected {
                 name: of,
                 why: "it is empty: put the whole file here".into(),
             }),
-            _ => adoption::adopt(&folder, &of, stamp, true),
+            _ => amem_store::adopt(&folder, &of, stamp, true),
         })
         .await?;
         let (imported, original) = match adopted {
@@ -171,10 +172,10 @@ impl Engine {
             }
         };
         let kept = imported.original.as_deref().unwrap_or_default();
-        let Misfits {
+        let LossyConversions {
             dropped_edges: dropped,
             changed,
-        } = imported.misfits;
+        } = imported.lossy;
         tracing::info!(brain = name, layout = ?imported.layout, dropped_edges = dropped, changed, original = kept, "adopted");
         job.done(match dropped + changed {
             0 => format!("{:?}", imported.layout),

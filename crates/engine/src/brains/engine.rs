@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use amem_store::Folder;
-use amem_store::adoption::Original;
+use amem_store::OriginalFile;
 use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 
 use super::known_brains::KnownBrains;
@@ -23,7 +23,7 @@ pub(super) type BrainSlot = Arc<tokio::sync::Mutex<Option<Arc<OpenBrain>>>>;
 /// A locked slot.
 pub(super) type SlotGuard = OwnedMutexGuard<Option<Arc<OpenBrain>>>;
 /// Files that became brains, by brain, and when each is checked for the last time.
-pub(super) type Originals = HashMap<String, (Instant, Original)>;
+pub(super) type Originals = HashMap<String, (Instant, OriginalFile)>;
 
 /// The brains of one folder; all clones are the same.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use amem_store::adoption::{self, Standing};
+use amem_store::Ownership;
 use amem_store::folder::SUFFIX;
 use amem_store::{Error, Folder};
 
@@ -40,8 +40,8 @@ impl BrainFile {
             thread::sleep(OPENED_WITHIN);
             for (mode, file) in modes.iter_mut().zip(files) {
                 // A file that can't be read now is what it was.
-                let is_ours = || match adoption::standing(folder, &file.name) {
-                    Ok(standing) => standing == Standing::Ours,
+                let is_ours = || match amem_store::ownership(folder, &file.name) {
+                    Ok(standing) => standing == Ownership::Own,
                     Err(e) => matches!(e, Error::Disk { .. }),
                 };
                 *mode = mode.filter(|_| is_ours()).and_then(|_| file.wrong_mode());

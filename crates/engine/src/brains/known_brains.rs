@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use amem_format::view::View;
-use amem_store::Held;
+use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use uuid::Uuid;
 
@@ -74,7 +74,7 @@ struct KnownBrain {
     identity: Option<BrainIdentity>,
     /// Its writer holds the file.
     is_open: bool,
-    held: Option<Held>,
+    held: Option<OpenHandle>,
     /// Since when there is no file under its name.
     missing: Option<Instant>,
     /// The mode of its file, if another program changed it.
@@ -101,7 +101,7 @@ impl KnownBrains {
     }
 
     /// A brain is closed; its file is held open, if the limit allows.
-    pub(super) fn closed(&self, name: &str, file: Held) {
+    pub(super) fn closed(&self, name: &str, file: OpenHandle) {
         let mut list = self.list();
         let Some(identity) = list.entries.get(name).map(|entry| entry.identity) else {
             return;
@@ -120,7 +120,7 @@ impl KnownBrains {
     }
 
     /// The held file of a closed brain.
-    pub(super) fn held(&self, name: &str) -> Option<Held> {
+    pub(super) fn held(&self, name: &str) -> Option<OpenHandle> {
         self.list().entries.get(name)?.held.clone()
     }
 
@@ -178,7 +178,7 @@ impl KnownBrains {
         let files = list
             .entries
             .iter()
-            .map(|(name, entry)| (name.clone(), entry.held.as_ref().map(Held::id)));
+            .map(|(name, entry)| (name.clone(), entry.held.as_ref().map(OpenHandle::id)));
         files.collect()
     }
 
@@ -190,7 +190,7 @@ impl KnownBrains {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use amem_store::{Create, Folder, Store, create};
+    use amem_store::{Folder, NewBrain, Store, create};
     use std::sync::Arc;
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         let disk = Arc::new(amem_store::disk::os::OsDisk::new(path.path()).unwrap());
         let folder = Folder::open(disk, "a test").unwrap();
         create(&folder, "a", &Create::default()).unwrap();
-        let file = Store::open(&folder, "a").unwrap().held();
+        let file = Store::open(&folder, "a").unwrap().open_handle();
         let (known, identity) = (
             KnownBrains::default(),
             BrainIdentity {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_store::create::{self, Create};
-use amem_store::{Error as StoreError, Incoming, Store, folder};
+use amem_store::NewBrain;
+use amem_store::{Error as StoreError, IncomingFile, Store, folder};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -47,12 +47,12 @@ impl Engine {
     }
 
     /// Makes an empty brain and opens it.
-    pub async fn create(&self, name: &str, options: Create) -> Result<Arc<OpenBrain>> {
+    pub async fn create(&self, name: &str, options: NewBrain) -> Result<Arc<OpenBrain>> {
         let (slot, engine) = (self.lock_slot(name).await?, self.clone());
         let name = name.to_owned();
         run_to_end(async move {
             let (folder, of) = (engine.0.folder.clone(), name.clone());
-            let made = blocking(move || create::create(&folder, &of, &options)).await;
+            let made = blocking(move || amem_store::create(&folder, &of, &options)).await;
             if let Err(error) = made.and_then(|made| Ok(made?)) {
                 engine.unlock_slot(&name, slot);
                 return Err(error);
@@ -63,9 +63,9 @@ impl Engine {
     }
 
     /// Begins to receive a file of `bytes` for a brain.
-    pub async fn receive(&self, name: &str, bytes: u64) -> Result<Incoming> {
+    pub async fn receive(&self, name: &str, bytes: u64) -> Result<IncomingFile> {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
-        Ok(blocking(move || Incoming::begin(&folder, &of, bytes)).await??)
+        Ok(blocking(move || IncomingFile::begin(&folder, &of, bytes)).await??)
     }
 
     /// Removes a brain.
@@ -91,7 +91,7 @@ impl Engine {
             // What is left of it elsewhere goes first: nothing would remove it once the name is gone.
             engine.finalise_original(&name).await;
             let (folder, of) = (engine.0.folder.clone(), name.clone());
-            blocking(move || folder.clear_left(&of)).await??;
+            blocking(move || folder.clear_leftovers(&of)).await??;
             let removed = brain.remove().await;
             *slot = None;
             if let Err(error) = &removed
@@ -189,7 +189,7 @@ impl Engine {
                     self.forget(name).await;
                 } else if !error.is_not_ours() {
                     // A file of no kind that can be a brain never was one.
-                    let is_rejected = matches!(error.store(), Some(StoreError::NotAdopted { .. }));
+                    let is_rejected = matches!(error.store(), Some(StoreError::Rejected { .. }));
                     self.problems().note(name, &error, is_rejected);
                     self.0.health.report(name, false).await;
                 }
@@ -220,8 +220,8 @@ impl Engine {
             }
             Err(
                 error @ (StoreError::NotFound { .. }
-                | StoreError::NotOurs { .. }
-                | StoreError::NotAdopted { .. }),
+                | StoreError::Untracked { .. }
+                | StoreError::Rejected { .. }),
             ) => {
                 job.forget();
                 return Err(error.into());

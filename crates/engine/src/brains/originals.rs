@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use amem_store::adoption::Original;
+use amem_store::OriginalFile;
 
 use super::engine::Engine;
 use crate::jobs::JobKind;
@@ -18,8 +18,9 @@ impl Engine {
     /// Removes the originals that are due.
     pub(crate) async fn finalise_due_originals(&self) {
         let now = Instant::now();
-        let due =
-            |(name, (due, _)): (&String, &(Instant, Original))| (*due <= now).then(|| name.clone());
+        let due = |(name, (due, _)): (&String, &(Instant, OriginalFile))| {
+            (*due <= now).then(|| name.clone())
+        };
         let names: Vec<_> = self.originals().iter().filter_map(due).collect();
         for name in names {
             self.finalise_original(&name).await;
@@ -41,7 +42,7 @@ impl Engine {
     }
 
     /// Removes the file that became a brain; once this returns, no other task is about to. If it fails the file is left
-    /// (`Folder::clear_left`).
+    /// (`Folder::clear_leftovers`).
     pub async fn finalise_original(&self, name: &str) {
         let (engine, of) = (self.clone(), name.to_owned());
         let done = run_to_end(async move {
@@ -57,7 +58,7 @@ impl Engine {
         let Some((_, original)) = self.originals().remove(name) else {
             return;
         };
-        match blocking(move || original.settle()).await {
+        match blocking(move || original.finalise()).await {
             Ok(Ok(None)) => {}
             Ok(Ok(Some(kept))) => {
                 let what = "the file that became this brain was written to afterwards: it is quarantined as a conflict";

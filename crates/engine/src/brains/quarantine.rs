@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use amem_store::{Imported, kept};
+use amem_store::{ImportReport, quarantine};
 
 use super::engine::Engine;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ impl Engine {
         name: &str,
         file: &str,
         brain: Option<Arc<OpenBrain>>,
-    ) -> Result<(Imported, Option<String>)> {
+    ) -> Result<(ImportReport, Option<String>)> {
         let (mut slot, engine) = (self.lock_slot(name).await?, self.clone());
         let (name, file) = (name.to_owned(), file.to_owned());
         run_to_end(async move {
@@ -47,13 +47,13 @@ impl Engine {
         name: &str,
         file: &str,
         brain: Option<Arc<OpenBrain>>,
-    ) -> Result<(Imported, Option<String>)> {
+    ) -> Result<(ImportReport, Option<String>)> {
         let before = match brain {
             Some(brain) => Some(brain.retire().await?),
             None => None,
         };
         let (folder, of, theirs) = (self.0.folder.clone(), name.to_owned(), file.to_owned());
-        match blocking(move || kept::take(&folder, &theirs, &of, true)).await? {
+        match blocking(move || quarantine::take(&folder, &theirs, &of, true)).await? {
             Ok(imported) => {
                 self.0.known.forget(name);
                 self.forget(name).await;

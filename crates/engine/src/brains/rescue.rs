@@ -1,6 +1,6 @@
 //! Brains whose files other programs removed or displaced.
 
-use amem_store::kept::Reason;
+use amem_store::quarantine::{QuarantineNotice, QuarantineReason};
 use amem_store::{Error as StoreError, Store};
 use tokio::task::JoinSet;
 
@@ -13,15 +13,20 @@ use crate::tasks::{blocking, run_to_end};
 impl Engine {
     /// Logs files that were quarantined since the last call.
     pub fn log_quarantined(&self) {
-        for (brain, file, reason) in self.0.folder.newly_kept() {
+        for QuarantineNotice {
+            brain,
+            file,
+            reason,
+        } in self.0.folder.take_quarantine_notices()
+        {
             let what = match reason {
-                Reason::Conflict => {
+                QuarantineReason::Conflict => {
                     "another file had the brain's name: it is quarantined as a conflict"
                 }
-                Reason::Recovered => {
+                QuarantineReason::Recovered => {
                     "what the brain had is quarantined: its file had lost its name"
                 }
-                Reason::Original => "a file that became the brain is quarantined",
+                QuarantineReason::Original => "a file that became the brain is quarantined",
             };
             tracing::warn!(brain, file, "{what} (amemctl conflicts)");
         }

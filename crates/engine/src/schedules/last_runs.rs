@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use amem_format::Micros;
 use amem_store::disk::Disk;
+use amem_store::disk::atomic_file;
 use amem_store::disk::os::OsDisk;
 use amem_store::folder::OWN;
-use amem_store::whole;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -192,7 +192,7 @@ impl LastRunsFile {
         }
         let disk: Arc<dyn Disk> = Arc::new(OsDisk::new(&self.folder)?);
         let (tmp, name) = (format!("{OWN}/{NAME}.new"), format!("{OWN}/{NAME}"));
-        whole::put(&disk, OWN, &tmp, &name, &bytes)?;
+        atomic_file::write(&disk, OWN, &tmp, &name, &bytes)?;
         self.written = comparable;
         Ok(true)
     }

@@ -61,8 +61,8 @@ impl Writer {
             // Its name is gone or belongs to another file: the open file alone has its content.
             Err(
                 StoreError::NotFound { .. }
-                | StoreError::NotOurs { .. }
-                | StoreError::NotAdopted { .. },
+                | StoreError::Untracked { .. }
+                | StoreError::Rejected { .. },
             ) if !self.is_saved => Store::reopen(&self.folder, &self.name, &self.state.held()),
             opened => opened,
         };
@@ -83,7 +83,7 @@ impl Writer {
                 self.is_saved = true;
                 self.give_up();
             }
-            Err(StoreError::NotFound { .. } | StoreError::NotOurs { .. }) => {
+            Err(StoreError::NotFound { .. } | StoreError::Untracked { .. }) => {
                 // Its file was removed, which is in the log.
                 job.forget();
                 self.give_up();

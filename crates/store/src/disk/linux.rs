@@ -1,7 +1,6 @@
-//! What Linux can do more cheaply than any Unix: looking at a name without waking the clock of its file, and syncing a
-//! part of a file.
+//! Faster calls of Linux: identifying a file without reading its times, and syncing a part of a file.
 //!
-//! Both say by an error of kind `Unsupported` that this kernel or file system can't.
+//! Both return an error of kind `Unsupported` if this kernel or file system cannot.
 
 use std::fs;
 use std::io::{self, IoSlice};
@@ -12,10 +11,10 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use super::FileId;
 
-/// Which file stands under a path, following no symbolic link.
+/// Which file has a path, following no symbolic link.
 ///
-/// Only what is needed is asked for: a file whose times were asked for takes a new one with its next write, and each
-/// sync after that has an inode to write as well (+ 35 µs a commit).
+/// Reading a file's times makes the kernel update them with the next write, and each sync then writes the inode as well
+/// (+ 35 µs a commit).
 pub(super) fn identity(path: &Path) -> io::Result<FileId> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     match rustix::fs::statx(CWD, path, flags, StatxFlags::INO | StatxFlags::BTIME) {
@@ -24,7 +23,7 @@ pub(super) fn identity(path: &Path) -> io::Result<FileId> {
             inode: stat.stx_ino,
             born: born(&stat),
         }),
-        // A sandbox may forbid what it does not know.
+        // A sandbox may forbid statx.
         Err(Errno::NOSYS | Errno::PERM) => Err(io::ErrorKind::Unsupported.into()),
         Err(e) => Err(e.into()),
     }

@@ -7,6 +7,7 @@
 //! survives power loss; after `sync_folder`, so do creations, renames and removals in that folder. Nothing
 //! else is promised: unsynced writes may survive in any order and in parts.
 
+pub mod atomic_file;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod os;
@@ -18,21 +19,21 @@ use std::sync::Arc;
 use amem_format::Micros;
 use amem_format::mapping::Map;
 
-pub use crate::space::Room;
+use crate::limits::{LAST_ROUND_BYTES_MAX, SPACE_BYTES_MAX, SPACE_BYTES_MIN};
 
-/// Which file it is, whatever its name.
+/// Identifies a file, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId {
     /// The device.
     pub device: u64,
     /// The inode on it.
     pub inode: u64,
-    /// When it was made, in nanoseconds since 1970; 0 where nobody knows. Tells a file from a later one that was given
-    /// the inode of a removed one.
+    /// When it was made, in nanoseconds since 1970; 0 if unknown. Distinguishes a file from a later one with the same
+    /// inode.
     pub born: u64,
 }
 
-/// What changes when somebody writes to a file.
+/// The state of a file, which every write changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// Which file it is.
@@ -52,12 +53,11 @@ pub trait Disk: Debug + Send + Sync {
     /// no symbolic link.
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
 
-    /// Opens a file for reading that may be anybody's, without waiting for anything, following no symbolic link.
-    /// Refuses what is no regular file or belongs to another user, and, if it is to be `alone`, what has other names:
-    /// `InvalidInput`, with the reason.
+    /// Opens any file for reading, without blocking, following no symbolic link. Refuses a file that is not regular or
+    /// belongs to another user, and, with `alone`, one with other names: `InvalidInput`, with the reason.
     fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
 
-    /// Which file stands under a name; an error of kind `NotFound` if none does.
+    /// Which file has a name; an error of kind `NotFound` if none has.
     fn identity(&self, name: &str) -> io::Result<FileId>;
 
     /// The names in a folder (`""` is the root), sorted, folders left out.
@@ -69,17 +69,24 @@ pub trait Disk: Debug + Send + Sync {
     /// Gives a file a name that no file has; an error of kind `AlreadyExists` if one does.
     fn publish(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Swaps two names, atomically. An error of kind `Unsupported` if the file system can't: nothing was done.
+    /// Exchanges two names, atomically. An error of kind `Unsupported` if the file system cannot: nothing was done.
     fn exchange(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Gives a file the name that another has, in one step; the other loses it.
     fn replace(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Gives a file a second name, which no file has (`AlreadyExists`). An error of kind `Unsupported` or
-    /// `PermissionDenied` if this one can't have two.
+    /// `PermissionDenied` if this one cannot have two.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Takes a name away.
+    /// Refuses a file system that can neither exchange two names nor give a file a second one, with an error of kind
+    /// `Unsupported` that says where. `folder` is one of our own, for files to try it with.
+    fn check_file_system(&self, folder: &str) -> io::Result<()> {
+        let _ = folder;
+        Ok(())
+    }
+
+    /// Removes a name.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes creations, renames and removals in a folder (`""` is the root) durable.
@@ -95,33 +102,54 @@ pub trait Disk: Debug + Send + Sync {
     /// Sixteen random bytes.
     fn random(&self) -> [u8; 16];
 
-    /// This run of the operating system: what an earlier one had cached is gone.
+    /// This boot of the operating system: the cache of an earlier one is gone.
     fn boot_id(&self) -> [u64; 2];
 
-    /// How much room the files of brains get beyond what is needed: little where every byte costs, as in a simulation.
-    fn room(&self) -> Room {
-        Room::default()
+    /// How much files are extended in advance; little where every byte costs, as in a simulation.
+    fn preallocation(&self) -> Preallocation {
+        Preallocation::default()
+    }
+}
+
+/// Bytes of zeros that files get in advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preallocation {
+    /// A journal grows by at least these bytes.
+    pub min: u64,
+    /// A journal grows by at most these bytes, unless one commit needs more.
+    pub max: u64,
+    /// A new generation has these bytes for the last round of carried frames.
+    pub last_round: u64,
+}
+
+impl Default for Preallocation {
+    fn default() -> Self {
+        Self {
+            min: SPACE_BYTES_MIN,
+            max: SPACE_BYTES_MAX,
+            last_round: LAST_ROUND_BYTES_MAX,
+        }
     }
 }
 
 /// A held lock; dropping it releases it.
 pub trait Lock: Debug + Send + Sync {}
 
-/// Why a lock was not had.
+/// Why a lock was not taken.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process, or another store of this one, holds it; what it left in the file.
+    /// Another process, or another store of this one, holds it; the text that it left in the file.
     Held(String),
     /// The file could not be made or locked.
     Io(io::Error),
 }
 
-/// Somebody else's file, read beside whoever may still write it.
+/// A file that another process may still write.
 pub trait Source: Debug + Send {
-    /// How it is now.
+    /// Its state now.
     fn stamp(&self) -> io::Result<Stamp>;
 
-    /// Reads bytes at a position; how many, 0 at the end.
+    /// Reads bytes at a position; returns how many, 0 at the end.
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
 }
 
@@ -144,24 +172,24 @@ pub trait File: Debug + Send + Sync {
     /// Makes what was written durable (data, and the length if it grew).
     fn sync(&self) -> io::Result<()>;
 
-    /// Makes `bytes` durable, which stand at a position that was written and synced before, with other bytes. What
-    /// else was written to the file may become durable as well, or not.
+    /// Makes `bytes` durable, which overwrote synced bytes at `position`. Other writes to the file may become durable as
+    /// well, or not.
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         let _ = (position, bytes);
         self.sync()
     }
 
-    /// Waits until what was written so far has left memory, so that the syncs of other files have little to wait for.
-    /// It need not survive a power cut: only `sync` promises that.
+    /// Waits until what was written so far has left memory, so that syncs of other files wait for little. It need not
+    /// survive a power cut.
     fn write_out(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// The first `len` bytes, as they are and, unless they are a copy, as they will become.
+    /// Maps the first `len` bytes; later writes show, unless the implementation copies.
     fn map(&self, len: u64) -> io::Result<Map>;
 
-    /// True if nobody else has the file open or mapped, in this process or another: what was mapped through this
-    /// opening does not count. An error of kind `Unsupported` if that can't be told.
+    /// True if the file is not open or mapped elsewhere, in this process or another; what was mapped through this opening
+    /// does not count. An error of kind `Unsupported` if the system cannot say.
     fn is_sole_opening(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -169,7 +197,6 @@ pub trait File: Debug + Send + Sync {
     /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
 
-    /// Takes away the owner's right to write (mode 0400), so that an accident fails; `readers` is a group that may read
-    /// the file (0440). On an error nobody but the owner may.
+    /// Makes the file read-only, against accidents (mode 0400); `readers` is a group that may read it (0440). After an error only the owner may.
     fn protect(&self, readers: Option<u32>) -> io::Result<()>;
 }

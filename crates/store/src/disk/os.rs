@@ -13,12 +13,10 @@ use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
-
-/// Bytes up to which a part of a file is synced by itself: it is copied once more for that.
 #[cfg(target_os = "linux")]
-const PART_BYTES_MAX: usize = 256 << 10;
+use crate::limits::PARTIAL_SYNC_BYTES_MAX;
 
-/// A folder, by its path.
+/// A folder of a local file system.
 #[derive(Debug)]
 pub struct OsDisk {
     root: PathBuf,
@@ -41,6 +39,30 @@ impl OsDisk {
 
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+
+    /// Exchanges the names of two new files, or gives one a third.
+    fn try_names(&self, [first, second, third]: &[String; 3]) -> io::Result<()> {
+        drop((self.create(first)?, self.create(second)?));
+        match self.exchange(first, second) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+        match self.link(first, third) {
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                let why = format!(
+                    "the file system of {} can neither exchange two names nor give a file two",
+                    self.root.display()
+                );
+                Err(io::Error::new(io::ErrorKind::Unsupported, why))
+            }
+            done => done,
+        }
     }
 
     fn file(&self, file: fs::File) -> io::Result<Arc<dyn File>> {
@@ -76,24 +98,25 @@ impl Disk for OsDisk {
         let open = |how| retry_on_intr(|| rustix::fs::open(&path, flags | how, Mode::empty()));
         let read_only = open(OFlags::RDONLY)?;
         let read_only = fs::File::from(read_only);
-        // Our own files are read-only so that nobody writes to them by accident. The right to write comes
-        // back through our descriptor, and the path must still name the same file.
+        // Our own files are read-only, against accidents. The right to write comes back through our descriptor, and the
+        // path must still name the same file.
         let before = read_only.metadata()?;
-        // Who reads directly as the group may go on to.
+        // Readers in the group keep their access.
         let group = before.mode() & 0o040;
         read_only.set_permissions(fs::Permissions::from_mode(0o600 | group))?;
         let opened = open(OFlags::RDWR);
         let opened = opened.map_err(io::Error::from).and_then(|opened| {
             let file = fs::File::from(opened);
             let after = file.metadata()?;
-            match (before.dev(), before.ino()) == (after.dev(), after.ino()) {
-                true => self.file(file),
-                false => Err(io::Error::other(
+            if (before.dev(), before.ino()) == (after.dev(), after.ino()) {
+                self.file(file)
+            } else {
+                Err(io::Error::other(
                     "the file was replaced while it was opened",
-                )),
+                ))
             }
         });
-        // As it was, at once, so that nobody takes this mode for one that somebody gave it. If it can't be, the file is
+        // The mode is restored at once: a check of modes would take this one for a user's. If that fails, the file is
         // protected once it is open.
         drop(read_only.set_permissions(before.permissions()));
         opened
@@ -198,6 +221,17 @@ impl Disk for OsDisk {
         fs::hard_link(self.path(from), self.path(to))
     }
 
+    fn check_file_system(&self, folder: &str) -> io::Result<()> {
+        let random = u128::from_le_bytes(self.random());
+        let probes = ["a", "b", "c"].map(|part| format!("{folder}/probe-{random:032x}-{part}"));
+        let checked = self.try_names(&probes);
+        for probe in &probes {
+            // Not every one was made; one that stays is cleared as any unfinished file is.
+            drop(self.remove(probe));
+        }
+        checked
+    }
+
     fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.path(name))
     }
@@ -252,7 +286,7 @@ impl Disk for OsDisk {
     }
 }
 
-/// What the standard library does not do again by itself where a signal came first.
+/// Repeats a call that a signal interrupted, where the standard library does not.
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -276,12 +310,12 @@ fn nanoseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A file that is not of a kind to be read.
+/// Why a file is not read.
 fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// Somebody else's file.
+/// A file that another process may still write.
 #[derive(Debug)]
 struct OsSource(fs::File);
 
@@ -328,7 +362,7 @@ impl File for OsFile {
 
     #[cfg(target_os = "linux")]
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > PART_BYTES_MAX {
+        if bytes.len() > PARTIAL_SYNC_BYTES_MAX {
             return self.sync();
         }
         match super::linux::write_synced(&self.file, position, bytes) {
@@ -395,3 +429,17 @@ struct OsLock {
 }
 
 impl Lock for OsLock {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trying_what_a_file_system_can_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = OsDisk::new(folder.path()).unwrap();
+        disk.create_folder("own").unwrap();
+        disk.check_file_system("own").unwrap();
+        assert_eq!(disk.list("own").unwrap(), [""; 0]);
+    }
+}

@@ -1,4 +1,4 @@
-//! When what was changed last: of two values, the one that was set later is kept.
+//! When each field and edge was changed last: of two values, the later one counts.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,17 +8,17 @@ use amem_format::journal::op::Op;
 use amem_format::view::View;
 use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
 
-use super::room::Room;
+use super::budget::MemoryBudget;
 use crate::error::Result;
 
 /// Bytes of what is noted of an event, of an edge, and of the state that changes left.
-const FIELD: usize = size_of::<((NodeId, Field), Micros)>();
+const FIELD: usize = size_of::<((NodeId, EventField), Micros)>();
 const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
 const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
 
 /// Something of an event that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Field {
+pub(crate) enum EventField {
     Attributes,
     Vector,
     Lambda,
@@ -29,13 +29,13 @@ pub(crate) enum Field {
 /// The last changes of a brain after the creation of what they changed; no entry: none.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    fields: HashMap<(NodeId, Field), Micros>,
+    fields: HashMap<(NodeId, EventField), Micros>,
     edges: HashMap<(NodeId, NodeId, EdgeType), Micros>,
 }
 
 impl Changes {
-    /// Reads history and journal, of which only the last change of each thing is held, however many there are.
-    pub(crate) fn of(view: &View, room: &mut Room) -> Result<Self> {
+    /// Reads history and journal; holds only the last change of each field and edge.
+    pub(crate) fn of(view: &View, budget: &mut MemoryBudget) -> Result<Self> {
         let mut changes = Self::default();
         // The state before each change, from the newest to the oldest: what differs was changed then.
         let mut states: HashMap<NodeId, Flags> = HashMap::new();
@@ -46,30 +46,32 @@ impl Changes {
             let id = change.target;
             match change.before {
                 Before::Confidence(_) => {}
-                Before::Attributes(_) => changes.note(id, Field::Attributes, change.time, room)?,
-                Before::Vector(_) => changes.note(id, Field::Vector, change.time, room)?,
-                Before::Lambda(_) => changes.note(id, Field::Lambda, change.time, room)?,
+                Before::Attributes(_) => {
+                    changes.note(id, EventField::Attributes, change.time, budget)?
+                }
+                Before::Vector(_) => changes.note(id, EventField::Vector, change.time, budget)?,
+                Before::Lambda(_) => changes.note(id, EventField::Lambda, change.time, budget)?,
                 Before::Flags(before) => {
                     let after = match states.insert(id, before) {
                         Some(after) => after,
                         None => {
-                            room.entries(1, STATE)?;
+                            budget.take_entries(1, STATE)?;
                             base.record(id)?.flags
                         }
                     };
-                    changes.note_flags(id, (before, after), change.time, room)?;
+                    changes.note_flags(id, (before, after), change.time, budget)?;
                 }
                 Before::Edge {
                     target, edge_type, ..
-                } => changes.note_edge((id, target, edge_type), change.time, room)?,
+                } => changes.note_edge((id, target, edge_type), change.time, budget)?,
             }
         }
-        changes.journal(view, room)?;
+        changes.journal(view, budget)?;
         Ok(changes)
     }
 
     /// What the journal changed, from the oldest to the newest.
-    fn journal(&mut self, view: &View, room: &mut Room) -> Result<()> {
+    fn journal(&mut self, view: &View, budget: &mut MemoryBudget) -> Result<()> {
         let base = view.brain().base();
         let mut states: HashMap<NodeId, (Flags, f32)> = HashMap::new();
         let mut lsn = Lsn(view.identity().base_lsn.0);
@@ -79,7 +81,7 @@ impl Changes {
                 match op? {
                     Op::Event(node) => {
                         let flags = node.carried.map_or(Flags::default(), |c| c.flags);
-                        room.entries(1, STATE)?;
+                        budget.take_entries(1, STATE)?;
                         states.insert(node.id, (flags, node.lambda));
                     }
                     Op::Belief {
@@ -91,20 +93,22 @@ impl Changes {
                         let before = match states.insert(target, (flags, lambda)) {
                             Some(before) => before,
                             None => {
-                                room.entries(1, STATE)?;
+                                budget.take_entries(1, STATE)?;
                                 let record = base.record(target)?;
                                 (record.flags, record.lambda)
                             }
                         };
-                        self.note_flags(target, (before.0, flags), time, room)?;
+                        self.note_flags(target, (before.0, flags), time, budget)?;
                         if before.1.to_bits() != lambda.to_bits() {
-                            self.note(target, Field::Lambda, time, room)?;
+                            self.note(target, EventField::Lambda, time, budget)?;
                         }
                     }
                     Op::Attributes { target, .. } => {
-                        self.note(target, Field::Attributes, time, room)?;
+                        self.note(target, EventField::Attributes, time, budget)?;
                     }
-                    Op::Vector { target, .. } => self.note(target, Field::Vector, time, room)?,
+                    Op::Vector { target, .. } => {
+                        self.note(target, EventField::Vector, time, budget)?
+                    }
                     Op::Link {
                         source,
                         target,
@@ -116,7 +120,7 @@ impl Changes {
                         target,
                         edge_type,
                     } => {
-                        self.note_edge((source, target, edge_type), time, room)?;
+                        self.note_edge((source, target, edge_type), time, budget)?;
                     }
                     _ => {}
                 }
@@ -126,8 +130,14 @@ impl Changes {
         Ok(())
     }
 
-    fn note(&mut self, id: NodeId, field: Field, time: Micros, room: &mut Room) -> Result<()> {
-        note(self.fields.entry((id, field)), time, FIELD, room)
+    fn note(
+        &mut self,
+        id: NodeId,
+        field: EventField,
+        time: Micros,
+        budget: &mut MemoryBudget,
+    ) -> Result<()> {
+        note(self.fields.entry((id, field)), time, FIELD, budget)
     }
 
     fn note_flags(
@@ -135,14 +145,14 @@ impl Changes {
         id: NodeId,
         (before, after): (Flags, Flags),
         time: Micros,
-        room: &mut Room,
+        budget: &mut MemoryBudget,
     ) -> Result<()> {
         for (flag, field) in [
-            (Flags::PINNED, Field::Pinned),
-            (Flags::FORGOTTEN, Field::Forgotten),
+            (Flags::PINNED, EventField::Pinned),
+            (Flags::FORGOTTEN, EventField::Forgotten),
         ] {
             if before.has(flag) != after.has(flag) {
-                self.note(id, field, time, room)?;
+                self.note(id, field, time, budget)?;
             }
         }
         Ok(())
@@ -152,13 +162,13 @@ impl Changes {
         &mut self,
         edge: (NodeId, NodeId, EdgeType),
         time: Micros,
-        room: &mut Room,
+        budget: &mut MemoryBudget,
     ) -> Result<()> {
-        note(self.edges.entry(edge), time, EDGE, room)
+        note(self.edges.entry(edge), time, EDGE, budget)
     }
 
     /// When a field of an event was last set after the event was made.
-    pub(crate) fn field(&self, id: NodeId, field: Field) -> Option<Micros> {
+    pub(crate) fn field(&self, id: NodeId, field: EventField) -> Option<Micros> {
         self.fields.get(&(id, field)).copied()
     }
 
@@ -178,11 +188,16 @@ impl Changes {
 }
 
 /// The last of several changes counts; of the first, room for it is taken.
-fn note<K>(entry: Entry<'_, K, Micros>, time: Micros, size: usize, room: &mut Room) -> Result<()> {
+fn note<K>(
+    entry: Entry<'_, K, Micros>,
+    time: Micros,
+    size: usize,
+    budget: &mut MemoryBudget,
+) -> Result<()> {
     match entry {
         Entry::Occupied(mut last) => *last.get_mut() = time.max(*last.get()),
         Entry::Vacant(first) => {
-            room.entries(1, size)?;
+            budget.take_entries(1, size)?;
             first.insert(time);
         }
     }

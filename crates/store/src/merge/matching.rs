@@ -1,4 +1,4 @@
-//! Which events of two brains are one.
+//! Which events of two brains are the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,27 +6,26 @@ use amem_format::view::{Node, View};
 use amem_format::{EventType, Micros, NodeId};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::budget::MemoryBudget;
 use super::origin;
-use super::room::Room;
 use crate::error::Result;
 
-/// When an event was first recorded, anywhere, and its type. Recorded times of one brain are all different.
+/// When an event was first recorded, in any brain, and its type. Recorded times within one brain are unique.
 type Key = (Micros, EventType);
 
-/// Bytes of one of our events among those that are not matched yet: its entry and list by moment, type and text, those
-/// by moment and type alone, and its moment.
+/// Bytes of one of our unmatched events: its entries by key and text, by key, and in the set of keys.
 const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
-    + size_of::<(Key, Moment)>()
+    + size_of::<(Key, KeyEvents)>()
     + size_of::<[u64; 8]>()
     + size_of::<Key>();
 
-/// The events of another brain that are ours already.
+/// Pairs of equal events.
 #[derive(Debug)]
 pub(crate) struct Matching {
     /// Ours, by the other's id.
     ours: Vec<Option<NodeId>>,
-    /// Events of the other that may be what was erased here, of more than were erased: which of them are new can't be
-    /// told, and none is brought.
+    /// Events of the other brain that may be what was erased here. It has more candidates than were erased, and nothing
+    /// says which of them are new, so none is merged.
     withheld: HashSet<u64>,
 }
 
@@ -40,24 +39,25 @@ pub(crate) fn first_recorded(node: &Node<'_>) -> Result<Micros> {
 
 /// A text, or that it was erased.
 fn digest(node: &Node<'_>) -> Result<Option<u128>> {
-    match node.is_erased() {
-        true => Ok(None),
-        false => Ok(Some(xxh3_128(node.text()?.as_bytes()))),
+    if node.is_erased() {
+        Ok(None)
+    } else {
+        Ok(Some(xxh3_128(node.text()?.as_bytes())))
     }
 }
 
 impl Matching {
-    /// Compares two brains event by event. Those of one lineage have a beginning in common; behind it, or where there
-    /// is none, events are found by when they were first recorded.
-    pub(crate) fn of(ours: &View, theirs: &View, room: &mut Room) -> Result<Self> {
-        // Whoever asks goes through the pairs, too.
-        room.entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
+    /// Compares two brains event by event. Brains of one lineage begin with the same events; behind those, events are
+    /// matched by when they were first recorded.
+    pub(crate) fn of(ours: &View, theirs: &View, budget: &mut MemoryBudget) -> Result<Self> {
+        // The caller holds the pairs as well.
+        budget.take_entries(theirs.nodes(), size_of::<(NodeId, NodeId)>())?;
         let mut matching = Self {
             ours: vec![None; theirs.nodes() as usize],
             withheld: HashSet::new(),
         };
-        // What one of them erased could be another event of that moment, as where both are clones and their clocks
-        // agree: it waits until everything else has found its like.
+        // An event that one brain erased could be another event of that moment (clones whose clocks agree), so it is
+        // matched after all others.
         let (mut common, mut open) = (0, Vec::new());
         while common < ours.nodes().min(theirs.nodes()) {
             let (a, b) = (ours.node(NodeId(common))?, theirs.node(NodeId(common))?);
@@ -65,10 +65,10 @@ impl Matching {
                 break;
             }
             match (digest(&a)?, digest(&b)?) {
-                (a, b) if a == b => matching.tie(common, common),
+                (a, b) if a == b => matching.pair(common, common),
                 (Some(_), Some(_)) => break,
                 _ => {
-                    room.entries(1, size_of::<u64>())?;
+                    budget.take_entries(1, size_of::<u64>())?;
                     open.push(common);
                 }
             }
@@ -77,51 +77,51 @@ impl Matching {
         if common == theirs.nodes() && open.is_empty() {
             return Ok(matching);
         }
-        let before = room.taken();
-        let keys = keys(theirs, &open, common, room)?;
-        let mut rest = Rest::of(ours, &open, common, &keys, room)?;
+        let before = budget.taken();
+        let keys = keys(theirs, &open, common, budget)?;
+        let mut unmatched = UnmatchedEvents::of(ours, &open, common, &keys, budget)?;
         let mut late = Vec::new();
-        for (id, key) in rest_of(theirs, &open, common).zip(keys) {
-            if !rest.has(key) {
+        for (id, key) in unmatched_of(theirs, &open, common).zip(keys) {
+            if !unmatched.has(key) {
                 continue;
             }
             let text = digest(&theirs.node(NodeId(id))?)?;
-            match rest.same(key, text) {
-                Some(ours) => matching.tie(ours, id),
+            match unmatched.same(key, text) {
+                Some(ours) => matching.pair(ours, id),
                 None => {
-                    room.entries(1, size_of::<(Key, Option<u128>, u64)>())?;
+                    budget.take_entries(1, size_of::<(Key, Option<u128>, u64)>())?;
                     late.push((key, text, id));
                 }
             }
         }
-        // Only what is one with nothing else can be one with what was erased.
-        let mut rest = rest.by_moment();
+        // Only events without a counterpart can match an erased one.
+        let mut unmatched = unmatched.by_moment();
         for (key, text, id) in late {
-            match rest.erased(key, text) {
-                Like::One(ours) => matching.tie(ours, id),
-                Like::Perhaps => drop(matching.withheld.insert(id)),
-                Like::None => {}
+            match unmatched.erased(key, text) {
+                Counterpart::One(ours) => matching.pair(ours, id),
+                Counterpart::Uncertain => drop(matching.withheld.insert(id)),
+                Counterpart::None => {}
             }
         }
-        room.back_to(before);
+        budget.release_to(before);
         Ok(matching)
     }
 
-    fn tie(&mut self, ours: u64, theirs: u64) {
+    fn pair(&mut self, ours: u64, theirs: u64) {
         self.ours[theirs as usize] = Some(NodeId(ours));
     }
 
-    /// Events that are not brought, as they may be what was erased here.
+    /// How many events are left out, as they may be what was erased here.
     pub(crate) fn withheld(&self) -> u64 {
         self.withheld.len() as u64
     }
 
-    /// True if an event of the other brain is one of those.
+    /// True if an event of the other brain is left out.
     pub(crate) fn is_withheld(&self, theirs: NodeId) -> bool {
         self.withheld.contains(&theirs.0)
     }
 
-    /// Our event that is one with this of the other brain.
+    /// Our event that is the same as one of the other brain.
     pub(crate) fn ours(&self, theirs: NodeId) -> Option<NodeId> {
         self.ours.get(theirs.0 as usize).copied().flatten()
     }
@@ -133,8 +133,8 @@ impl Matching {
     }
 }
 
-/// The events that have no like in the common beginning: those left open in it, and all behind it.
-fn rest_of<'a>(
+/// Events that the common beginning does not match: those left open in it, and all behind it.
+fn unmatched_of<'a>(
     view: &View,
     open: &'a [u64],
     from: u64,
@@ -142,38 +142,43 @@ fn rest_of<'a>(
     open.iter().copied().chain(from..view.nodes())
 }
 
-/// When those were first recorded, by id.
-fn keys(view: &View, open: &[u64], from: u64, room: &mut Room) -> Result<Vec<Key>> {
+/// The keys of these events, by id.
+fn keys(view: &View, open: &[u64], from: u64, budget: &mut MemoryBudget) -> Result<Vec<Key>> {
     let count = view.nodes() - from + open.len() as u64;
-    // Twice: by id here, and in order of time (`Rest`).
-    room.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
+    // Twice: by id here, and sorted in `UnmatchedEvents`.
+    budget.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
     let mut keys = Vec::with_capacity(count as usize);
-    for id in rest_of(view, open, from) {
+    for id in unmatched_of(view, open, from) {
         let node = view.node(NodeId(id))?;
         keys.push((first_recorded(&node)?, node.event_type()));
     }
     Ok(keys)
 }
 
-/// Our events that are not matched yet and are of a moment that the other brain has an event of: of two brains that
-/// have nothing in common none, however large ours is.
-struct Rest {
-    /// In the order of their ids: the next is the last of a list.
+/// Our unmatched events whose key the other brain has as well: none for unrelated brains, however large ours is.
+struct UnmatchedEvents {
+    /// Ids in descending order: the lowest is popped first.
     by_text: HashMap<(Key, Option<u128>), Vec<u64>>,
     moments: HashSet<Key>,
 }
 
-impl Rest {
-    fn of(view: &View, open: &[u64], from: u64, theirs: &[Key], room: &mut Room) -> Result<Self> {
+impl UnmatchedEvents {
+    fn of(
+        view: &View,
+        open: &[u64],
+        from: u64,
+        theirs: &[Key],
+        budget: &mut MemoryBudget,
+    ) -> Result<Self> {
         let mut wanted = theirs.to_vec();
         wanted.sort_unstable();
         let mut by_text: HashMap<_, Vec<u64>> = HashMap::new();
         let mut moments = HashSet::new();
-        for id in rest_of(view, open, from).rev() {
+        for id in unmatched_of(view, open, from).rev() {
             let node = view.node(NodeId(id))?;
             let key = (first_recorded(&node)?, node.event_type());
             if wanted.binary_search(&key).is_ok() {
-                room.entries(1, OURS)?;
+                budget.take_entries(1, OURS)?;
                 moments.insert(key);
                 by_text.entry((key, digest(&node)?)).or_default().push(id);
             }
@@ -181,18 +186,18 @@ impl Rest {
         Ok(Self { by_text, moments })
     }
 
-    /// True if there was one of this moment and type.
+    /// True if there was an event of this key.
     fn has(&self, key: Key) -> bool {
         self.moments.contains(&key)
     }
 
-    /// One of the same moment, type and text; or erased as this is.
+    /// Takes an event of the same key and text, or one that is erased as this is.
     fn same(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
         self.by_text.get_mut(&(key, text)).and_then(Vec::pop)
     }
 
-    fn by_moment(self) -> Moments {
-        let mut moments: HashMap<Key, Moment> = HashMap::new();
+    fn by_moment(self) -> EventsByKey {
+        let mut moments: HashMap<Key, KeyEvents> = HashMap::new();
         for ((key, text), ids) in self.by_text {
             let moment = moments.entry(key).or_default();
             match text {
@@ -204,43 +209,43 @@ impl Rest {
             moment.whole.sort_unstable_by(|a, b| b.cmp(a));
             moment.had_erased = !moment.erased.is_empty();
         }
-        Moments(moments)
+        EventsByKey(moments)
     }
 }
 
-/// The same by moment and type.
-struct Moments(HashMap<Key, Moment>);
+/// Unmatched events by key.
+struct EventsByKey(HashMap<Key, KeyEvents>);
 
-/// Our event that is one with one of the other brain.
-enum Like {
+/// Our counterpart of an event.
+enum Counterpart {
     One(u64),
-    /// It was erased here, or is new: there is nothing left that could tell.
-    Perhaps,
+    /// It was erased here, or is new: nothing is left that says which.
+    Uncertain,
     None,
 }
 
 #[derive(Default)]
-struct Moment {
+struct KeyEvents {
     whole: Vec<u64>,
     erased: Vec<u64>,
-    /// Something of it was erased.
+    /// An event of this key was erased.
     had_erased: bool,
 }
 
-impl Moments {
-    /// For what was erased there one that is whole here, and the other way round.
-    fn erased(&mut self, key: Key, text: Option<u128>) -> Like {
+impl EventsByKey {
+    /// Takes an intact event here for one that was erased there, or the other way round.
+    fn erased(&mut self, key: Key, text: Option<u128>) -> Counterpart {
         let Some(moment) = self.0.get_mut(&key) else {
-            return Like::None;
+            return Counterpart::None;
         };
-        let like = match text {
+        let counterpart = match text {
             Some(_) => moment.erased.pop(),
             None => moment.whole.pop(),
         };
-        match like {
-            Some(ours) => Like::One(ours),
-            None if text.is_some() && moment.had_erased => Like::Perhaps,
-            None => Like::None,
+        match counterpart {
+            Some(ours) => Counterpart::One(ours),
+            None if text.is_some() && moment.had_erased => Counterpart::Uncertain,
+            None => Counterpart::None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where a merged event was first recorded: the attribute `amem.origin`.
 //!
-//! Promises: what a merge says there stays, whatever a client sets, and when the event is erased; so the event is known
-//! again in every later merge. An import may bring it along, as another brain said it.
+//! Promises: the attribute stays whatever a client sets, and when the event is erased, so that every later merge
+//! recognises the event. An import may bring it along.
 
 use amem_format::Micros;
 use amem_format::event::Attributes;
@@ -13,24 +13,24 @@ pub use amem_format::attributes::ORIGIN;
 
 use crate::error::{Error, Result};
 
-/// What an event says of it, if it is well formed.
+/// The origin of an event, if it is well formed.
 pub(crate) fn of(node: &Node<'_>) -> Result<Option<Value>> {
     let Some(json) = node.attributes_json()?.filter(|json| json.contains(ORIGIN)) else {
         return Ok(None);
     };
-    // Attributes that are damaged say nothing.
+    // Damaged attributes have no origin.
     let Ok(mut attributes) = serde_json::from_str::<Attributes>(&json) else {
         return Ok(None);
     };
     Ok(attributes.remove(ORIGIN).filter(|of| time(of).is_some()))
 }
 
-/// When the event was recorded there.
+/// When the event was first recorded.
 pub(crate) fn time(origin: &Value) -> Option<Micros> {
     origin.get("time").and_then(Value::as_i64).map(Micros)
 }
 
-/// The attributes of an erased event: where it was, and when; not who said it.
+/// The attributes of an erased event: where and when it was recorded, without the agent.
 pub(crate) fn left(origin: &Value) -> Option<Attributes> {
     let mut of = origin.as_object()?.clone();
     of.retain(|key, value| match key.as_str() {
@@ -59,7 +59,7 @@ pub(crate) fn keep(given: Option<&Attributes>, own: Option<Value>) -> Result<Opt
     Ok(next)
 }
 
-/// Checks what an import brings along.
+/// Checks the origin that an import brings along.
 pub(crate) fn check(attributes: &Attributes) -> Result<()> {
     match attributes.get(ORIGIN) {
         Some(origin) if time(origin).is_none() => {

@@ -1,4 +1,4 @@
-//! Changes of what is there: edges, beliefs, attributes, vectors, use, settings.
+//! Changes of existing events: touch, pin, forget, attributes, vectors; decay and settings.
 
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
@@ -7,56 +7,19 @@ use amem_format::view::Direction;
 use amem_format::{EdgeType, Flags, Micros, NodeId, limits};
 use uuid::Uuid;
 
-use super::Planning;
-use super::events::{bytes, json, limit};
-use crate::belief::{self, Pending};
 use crate::error::{Error, Result};
+use crate::limits::TOUCHED_EVENTS_MAX;
 use crate::merge::origin;
-use crate::mutation::NewEdge;
+use crate::plan::belief::{self, SupersedesChanges};
+use crate::plan::builder::PlanBuilder;
+use crate::plan::values::{bytes, json, limit};
 
-/// Events in one touch.
-pub(crate) const TOUCHES_MAX: usize = 100_000;
-/// Events in one erase.
-pub(crate) const ERASED_MAX: usize = 100_000;
-
-impl Planning<'_> {
-    pub(super) fn link(&mut self, edge: &NewEdge) -> Result<()> {
-        self.new_link(edge.source, edge.target, edge.edge_type, edge.weight)?;
-        self.settle()
-    }
-
-    pub(super) fn unlink(
-        &mut self,
-        source: NodeId,
-        target: NodeId,
-        edge_type: EdgeType,
-    ) -> Result<()> {
-        self.view.node(source)?;
-        self.view.node(target)?;
-        if self.view.find_edge(source, target, edge_type)?.is_none() {
-            return Err(Error::UnknownEdge {
-                source_id: source,
-                edge_type: edge_type.to_string(),
-                target,
-            });
-        }
-        self.push(&Op::Unlink {
-            source,
-            target,
-            edge_type,
-        });
-        self.answer.edges = 1;
-        if edge_type == EdgeType::SUPERSEDES {
-            self.pending.set(source, target, None);
-        }
-        self.settle()
-    }
-
+impl PlanBuilder<'_> {
     pub(super) fn touch(&mut self, entries: &[(NodeId, u32)]) -> Result<()> {
-        limit("the events in a touch", entries.len(), TOUCHES_MAX)?;
+        limit("the events in a touch", entries.len(), TOUCHED_EVENTS_MAX)?;
         let mut shown = Vec::with_capacity(entries.len());
         for &(id, times) in entries {
-            // A reader may have seen what was hidden since: that is no reason to lose its other uses.
+            // A reader may have used an event that was hidden since: its other touches count.
             if !self.view.node(id)?.is_forgotten() {
                 shown.push((id, times));
             }
@@ -95,7 +58,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Hides an event, or shows it again; what it had replaced is believed again, or no more.
+    /// Hides an event, or shows it again; the events that it replaced get their confidence back, or lose it.
     pub(super) fn hide(&mut self, id: NodeId, on: bool) -> Result<()> {
         let node = self.view.node(id)?;
         self.answer.target = Some(id);
@@ -109,7 +72,7 @@ impl Planning<'_> {
             lambda: node.lambda(),
         };
         self.push(&op);
-        let pending = Pending::hiding(id, on);
+        let pending = SupersedesChanges::hiding(id, on);
         for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
             if tie.edge_type == EdgeType::SUPERSEDES {
                 let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;
@@ -117,34 +80,6 @@ impl Planning<'_> {
                 self.answer.related.push(tie.other);
             }
         }
-        Ok(())
-    }
-
-    pub(super) fn erase(&mut self, ids: &[NodeId]) -> Result<()> {
-        limit("the events in an erase", ids.len(), ERASED_MAX)?;
-        if ids.is_empty() {
-            return Err(Error::invalid("erase", "no event is named"));
-        }
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        for &id in &ids {
-            let node = self.view.node(id)?;
-            if !node.is_erased() {
-                self.push(&Op::Erase { target: id });
-                // Where it was first recorded stays: without it, a merge would bring it back.
-                if let Some(left) = origin::of(&node)?.and_then(|origin| origin::left(&origin)) {
-                    self.push(&Op::Attributes {
-                        target: id,
-                        json: &json(&left)?,
-                    });
-                }
-            }
-            self.answer.related.extend(self.episodes(id)?);
-        }
-        self.answer.related.sort_unstable();
-        self.answer.related.dedup();
-        self.answer.ids = ids;
         Ok(())
     }
 

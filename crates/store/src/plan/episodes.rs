@@ -1,18 +1,18 @@
 //! Summaries: the events of a session become part of an episode, all at once or a part at a time.
 //!
-//! Promises: all at once, every event that can be is covered, or none is. A part covers those of its events that still
-//! can be: what was forgotten, compressed or moved since the part was chosen is passed over.
+//! Promises: all at once, every event that can be compressed is, or none is. A part skips events that were forgotten,
+//! compressed or moved since it was chosen.
 
 use amem_format::journal::op::{NewNode, Op};
 use amem_format::view::Direction;
 use amem_format::{EdgeType, EventType, Flags, NodeId, SessionId, limits};
 
-use super::Planning;
-use super::events::{bytes, limit};
 use crate::error::{Error, Result};
 use crate::mutation::{Episode, NewEvent, Part};
+use crate::plan::builder::PlanBuilder;
+use crate::plan::values::{bytes, limit};
 
-impl Planning<'_> {
+impl PlanBuilder<'_> {
     pub(super) fn compress(
         &mut self,
         session: SessionId,
@@ -41,7 +41,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// A part of a session's events; nothing if none of them can be covered any more.
+    /// Summarises a part of a session; does nothing if none of its events can be covered any more.
     pub(super) fn compress_part(&mut self, part: &Part) -> Result<()> {
         let mut members = Vec::with_capacity(part.events.len());
         for &id in &part.events {
@@ -74,7 +74,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// An event of a session that no summary covers, and that one can.
+    /// True if a summary can cover the event and none does.
     fn is_open_member(&self, id: NodeId, session: SessionId) -> Result<bool> {
         let node = self.view.node(id)?;
         Ok(node.session() == session
@@ -83,7 +83,7 @@ impl Planning<'_> {
             && node.event_type() != EventType::EPISODE)
     }
 
-    /// Ties events to their episode, and has them leave default listings.
+    /// Adds part-of edges to the episode, and hides the events from default listings.
     fn cover(&mut self, members: &[NodeId], episode: NodeId) -> Result<()> {
         for &id in members {
             self.push_link(id, episode, EdgeType::PART_OF, 1.0);

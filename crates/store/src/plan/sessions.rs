@@ -3,12 +3,12 @@
 use amem_format::journal::op::Op;
 use amem_format::{SessionId, limits};
 
-use super::Planning;
-use super::events::limit;
 use crate::error::{Error, Result};
+use crate::plan::builder::PlanBuilder;
+use crate::plan::values::limit;
 
-impl Planning<'_> {
-    /// A session that an event may join: one that is open, or 0, which is nobody's.
+impl PlanBuilder<'_> {
+    /// Refuses a session that an event cannot join. Session 0 is always open.
     pub(super) fn open(&self, id: SessionId) -> Result<()> {
         if id == SessionId(0) {
             return Ok(());
@@ -58,7 +58,7 @@ impl Planning<'_> {
         if session == SessionId(0) {
             return Err(Error::invalid(
                 "session",
-                "session 0 is nobody's, and never closes",
+                "session 0 belongs to no client and never closes",
             ));
         }
         self.open(session)?;

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_store::disk::Disk;
+use amem_store::disk::atomic_file;
 use amem_store::disk::os::OsDisk;
-use amem_store::whole;
 use serde::Deserialize;
 
 use super::token::{Token, check_name, in_order};
@@ -161,6 +161,6 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     let disk: Arc<dyn Disk> = Arc::new(disk);
     // A random name, as another daemon may write the same file. Its mode is 0600.
     let tmp = format!(".tokens-{:032x}", u128::from_le_bytes(disk.random()));
-    let put = whole::put(&disk, "", &tmp, name, text.as_bytes());
+    let put = atomic_file::write(&disk, "", &tmp, name, text.as_bytes());
     put.map_err(|e| wrong(path, format!("it can't be written: {e}")))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use amem_format::EventType;
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
-use amem_store::{Create, Folder, Mutation};
+use amem_store::{Folder, Mutation, NewBrain};
 use tokio_stream::StreamExt;
 
 use super::*;

@@ -7,10 +7,10 @@ use amem_format::journal::op::Op;
 use amem_format::limits::{ATTRIBUTES_BYTES_MAX, NAME_BYTES_MAX};
 use amem_format::view::AsOf;
 use amem_format::{EdgeType, NodeId};
+use amem_store::ORIGIN;
 use amem_store::disk::Disk;
-use amem_store::merge::ORIGIN;
 use amem_store::mutation::NewEdge;
-use amem_store::{Error, Folder, Incoming, Merged, Mutation, Other, Request, Store};
+use amem_store::{Error, Folder, IncomingFile, MergeReport, MergeSource, Mutation, Request, Store};
 
 use super::World;
 use crate::{correction, fact, ingest, run};
@@ -19,10 +19,10 @@ use crate::{correction, fact, ingest, run};
 const NEXT: NodeId = NodeId(14);
 
 /// Nothing but that so many events are known.
-fn known(matched: u64) -> Merged {
-    Merged {
+fn known(matched: u64) -> MergeReport {
+    MergeReport {
         matched,
-        ..Merged::default()
+        ..MergeReport::default()
     }
 }
 
@@ -298,9 +298,9 @@ fn an_earlier_moment_of_a_brain_brings_nothing_and_one_that_went_on_brings_that(
     let bytes = world.disk.contents("b.amem").unwrap();
     let folder = world.folder.clone();
     let backup = |bytes: &[u8]| {
-        let mut file = Incoming::to_be_read(&folder, bytes.len() as u64).unwrap();
+        let mut file = IncomingFile::read_only(&folder, bytes.len() as u64).unwrap();
         file.push(bytes).unwrap();
-        Other::new(file.into_view().unwrap().0)
+        MergeSource::new(file.into_view().unwrap().0)
     };
     run(&mut world.brains[0], set(NodeId(1), one("since", 1))).unwrap();
     run(&mut world.brains[0], ingest(vec![fact("since")])).unwrap();
@@ -329,7 +329,7 @@ fn edges_on_a_cycle_of_both_are_left_out_and_those_beside_it_come() {
     }
     let merged = world.merge(0, 1);
     assert_eq!((merged.edges, merged.cycles), (2, 1));
-    let again = Merged {
+    let again = MergeReport {
         cycles: 1,
         ..known(14)
     };
@@ -374,7 +374,7 @@ fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisone
         .collect();
     run(&mut world.brains[1], ingest(events)).unwrap();
     let limit = |bytes_max, commit_bytes_max| {
-        let other = Other {
+        let other = MergeSource {
             bytes_max,
             commit_bytes_max,
             ..world.other(1)
@@ -418,7 +418,7 @@ fn a_long_history_of_few_things_takes_no_more_memory_than_they_do() {
         if is_folded {
             world.brains[1].checkpoint().unwrap();
         }
-        let other = Other {
+        let other = MergeSource {
             bytes_max: 20_000,
             ..world.other(1)
         };

@@ -11,9 +11,9 @@ use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
-use amem_store::merge::ORIGIN;
+use amem_store::ORIGIN;
 use amem_store::mutation::{Episode, Ingest, NewEdge, NewEvent, Part};
-use amem_store::{Error, Merged, Mutation, Other, Request, Store};
+use amem_store::{Error, MergeReport, MergeSource, Mutation, Request, Store};
 use amem_tests::random::Random;
 
 use super::{Name, World, name};
@@ -341,7 +341,7 @@ impl Story<'_> {
     }
 
     /// Has one brain take what another has; what was erased in it stays so, under its name.
-    fn merge(&mut self, into: usize, from: usize) -> Merged {
+    fn merge(&mut self, into: usize, from: usize) -> MergeReport {
         self.world.disk.advance(1_000_000);
         let before = self.world.brains[into].view();
         let merged = self.world.merge(into, from);
@@ -356,7 +356,7 @@ impl Story<'_> {
             after.nodes(),
             "one is here twice"
         );
-        self.done[number(&Mutation::Merge(Other::new(before)))] += 1;
+        self.done[number(&Mutation::Merge(MergeSource::new(before)))] += 1;
         merged
     }
 
@@ -406,10 +406,10 @@ fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() 
         for (into, from) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
             let views = story.views();
             let gone = [into, from].map(|at| erased(&views[at]));
-            let nothing = Merged {
+            let nothing = MergeReport {
                 matched: before.len() as u64,
                 erased_there: gone[1].difference(&gone[0]).count() as u64,
-                ..Merged::default()
+                ..MergeReport::default()
             };
             let merged = story.merge(into, from);
             assert_eq!(merged, nothing, "seed {seed}: {into} from {from}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amem_format::NodeId;
 use amem_store::disk::Disk;
 use amem_store::mutation::NewEvent;
-use amem_store::{Error, Folder, Incoming, Merged, Mutation, Other, Request, Store};
+use amem_store::{Error, Folder, IncomingFile, MergeReport, MergeSource, Mutation, Request, Store};
 use amem_tests::disk::SimDisk;
 
 use super::World;
@@ -21,7 +21,7 @@ fn cloned(seed: u64) -> (World, Arc<SimDisk>, Store) {
     (world, disk, clone)
 }
 
-fn merge(into: &mut Store, other: Other) -> Merged {
+fn merge(into: &mut Store, other: MergeSource) -> MergeReport {
     run(into, Mutation::Merge(other)).unwrap().merged.unwrap()
 }
 
@@ -64,10 +64,10 @@ fn both_went_on(ahead: i64) {
     );
     // As a file it says no less.
     let bytes = disk.contents("b.amem").unwrap();
-    let mut file = Incoming::to_be_read(&world.folder, bytes.len() as u64).unwrap();
+    let mut file = IncomingFile::read_only(&world.folder, bytes.len() as u64).unwrap();
     file.push(&bytes).unwrap();
-    let file = Other::new(file.into_view().unwrap().0);
-    let there = Other::new(clone.view());
+    let file = MergeSource::new(file.into_view().unwrap().0);
+    let there = MergeSource::new(clone.view());
     assert_eq!(
         file.would_do(&ours.view()).unwrap(),
         there.would_do(&ours.view()).unwrap()
@@ -77,17 +77,17 @@ fn both_went_on(ahead: i64) {
         (merged.matched, merged.events, merged.edges, merged.changed),
         (14, 6, 1, 1)
     );
-    let back = merge(&mut clone, Other::new(ours.view()));
+    let back = merge(&mut clone, MergeSource::new(ours.view()));
     assert_eq!((back.matched, back.events), (20, 6));
     assert_eq!(texts(ours), texts(&clone));
     if ahead > 0 {
         assert_eq!(picture(&ours.view()), picture(&clone.view()));
     }
-    let known = Merged {
+    let known = MergeReport {
         matched: 26,
-        ..Merged::default()
+        ..MergeReport::default()
     };
-    assert_eq!(merge(ours, Other::new(clone.view())), known);
+    assert_eq!(merge(ours, MergeSource::new(clone.view())), known);
 }
 
 /// Two clones whose clocks agree, and what each recorded at one moment.
@@ -104,10 +104,10 @@ fn at_one_moment(seed: u64) -> (World, Arc<SimDisk>, Store) {
 fn what_one_clone_erased_is_not_taken_for_what_the_other_recorded_at_that_moment() {
     let (mut world, _disk, mut clone) = at_one_moment(72);
     let ours = &mut world.brains[0];
-    assert_eq!(merge(ours, Other::new(clone.view())).events, 1);
+    assert_eq!(merge(ours, MergeSource::new(clone.view())).events, 1);
     run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
     for _ in 0..2 {
-        merge(&mut clone, Other::new(ours.view()));
+        merge(&mut clone, MergeSource::new(ours.view()));
         let seconds = texts(&clone)
             .iter()
             .filter(|text| *text == "second")
@@ -115,7 +115,7 @@ fn what_one_clone_erased_is_not_taken_for_what_the_other_recorded_at_that_moment
         assert_eq!(seconds, 1, "once in the other");
     }
     assert_eq!(texts(ours), texts(&clone));
-    assert_eq!(merge(ours, Other::new(clone.view())).events, 0);
+    assert_eq!(merge(ours, MergeSource::new(clone.view())).events, 0);
 }
 
 #[test]
@@ -124,10 +124,12 @@ fn what_was_erased_before_clones_met_stays_erased_whichever_of_one_moment_it_was
     let ours = &mut world.brains[0];
     run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
     // Nothing is left that tells "second" from what was erased: it is told, and not brought back.
-    let merged = merge(ours, Other::new(clone.view()));
+    let merged = merge(ours, MergeSource::new(clone.view()));
     assert_eq!((merged.matched, merged.events), (15, 0));
     assert!(ours.view().node(NodeId(14)).unwrap().is_erased());
-    let back = Other::new(ours.view()).would_do(&clone.view()).unwrap();
+    let back = MergeSource::new(ours.view())
+        .would_do(&clone.view())
+        .unwrap();
     assert_eq!((back.events, back.erased_there), (0, 1));
 }
 
@@ -140,11 +142,11 @@ fn moments_of_two_clones_under_one_number_are_two_requests() {
     let moments = [world.brains[0].view(), clone.view()];
     let [one, two] = moments.each_ref().map(|view| (view.instance(), view.lsn()));
     assert_eq!(one, two);
-    amem_store::create(&world.folder, "third", &amem_store::Create::default()).unwrap();
+    amem_store::create(&world.folder, "third", &amem_store::NewBrain::default()).unwrap();
     let mut third = Store::open(&world.folder, "third").unwrap();
     let id = world.request_id();
     let [first, second] =
-        moments.map(|view| Request::new(Mutation::Merge(Other::new(view))).with_id(id));
+        moments.map(|view| Request::new(Mutation::Merge(MergeSource::new(view))).with_id(id));
     third.execute(first).unwrap();
     let refused = third.execute(second).unwrap_err();
     assert!(matches!(refused, Error::RequestReused { .. }), "{refused}");

@@ -3,9 +3,8 @@
 use amem_format::event::{Attributes, Event, MemoryGraph};
 use amem_format::view::View;
 use amem_format::{EventType, Flags, Micros, NodeId, SessionId};
-use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_interop::spec1;
-use amem_store::{Incoming, Merged, Mutation, Other, Store};
+use amem_store::{IncomingFile, MergeReport, MergeSource, Mutation, Store};
 
 use super::World;
 use crate::run;
@@ -45,11 +44,11 @@ fn files(events: &[Event]) -> [Vec<u8>; 2] {
     [spec, reference]
 }
 
-fn received(world: &World, name: Option<&str>, bytes: &[u8]) -> Incoming {
+fn received(world: &World, name: Option<&str>, bytes: &[u8]) -> IncomingFile {
     let size = bytes.len() as u64;
     let mut file = match name {
-        Some(name) => Incoming::begin(&world.folder, name, size),
-        None => Incoming::to_be_read(&world.folder, size),
+        Some(name) => IncomingFile::begin(&world.folder, name, size),
+        None => IncomingFile::read_only(&world.folder, size),
     }
     .unwrap();
     file.push(bytes).unwrap();
@@ -95,16 +94,19 @@ fn what_a_newer_file_of_an_imported_one_says_otherwise_is_compared() {
             before[1],
             "layout {layout} says something else"
         );
-        let merged = run(&mut brain, Mutation::Merge(Other::new(there))).unwrap();
+        let merged = run(&mut brain, Mutation::Merge(MergeSource::new(there))).unwrap();
         let merged = merged.merged.unwrap();
         assert_eq!((merged.matched, merged.events, merged.changed), (2, 0, 1));
         assert_eq!([0, 1].map(|id| told(&brain.view(), id)), expected);
         // And there is nothing more to merge.
         let (again, _) = received(&world, None, &new).into_view().unwrap();
-        let known = Merged {
+        let known = MergeReport {
             matched: 2,
-            ..Merged::default()
+            ..MergeReport::default()
         };
-        assert_eq!(Other::new(again).would_do(&brain.view()).unwrap(), known);
+        assert_eq!(
+            MergeSource::new(again).would_do(&brain.view()).unwrap(),
+            known
+        );
     }
 }

@@ -5,7 +5,7 @@ use amem_format::journal::frame::Kind as Commit;
 use amem_format::view::View;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
-use amem_store::{Error, Incoming, Mutation, Other, Request};
+use amem_store::{Error, IncomingFile, MergeSource, Mutation, Request};
 use amem_tests::disk::{Among, EDQUOT, EIO, ENOSPC, EROFS, Effect, Fault};
 
 use super::{World, check, restarted};
@@ -57,7 +57,7 @@ fn struck(journal_bytes: usize, fault: Fault) -> Option<()> {
     let what = format!("{journal_bytes} {fault:?}");
     let mut world = World::of(2, 61);
     run(&mut world.brains[1], ingest(vec![fact("one"), fact("two")])).unwrap();
-    let other = Other {
+    let other = MergeSource {
         journal_bytes,
         ..world.other(1)
     };
@@ -125,7 +125,7 @@ fn a_file_whose_journal_would_take_too_much_memory_is_refused_before_it_is_repla
     run(&mut world.brains[0], ingest(vec![fact(&long)])).unwrap();
     let bytes = world.disk.contents("b.amem").unwrap();
     let read = |bytes: &[u8], max| {
-        let mut file = Incoming::to_be_read(&world.folder, bytes.len() as u64).unwrap();
+        let mut file = IncomingFile::read_only(&world.folder, bytes.len() as u64).unwrap();
         file.push(bytes).unwrap();
         file.into_view_within(max)
     };
@@ -148,7 +148,7 @@ fn a_file_whose_journal_is_too_long_to_be_replayed_becomes_no_brain() {
     .unwrap();
     let bytes = world.disk.contents("b.amem").unwrap();
     let become_brain = |name: &str, max| {
-        let mut file = Incoming::begin(&world.folder, name, bytes.len() as u64).unwrap();
+        let mut file = IncomingFile::begin(&world.folder, name, bytes.len() as u64).unwrap();
         file.push(&bytes).unwrap();
         file.finish_within(false, max)
     };

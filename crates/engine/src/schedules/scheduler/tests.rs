@@ -8,7 +8,7 @@ use amem_format::base::settings::Settings;
 use amem_format::{EventType, Micros, NodeId, SessionId};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Episode, Ingest, NewEvent, Part};
-use amem_store::{Create, Folder, Mutation};
+use amem_store::{Folder, Mutation, NewBrain};
 use tokio::sync::oneshot;
 
 use super::super::clock::tests::ByHand;
@@ -43,7 +43,7 @@ fn today() -> Micros {
 async fn brain(brains: &Engine, name: &str, settings: &str) -> Arc<OpenBrain> {
     let options = Create {
         settings: Settings::parse(settings).unwrap(),
-        ..Create::default()
+        ..NewBrain::default()
     };
     let brain = brains.create(name, options).await.unwrap();
     let ingest = Ingest {

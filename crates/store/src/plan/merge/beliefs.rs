@@ -1,16 +1,16 @@
-//! What is left of the confidence of events whose successors change with a merge.
+//! The confidence of events whose successors change with a merge.
 
 use std::collections::{HashMap, HashSet};
 
 use amem_format::view::{Direction, Node};
 use amem_format::{EdgeType, Flags, NodeId};
 
-use super::{Belief, Merging};
-use crate::belief;
 use crate::error::Result;
+use crate::plan::belief;
+use crate::plan::merge::merge_plan::{Belief, MergePlan};
 
-impl<'v> Merging<'_, 'v> {
-    /// What is left of the confidence of everything whose successors changed.
+impl<'v> MergePlan<'_, 'v> {
+    /// Sets the confidence of every event whose successors changed.
     pub(super) fn confidences(&mut self) -> Result<()> {
         let mut targets: HashSet<NodeId> = self.replaced_by.keys().copied().collect();
         for (&id, belief) in &self.beliefs {
@@ -41,7 +41,7 @@ impl<'v> Merging<'_, 'v> {
                         ..belief
                     },
                 );
-                self.room()?;
+                self.check_budget()?;
             }
         }
         Ok(())
@@ -81,9 +81,10 @@ impl<'v> Merging<'_, 'v> {
     }
 
     fn own(&self, id: NodeId) -> Result<f32> {
-        match id.0 < self.plan.view.nodes() {
-            true => belief::own_confidence(self.plan.view, id),
-            false => belief::own_confidence(self.other, self.new_one(id)?.id()),
+        if id.0 < self.plan.view.nodes() {
+            belief::own_confidence(self.plan.view, id)
+        } else {
+            belief::own_confidence(self.other, self.new_one(id)?.id())
         }
     }
 

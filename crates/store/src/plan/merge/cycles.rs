@@ -1,4 +1,4 @@
-//! Which events replace each other in a circle, found in one pass over the edges.
+//! Which events replace each other in a cycle, found in one pass over the edges.
 
 use std::collections::HashMap;
 
@@ -6,32 +6,39 @@ use amem_format::NodeId;
 
 use crate::error::Result;
 
-/// How far the pass has come with an event.
-struct Seen {
-    /// When it was met.
+/// What the pass knows of an event.
+struct Visit {
+    /// When it was visited.
     met: usize,
-    /// The first met that it leads back to, as far as that is known.
+    /// The earliest visited event that it is known to lead back to.
     back: usize,
-    /// Its circle, once that is whole.
-    circle: Option<usize>,
+    /// Its component, once that is complete.
+    component: Option<usize>,
 }
 
-/// The circle of every event that can be reached from some, by a number: two events have one if each leads to the
-/// other. It costs one look at each event and edge (Tarjan's strongly connected components, without recursion).
-pub(super) fn circles(
+/// The strongly connected component of every event that can be reached from `starts`, by a number (Tarjan, without
+/// recursion). Two events share one if each leads to the other.
+pub(super) fn components(
     starts: impl IntoIterator<Item = NodeId>,
     mut next: impl FnMut(NodeId) -> Result<Vec<NodeId>>,
 ) -> Result<HashMap<NodeId, usize>> {
-    let mut seen: HashMap<NodeId, Seen> = HashMap::new();
+    let mut seen: HashMap<NodeId, Visit> = HashMap::new();
     let (mut open, mut path) = (Vec::new(), Vec::new());
-    let mut circles = 0;
+    let mut components = 0;
     for start in starts {
         let mut enter = (!seen.contains_key(&start)).then_some(start);
         loop {
             if let Some(id) = enter.take() {
                 let met = seen.len();
-                let (back, circle) = (met, None);
-                seen.insert(id, Seen { met, back, circle });
+                let (back, component) = (met, None);
+                seen.insert(
+                    id,
+                    Visit {
+                        met,
+                        back,
+                        component,
+                    },
+                );
                 open.push(id);
                 path.push((id, next(id)?));
             }
@@ -42,7 +49,7 @@ pub(super) fn circles(
             if let Some(to) = left.pop() {
                 match seen.get(&to) {
                     None => enter = Some(to),
-                    Some(it) if it.circle.is_none() => {
+                    Some(it) if it.component.is_none() => {
                         let met = it.met;
                         leads_back(&mut seen, id, met);
                     }
@@ -58,21 +65,21 @@ pub(super) fn circles(
             if met == back {
                 while let Some(member) = open.pop() {
                     if let Some(it) = seen.get_mut(&member) {
-                        it.circle = Some(circles);
+                        it.component = Some(components);
                     }
                     if member == id {
                         break;
                     }
                 }
-                circles += 1;
+                components += 1;
             }
         }
     }
-    let of = |(id, it): (NodeId, Seen)| Some((id, it.circle?));
+    let of = |(id, it): (NodeId, Visit)| Some((id, it.component?));
     Ok(seen.into_iter().filter_map(of).collect())
 }
 
-fn leads_back(seen: &mut HashMap<NodeId, Seen>, id: NodeId, met: usize) {
+fn leads_back(seen: &mut HashMap<NodeId, Visit>, id: NodeId, met: usize) {
     if let Some(it) = seen.get_mut(&id) {
         it.back = it.back.min(met);
     }
@@ -97,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn two_events_are_in_one_circle_if_each_leads_to_the_other() {
+    fn two_events_are_in_one_component_if_each_leads_to_the_other() {
         let mut state = 1u64;
         let mut below = |n: u64| {
             state = state
@@ -111,7 +118,7 @@ mod tests {
                 let of = edges.iter().filter(|(a, _)| *a == id.0);
                 Ok(of.map(|(_, b)| NodeId(*b)).collect())
             };
-            let found = circles((0..9).map(NodeId), next).unwrap();
+            let found = components((0..9).map(NodeId), next).unwrap();
             for (a, b) in (0..9).flat_map(|a| (0..9).map(move |b| (a, b))) {
                 let expected = reaches(&edges, a, b) && reaches(&edges, b, a);
                 let same = found[&NodeId(a)] == found[&NodeId(b)];
@@ -121,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_no_circle_and_takes_no_stack() {
+    fn a_long_chain_is_no_component_and_takes_no_stack() {
         let n = 200_000;
         let next = |id: NodeId| {
             Ok((id.0 + 1 < n)
@@ -129,7 +136,7 @@ mod tests {
                 .into_iter()
                 .collect())
         };
-        let found = circles([NodeId(0)], next).unwrap();
+        let found = components([NodeId(0)], next).unwrap();
         let different: std::collections::HashSet<_> = found.values().collect();
         assert_eq!(different.len(), n as usize);
     }

@@ -1,4 +1,4 @@
-//! Edges of the other brain: united with ours, but for what one side has retracted since.
+//! Edges of the other brain: united with ours, except those that one side has retracted since.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,23 +6,23 @@ use amem_format::journal::op::Op;
 use amem_format::view::Direction;
 use amem_format::{Edge, EdgeType, NodeId};
 
-use super::Merging;
-use super::cycles::circles;
 use crate::error::Result;
-use crate::merge::room::entries;
+use crate::merge::budget::entries;
+use crate::plan::merge::cycles::components;
+use crate::plan::merge::merge_plan::MergePlan;
 
 /// Source, target and type of an edge here.
 type Key = (NodeId, NodeId, EdgeType);
 
-/// An edge of the other brain that is wanted here.
-struct Wanted {
+/// An edge of the other brain that may be added here.
+struct EdgeCandidate {
     key: Key,
     weight: f32,
     /// It is here already, with another weight.
     is_here: bool,
 }
 
-impl Merging<'_, '_> {
+impl MergePlan<'_, '_> {
     pub(super) fn edges(&mut self) -> Result<()> {
         let gone = self.retracted()?;
         let mut wanted = Vec::new();
@@ -33,7 +33,10 @@ impl Merging<'_, '_> {
                 if let Some(edge) = self.wanted(&edge)? {
                     wanted.push(edge);
                     // And its place in the sets of those that are on a cycle.
-                    self.room_for(entries(wanted.len() as u64, 2 * size_of::<Wanted>()))?;
+                    self.check_budget_for(entries(
+                        wanted.len() as u64,
+                        2 * size_of::<EdgeCandidate>(),
+                    ))?;
                 }
             }
         }
@@ -43,19 +46,19 @@ impl Merging<'_, '_> {
                 self.merged.cycles += 1;
             } else {
                 self.set(&edge);
-                self.room()?;
+                self.check_budget()?;
             }
         }
         for key in gone {
             self.retract(key);
-            self.room()?;
+            self.check_budget()?;
         }
         Ok(())
     }
 
-    /// An edge of the other brain, if it is not here as it is there, or was set there later. When an edge was set is
-    /// told by its changes; its own time is that of its making.
-    fn wanted(&self, theirs: &Edge) -> Result<Option<Wanted>> {
+    /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge was
+    /// set is in the changes; the edge's own time is that of its creation.
+    fn wanted(&self, theirs: &Edge) -> Result<Option<EdgeCandidate>> {
         let edge_type = theirs.edge_type;
         let ends = (self.ours(theirs.source), self.ours(theirs.target));
         let (Some(source), Some(target)) = ends else {
@@ -64,7 +67,7 @@ impl Merging<'_, '_> {
         if source == target {
             return Ok(None);
         }
-        let mut wanted = Wanted {
+        let mut wanted = EdgeCandidate {
             key: (source, target, edge_type),
             weight: theirs.weight,
             is_here: false,
@@ -89,19 +92,19 @@ impl Merging<'_, '_> {
         Ok(is_wanted.then_some(wanted))
     }
 
-    /// Wanted edges that are on a cycle of supersedes edges, of all that will be here and all that are wanted.
-    fn circular(&self, wanted: &[Wanted], gone: &[Key]) -> Result<HashSet<Key>> {
-        let is_new = |edge: &&Wanted| edge.key.2 == EdgeType::SUPERSEDES && !edge.is_here;
+    /// EdgeCandidate edges that are on a cycle of supersedes edges, of all that will be here and all that are wanted.
+    fn circular(&self, wanted: &[EdgeCandidate], gone: &[Key]) -> Result<HashSet<Key>> {
+        let is_new = |edge: &&EdgeCandidate| edge.key.2 == EdgeType::SUPERSEDES && !edge.is_here;
         let gone: HashSet<&Key> = gone.iter().collect();
         let mut new: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in wanted.iter().filter(is_new) {
             new.entry(edge.key.0).or_default().push(edge.key.1);
         }
-        let held = entries(wanted.len() as u64, 2 * size_of::<Wanted>());
+        let held = entries(wanted.len() as u64, 2 * size_of::<EdgeCandidate>());
         let mut met = 0;
         let next = |id: NodeId| {
             met += 1;
-            self.room_for(held + entries(met, 2 * size_of::<Wanted>()))?;
+            self.check_budget_for(held + entries(met, 2 * size_of::<EdgeCandidate>()))?;
             let mut next = new.get(&id).cloned().unwrap_or_default();
             if id.0 < self.plan.view.nodes() {
                 for tie in self.plan.view.ties(id, Direction::Outgoing)?.iter() {
@@ -113,13 +116,13 @@ impl Merging<'_, '_> {
             }
             Ok(next)
         };
-        let circles = circles(new.keys().copied(), next)?;
+        let components = components(new.keys().copied(), next)?;
         let keys = wanted.iter().filter(is_new).map(|edge| edge.key);
-        let is_circular = |key: &Key| circles.get(&key.0) == circles.get(&key.1);
+        let is_circular = |key: &Key| components.get(&key.0) == components.get(&key.1);
         Ok(keys.filter(is_circular).collect())
     }
 
-    fn set(&mut self, edge: &Wanted) {
+    fn set(&mut self, edge: &EdgeCandidate) {
         let (source, target, edge_type) = edge.key;
         if edge_type == EdgeType::SUPERSEDES {
             let of = self.replaced_by.entry(target).or_default();
@@ -151,7 +154,7 @@ impl Merging<'_, '_> {
                 && self.ours.edge(a, b, edge_type).unwrap_or(ours.created_at) < time
             {
                 gone.push((a, b, edge_type));
-                self.room_for(entries(gone.len() as u64, size_of::<Key>()))?;
+                self.check_budget_for(entries(gone.len() as u64, size_of::<Key>()))?;
             }
         }
         gone.sort_unstable();

@@ -1,4 +1,4 @@
-//! Events of the other brain: new ones, and what changed of those that are here already.
+//! Events of the other brain: new ones, and changes of those that are here already.
 
 use std::cmp::Ordering;
 
@@ -9,16 +9,16 @@ use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
 
-use super::{Belief, Merging};
-use crate::belief;
 use crate::error::Result;
-use crate::merge::changes::Field;
+use crate::merge::changes::EventField;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
-use crate::plan::events::bytes;
+use crate::plan::belief;
+use crate::plan::merge::merge_plan::{Belief, MergePlan};
+use crate::plan::values::bytes;
 
-impl<'v> Merging<'_, 'v> {
-    /// Adds what is not here.
+impl<'v> MergePlan<'_, 'v> {
+    /// Adds events that are not here.
     pub(super) fn events(&mut self) -> Result<()> {
         let first = self.plan.view.nodes();
         for id in (0..self.other.nodes()).map(NodeId) {
@@ -33,7 +33,7 @@ impl<'v> Merging<'_, 'v> {
             amem_format::Error::check_limit("the number of events", ours.0 + 1, limits::NODES_MAX)?;
             let node = self.other.node(id)?;
             self.event(ours, &node)?;
-            self.room()?;
+            self.check_budget()?;
             self.new.push(id);
             self.merged.events += 1;
         }
@@ -53,7 +53,7 @@ impl<'v> Merging<'_, 'v> {
         let confidence = belief::own_confidence(self.other, theirs.id())?;
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         let flags = Flags(theirs.flags().0 & Flags::KNOWN.0).without(own);
-        // A journal that somebody else wrote may say anything.
+        // A journal that another program wrote may have any value.
         let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
         let lambda = theirs.lambda();
         self.plan.push(&Op::Event(NewNode {
@@ -81,9 +81,10 @@ impl<'v> Merging<'_, 'v> {
     /// The event's attributes, and where it comes from; of an erased event only that.
     fn attributes(&self, theirs: &Node<'v>, first: Micros) -> Result<String> {
         let known = origin::of(theirs)?;
-        let mut with = match theirs.is_erased() {
-            true => Attributes::new(),
-            false => theirs.attributes()?.unwrap_or_default(),
+        let mut with = if theirs.is_erased() {
+            Attributes::new()
+        } else {
+            theirs.attributes()?.unwrap_or_default()
         };
         let agent = self.other.session(theirs.session())?;
         let agent = agent.map_or("", |session| session.agent);
@@ -95,9 +96,10 @@ impl<'v> Merging<'_, 'v> {
                 "agent": agent,
             })
         });
-        match theirs.is_erased() {
-            true => with = origin::left(&origin).unwrap_or_default(),
-            false => drop(with.insert(ORIGIN.into(), origin)),
+        if theirs.is_erased() {
+            with = origin::left(&origin).unwrap_or_default()
+        } else {
+            drop(with.insert(ORIGIN.into(), origin))
         }
         Ok(attributes::to_json(&with)?)
     }
@@ -137,7 +139,7 @@ impl<'v> Merging<'_, 'v> {
                 self.merged.other_vectors += u64::from(is_other && theirs.vector()?.is_some());
             }
             self.merged.changed += u64::from(changed);
-            self.room()?;
+            self.check_budget()?;
         }
         Ok(())
     }
@@ -145,13 +147,14 @@ impl<'v> Merging<'_, 'v> {
     /// Which side set something later; never is before everything else. What was recorded once for both and never
     /// changed is the same, and need not be read: of one lineage what has one recorded time was recorded once. Files
     /// of other layouts have their times from elsewhere, and no history: a newer file of one brain says what it says.
-    fn later(&self, field: Field, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
+    fn later(&self, field: EventField, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);
         let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
-        match is_one && there.max(here).is_none() {
-            true => Ordering::Less,
-            false => there.cmp(&here),
+        if is_one && there.max(here).is_none() {
+            Ordering::Less
+        } else {
+            there.cmp(&here)
         }
     }
 
@@ -161,8 +164,8 @@ impl<'v> Merging<'_, 'v> {
         let is_compressed = before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED);
         let mut flags = before.set(Flags::COMPRESSED, is_compressed);
         for (flag, field) in [
-            (Flags::PINNED, Field::Pinned),
-            (Flags::FORGOTTEN, Field::Forgotten),
+            (Flags::PINNED, EventField::Pinned),
+            (Flags::FORGOTTEN, EventField::Forgotten),
         ] {
             let has = after.has(flag);
             if has != before.has(flag)
@@ -172,7 +175,7 @@ impl<'v> Merging<'_, 'v> {
             }
         }
         let (own, next) = (ours.lambda(), theirs.lambda());
-        let order = self.later(Field::Lambda, ours, theirs);
+        let order = self.later(EventField::Lambda, ours, theirs);
         let takes_rate =
             own.to_bits() != next.to_bits() && order.then(next.total_cmp(&own)).is_gt();
         if flags == before && !takes_rate {
@@ -188,7 +191,7 @@ impl<'v> Merging<'_, 'v> {
     }
 
     fn take_attributes(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(Field::Attributes, ours, theirs);
+        let order = self.later(EventField::Attributes, ours, theirs);
         if order.is_lt() {
             return Ok(false);
         }
@@ -204,9 +207,10 @@ impl<'v> Merging<'_, 'v> {
         if let Some(origin) = origin {
             next.insert(ORIGIN.into(), origin);
         }
-        let json = match next.is_empty() {
-            true => String::new(),
-            false => attributes::to_json(&next)?,
+        let json = if next.is_empty() {
+            String::new()
+        } else {
+            attributes::to_json(&next)?
         };
         self.plan.push(&Op::Attributes {
             target: ours.id(),
@@ -216,7 +220,7 @@ impl<'v> Merging<'_, 'v> {
     }
 
     fn take_vector(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(Field::Vector, ours, theirs);
+        let order = self.later(EventField::Vector, ours, theirs);
         if order.is_lt() || self.plan.view.identity().space != self.other.identity().space {
             return Ok(false);
         }

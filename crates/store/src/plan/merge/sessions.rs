@@ -1,14 +1,14 @@
-//! Sessions of the other brain: which of ours they are, and which of them ended.
+//! Sessions of the other brain: which of ours they are, and which ended.
 
 use amem_format::base::sessions::Session;
 use amem_format::journal::op::Op;
 use amem_format::{NodeId, SessionId};
 
-use super::Merging;
 use crate::error::{Error, Result};
-use crate::merge::room::entries;
+use crate::merge::budget::entries;
+use crate::plan::merge::merge_plan::MergePlan;
 
-impl Merging<'_, '_> {
+impl MergePlan<'_, '_> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
     /// same moment. Others are opened when an event needs them.
     pub(super) fn sessions(&mut self) -> Result<()> {
@@ -24,7 +24,7 @@ impl Merging<'_, '_> {
         let sessions = self.other.brain();
         let count =
             sessions.base().sessions()?.len() + sessions.delta().sessions.slots.len() as u64;
-        self.room_for(entries(count, size_of::<Session<'_>>()))?;
+        self.check_budget_for(entries(count, size_of::<Session<'_>>()))?;
         for theirs in self.other.sessions()? {
             let ours = match self.sessions.get(&theirs.id) {
                 Some(&known) => Some(known),
@@ -33,13 +33,13 @@ impl Merging<'_, '_> {
             if let Some(ours) = ours {
                 self.sessions.insert(theirs.id, ours);
                 self.close(ours, &theirs)?;
-                self.room()?;
+                self.check_budget()?;
             }
         }
         Ok(())
     }
 
-    /// Our session that another's is, though no event tells so: it was there before the brains parted.
+    /// Our session that is the same, though no event shows it: it was opened before the brains diverged.
     fn twin(&self, theirs: &Session<'_>) -> Result<Option<SessionId>> {
         let id = match theirs.key {
             "" => Some(theirs.id),

@@ -1,8 +1,7 @@
-//! How much memory a merge may take: it is counted before it is taken.
+//! The memory budget of a merge: memory is counted before it is allocated.
 //!
-//! Promises: what grows with either brain is asked for here first, so a merge past its limit ends with an error that
-//! says what to do, and not with the process. Sizes are estimates from above, of entries and of the tables that they
-//! stand in.
+//! Promises: a merge over its limit ends with an error that says what to do, and does not exhaust the process. Sizes are
+//! upper estimates of entries and of their tables.
 
 use std::mem::size_of;
 
@@ -10,6 +9,12 @@ use amem_format::event::{Event, Graph};
 
 use crate::error::{Error, Result};
 
+/// Bytes of a new event beside its operation: what the brain holds of it until the next checkpoint.
+pub(crate) const NEW_EVENT_BYTES: u64 = 512;
+/// The same of a new edge.
+pub(crate) const NEW_EDGE_BYTES: u64 = 256;
+/// Bytes of the operation that changes a belief.
+pub(crate) const BELIEF_OP_BYTES: u64 = 32;
 /// Bytes of an entry in a map beside what it holds: maps are half empty after they have grown.
 const AROUND: u64 = 16;
 /// How often the texts and vectors of a file of another layout are in memory at once: as events, as operations, as the
@@ -26,32 +31,32 @@ const PARSED: u64 = 8;
 /// an event or an edge from both ends, and words of a few letters an entry in the index of terms.
 const REPLAYED: u64 = 16;
 
-/// What a merge may take, and has taken.
+/// What a merge may take and has taken.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct MemoryBudget {
     max: u64,
     taken: u64,
 }
 
-impl Room {
+impl MemoryBudget {
     pub(crate) fn new(max: u64) -> Self {
         Self { max, taken: 0 }
     }
 
-    /// Takes bytes until they are given back.
+    /// Takes bytes until they are released.
     pub(crate) fn take(&mut self, bytes: u64) -> Result<()> {
-        self.has(bytes)?;
+        self.check(bytes)?;
         self.taken += bytes;
         Ok(())
     }
 
-    /// Takes so many entries of a list or a map.
-    pub(crate) fn entries(&mut self, count: u64, size: usize) -> Result<()> {
+    /// Takes `count` entries of a list or a map.
+    pub(crate) fn take_entries(&mut self, count: u64, size: usize) -> Result<()> {
         self.take(entries(count, size))
     }
 
-    /// Gives back what was taken since.
-    pub(crate) fn back_to(&mut self, taken: u64) {
+    /// Releases what was taken since `taken` was read.
+    pub(crate) fn release_to(&mut self, taken: u64) {
         self.taken = taken;
     }
 
@@ -60,44 +65,44 @@ impl Room {
         self.taken
     }
 
-    /// Refuses what would be more than there is room for.
-    pub(crate) fn has(&self, more: u64) -> Result<()> {
+    /// Refuses `more` bytes if they are over the limit.
+    pub(crate) fn check(&self, more: u64) -> Result<()> {
         let bytes = self.taken.saturating_add(more);
-        match bytes > self.max {
-            true => Err(Error::MergeTooLarge {
+        if bytes > self.max {
+            return Err(Error::MergeTooLarge {
                 of: "memory",
                 bytes,
                 max: self.max,
-            }),
-            false => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 
-/// Bytes of so many entries of a list or a map.
+/// Bytes of `count` entries of a list or a map.
 pub(crate) fn entries(count: u64, size: usize) -> u64 {
     count.saturating_mul(2 * (size as u64 + AROUND))
 }
 
-/// Refuses a journal of so many bytes that would take too much once it is replayed.
-pub(crate) fn of_journal(bytes: u64, max: u64) -> Result<()> {
-    Room::new(max).take(bytes.saturating_mul(REPLAYED))
+/// Refuses a journal that would take too much once it is replayed.
+pub(crate) fn check_journal(bytes: u64, max: u64) -> Result<()> {
+    MemoryBudget::new(max).take(bytes.saturating_mul(REPLAYED))
 }
 
 /// Refuses a graph that would take too much as a brain that is read: by its counts before anything of it is decoded,
-/// then by its values, of which one event at a time is in memory.
-pub(crate) fn of_graph(graph: &dyn Graph, edges: u64, max: u64) -> Result<()> {
-    let mut room = Room::new(max);
-    room.take(graph.event_count().saturating_mul(DECODED_EVENT))?;
-    room.take(edges.saturating_mul(DECODED_EDGE))?;
+/// then by its values, one event at a time.
+pub(crate) fn check_graph(graph: &dyn Graph, edges: u64, max: u64) -> Result<()> {
+    let mut budget = MemoryBudget::new(max);
+    budget.take(graph.event_count().saturating_mul(DECODED_EVENT))?;
+    budget.take(edges.saturating_mul(DECODED_EDGE))?;
     for position in 0..graph.event_count() {
         let event = graph.event_at(position)?;
         let vector = event.vector.map_or(0, |vector| 4 * vector.len());
-        room.take(COPIES * (event.text.len() + vector) as u64)?;
+        budget.take(COPIES * (event.text.len() + vector) as u64)?;
         if let Some(attributes) = event.attributes {
             let json = serde_json::to_string(&attributes)
                 .map_err(|e| Error::invalid("attributes", e.to_string()))?;
-            room.take((COPIES + PARSED) * json.len() as u64)?;
+            budget.take((COPIES + PARSED) * json.len() as u64)?;
         }
     }
     Ok(())
@@ -109,9 +114,9 @@ mod tests {
     use amem_format::{EventType, Flags, Micros, NodeId, SessionId};
 
     use super::*;
-    use crate::merge::MERGE_BYTES_MAX;
+    use crate::limits::MERGE_MEMORY_BYTES_MAX;
 
-    /// A graph that nobody may look into.
+    /// A graph that must not be read.
     struct Sealed(u64);
 
     impl Graph for Sealed {
@@ -154,7 +159,7 @@ mod tests {
     #[test]
     fn too_many_events_or_edges_are_refused_before_one_is_decoded() {
         for (events, edges) in [(10_000_000, 0), (u64::MAX, 0), (1, 1 << 32), (1, u64::MAX)] {
-            let refused = of_graph(&Sealed(events), edges, MERGE_BYTES_MAX).unwrap_err();
+            let refused = check_graph(&Sealed(events), edges, MERGE_MEMORY_BYTES_MAX).unwrap_err();
             assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
         }
     }
@@ -167,29 +172,29 @@ mod tests {
             ..MemoryGraph::default()
         };
         let needed = 100 * (DECODED_EVENT + 1000 * COPIES);
-        of_graph(&graph, 0, needed).unwrap();
-        let refused = of_graph(&graph, 0, needed - 1).unwrap_err();
+        check_graph(&graph, 0, needed).unwrap();
+        let refused = check_graph(&graph, 0, needed - 1).unwrap_err();
         assert!(refused.to_string().contains("memory"), "{refused}");
     }
 
     #[test]
     fn a_journal_counts_by_its_length() {
-        of_journal(MERGE_BYTES_MAX / REPLAYED, MERGE_BYTES_MAX).unwrap();
-        for bytes in [MERGE_BYTES_MAX / REPLAYED + 1, u64::MAX] {
-            let refused = of_journal(bytes, MERGE_BYTES_MAX).unwrap_err();
+        check_journal(MERGE_MEMORY_BYTES_MAX / REPLAYED, MERGE_MEMORY_BYTES_MAX).unwrap();
+        for bytes in [MERGE_MEMORY_BYTES_MAX / REPLAYED + 1, u64::MAX] {
+            let refused = check_journal(bytes, MERGE_MEMORY_BYTES_MAX).unwrap_err();
             assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
         }
     }
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
-        let mut room = Room::new(100);
-        room.take(40).unwrap();
-        let before = room.taken();
-        room.take(60).unwrap();
-        room.take(1).unwrap_err();
-        room.back_to(before);
-        room.take(60).unwrap();
-        room.has(u64::MAX).unwrap_err();
+        let mut budget = MemoryBudget::new(100);
+        budget.take(40).unwrap();
+        let before = budget.taken();
+        budget.take(60).unwrap();
+        budget.take(1).unwrap_err();
+        budget.release_to(before);
+        budget.take(60).unwrap();
+        budget.check(u64::MAX).unwrap_err();
     }
 }

@@ -1,4 +1,4 @@
-//! What can be asked of a brain's writer, and what it answers.
+//! Requests to a brain's writer, and its answers.
 
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
@@ -8,9 +8,11 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::merge::{Merged, Other};
+mod merge;
 
-/// A mutation, who asks for it, and under which conditions.
+pub use merge::{MergeReport, MergeSource};
+
+/// A mutation, its caller, and its preconditions.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// What to do.
@@ -21,17 +23,16 @@ pub struct Request {
     pub agent: String,
     /// A UUIDv7 under which a retry is answered and not executed again.
     pub request_id: Option<Uuid>,
-    /// What the caller said, in words of the one who hands it over, where that is not the mutation: a retry is held
-    /// against it.
+    /// The caller's request in its original form, if that is not the mutation: a retry must be equal to it.
     pub said: Option<String>,
-    /// Refuse if anything but uses of events was committed after this.
+    /// Refuse if anything but touches was committed after this.
     pub expected_lsn: Option<Lsn>,
     /// Refuse if the first event's newest head is not the second.
     pub expected_head: Option<(NodeId, NodeId)>,
 }
 
 impl Request {
-    /// A request without conditions by nobody in particular.
+    /// A request without a caller or preconditions.
     pub fn new(mutation: Mutation) -> Self {
         Self {
             mutation,
@@ -77,7 +78,7 @@ pub enum Mutation {
         /// What it means.
         edge_type: EdgeType,
     },
-    /// Events were used, each so many times.
+    /// Events were used, each this number of times.
     Touch(Vec<(NodeId, u32)>),
     /// An event does not fade from now on.
     Pin(NodeId),
@@ -87,7 +88,7 @@ pub enum Mutation {
     Forget(NodeId),
     /// An event is shown again.
     Restore(NodeId),
-    /// Text, vector and attributes of events vanish for good.
+    /// Text, vector and attributes of events are erased.
     Erase(Vec<NodeId>),
     /// A session is summarised by an episode.
     Compress {
@@ -104,7 +105,7 @@ pub enum Mutation {
         target: NodeId,
         /// Of the brain's dimension.
         vector: Option<Vec<f32>>,
-        /// The vector's space; that of the brain if it is not said.
+        /// The vector's space; none is the brain's.
         space: Option<Uuid>,
     },
     /// An event's attributes from now on, or none.
@@ -129,16 +130,16 @@ pub enum Mutation {
         /// How it ended.
         outcome: String,
     },
-    /// All that another brain has and this one has not.
-    Merge(Other),
+    /// What another brain has and this one does not.
+    Merge(MergeSource),
     /// The settings from now on.
     SetSettings(#[serde(serialize_with = "as_json")] Settings),
-    // Retries are known by a hash that has the place of a mutation in this list: further ones come last.
+    // The hash by which retries are recognised includes the position of a variant: append new ones.
     /// Some events of a session are summarised.
     CompressPart(Part),
 }
 
-/// As JSON, in which a number, a truth and a text are told apart whatever the form around them.
+/// As JSON: postcard alone would give a number, a boolean and a string the same bytes.
 fn as_json<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let json = serde_json::to_string(value).map_err(S::Error::custom)?;
     serializer.serialize_str(&json)
@@ -170,8 +171,8 @@ impl Mutation {
     }
 }
 
-/// Events of a session that are summarised together: a session of many is, part by part, so that no other request waits
-/// for all of it. Those that can't be any more are passed over; if none can, nothing is done.
+/// Events of a session that one summary covers. A large session is summarised part by part, so that no other request
+/// waits for all of it. Events that can no longer be compressed are skipped; if none can be, nothing is done.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
     /// The session.
@@ -198,18 +199,18 @@ pub struct Ingest {
     pub events: Vec<NewEvent>,
     /// Edges among them and to others.
     pub links: Vec<NewLink>,
-    /// Tie each event to the one before it in its session by temporal-next.
+    /// Add a temporal-next edge from each event to the one before it in its session.
     pub follow: bool,
-    /// Tie each event with a vector to the most similar ones by related-to.
+    /// Add related-to edges from each event with a vector to the most similar ones.
     pub relate: Option<Relate>,
 }
 
-/// How new events are tied to similar ones.
+/// Which similar events a new one gets related-to edges to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Relate {
-    /// To how many at most.
+    /// At most to this number of events.
     pub k: usize,
-    /// Cosine from which on, −1..=1.
+    /// The lowest cosine, −1..=1.
     pub min_similarity: f32,
 }
 
@@ -220,20 +221,20 @@ pub struct NewEvent {
     pub event_type: EventType,
     /// The text; not empty.
     pub text: String,
-    /// Its session; 0, which is nobody's, if it is not said.
+    /// Its session; none is session 0.
     pub session: Option<SessionId>,
     /// Confidence, 0..=1.
     pub confidence: f32,
     /// When it happened.
     pub event_time: Option<Micros>,
-    /// Decay rate per day; that of its type if it is not said.
+    /// Decay rate per day; none is the rate of its type.
     pub lambda: Option<f32>,
     /// A JSON object.
     #[serde(serialize_with = "as_json")]
     pub attributes: Option<Attributes>,
-    /// Of the brain's dimension; made by the built-in embedder if it is not given and the brain is of its space.
+    /// Of the brain's dimension. Without one, the built-in embedder makes it if the brain is of its space.
     pub vector: Option<Vec<f32>>,
-    /// The vector's space; that of the brain if it is not said.
+    /// The vector's space; none is the brain's.
     pub space: Option<Uuid>,
 }
 
@@ -298,13 +299,13 @@ pub struct Correct {
     pub to_head: bool,
     /// What replaces it; its type is correction unless said otherwise.
     pub event: NewEvent,
-    /// The confidence that is left to the target; 0 if it is not said.
+    /// The target's confidence from now on; none is 0.
     pub target_confidence: Option<f32>,
-    /// Why, kept as the attribute `amem.reason`.
+    /// Why; becomes the attribute `amem.reason`.
     pub reason: Option<String>,
 }
 
-/// What was done.
+/// The answer to a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The commit that did it; the newest one if nothing had to be done.
@@ -323,12 +324,12 @@ pub struct Answer {
     /// The event that was replaced, or changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<NodeId>,
-    /// Events whose episodes tell of erased ones, or that a summary covers.
+    /// Events whose confidence changed; the episodes of erased events; events that a summary covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<NodeId>,
-    /// What a merge came to.
+    /// What a merge did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged: Option<Merged>,
+    pub merged: Option<MergeReport>,
     /// True if the request had been executed before and this is its answer.
     #[serde(skip)]
     pub replayed: bool,

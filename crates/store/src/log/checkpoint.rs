@@ -1,14 +1,12 @@
 //! Checkpoints: a new base beside running writers.
 //!
-//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` brings the
-//! frames that came meanwhile, in rounds, and makes the file ready to be written on; `Store::install` carries the last
-//! of them, publishes the new file under the brain's name and goes on there. Readers of the old file keep it until they
-//! look.
+//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` copies the frames that
+//! came meanwhile, in rounds, and prepares the file for commits; `Store::install` copies the last of them, gives the file
+//! the brain's name and continues there. Readers keep the old file until their next view.
 //!
-//! Commits wait for `install` alone, so whatever can be done before is done by `carry`, and what is left of the old
-//! generation is handed back to be dropped elsewhere (`Retired`).
+//! Commits wait only for `install`. So `carry` does all that can be done before, and the old generation is returned, to be
+//! dropped elsewhere (`RetiredGeneration`).
 
-use std::io;
 use std::sync::Arc;
 
 use amem_format::base::identity::Identity;
@@ -17,55 +15,43 @@ use amem_format::base_builder::Options;
 use amem_format::brain::{Brain, Replayed};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::head::PAGE;
-use amem_format::journal::live;
 use amem_format::journal::scan::Position;
 use amem_format::view::View;
 use amem_format::{ActorId, Lsn, Micros};
 
-use crate::create::{FileSink, epoch};
+use crate::base_builder::{FileSink, build, epoch};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, TMP};
-use crate::folding;
-use crate::space::write_zeros;
-use crate::store::Store;
-use crate::unnamed::Unnamed;
-
-/// Bytes of frames that the last round may carry while commits wait.
-pub const LAST_ROUND_BYTES_MAX: u64 = 128 << 10;
+use crate::limits::CARRIED_BYTES_MAX;
+use crate::log::space::write_zeros;
+use crate::log::store::Store;
+use crate::names::folder::Folder;
+use crate::names::temporary::TemporaryFile;
 
 /// A new base being made.
 #[derive(Debug)]
 pub struct Checkpoint {
     folder: Folder,
-    /// The brain's.
+    /// The brain's name.
     name: String,
-    /// What is folded.
-    view: View,
-    built: Option<Unnamed>,
+    /// What the new base will have.
+    pub(crate) view: View,
+    pub(crate) built: Option<TemporaryFile>,
     /// Identity of the new base.
     identity: Identity,
     epoch: u64,
-    /// Where the new journal stands.
+    /// The end of the new journal.
     position: Position,
     /// The commits of the old delta that are in the new file.
-    carried: u32,
+    pub(crate) carried: u32,
     /// Where the next frame of the old journal begins.
     old: Position,
     /// Up to where the new file has zeros behind its frames.
-    space_end: u64,
+    pub(crate) space_end: u64,
     /// The new generation, and how far its frames are replayed.
-    next: Option<(Arc<Brain>, Position)>,
+    pub(crate) next: Option<(Arc<Brain>, Position)>,
 }
 
-/// What is left of a generation that was replaced: its mapping, its descriptor and its delta. To let go of them takes
-/// milliseconds for every hundred megabytes, so whoever holds commits up should drop this elsewhere.
-#[derive(Debug)]
-pub struct Retired {
-    _store: Store,
-    _checkpoint: Checkpoint,
-}
-
-/// What is added to a new generation beside what the old one has.
+/// A transaction that is added to a new generation.
 pub(crate) struct Payloads<'a> {
     pub(crate) list: &'a [Vec<u8>],
     pub(crate) time: Micros,
@@ -81,7 +67,7 @@ impl Checkpoint {
         let carried = view.delta_commits();
         Ok(Self {
             name: store.name.clone(),
-            epoch: epoch(&folder),
+            epoch: epoch(&**folder.disk()),
             identity: options.identity,
             folder,
             view,
@@ -101,19 +87,19 @@ impl Checkpoint {
 
     /// Writes the new base and syncs it.
     pub fn build(&mut self) -> Result<()> {
-        let new = Unnamed::create(&self.folder, &self.name, None)?;
+        let new = TemporaryFile::create(&self.folder, &self.name, None)?;
         let file = new.file().clone();
         let options = Options {
             identity: self.identity,
             now: self.folder.disk().now(),
             origin: false,
         };
-        // Until it is whole, an error takes it away.
+        // After an error, dropping `new` removes the file.
         let mut sink = FileSink::new(&*file);
-        let first = folding::fold(&self.view, &options, &mut sink)
+        let first = build(&self.view, &options, &mut sink)
             .and_then(|end| base_builder::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
-        // What was folded gets new checksums: none that hold for what the medium has damaged since it was committed.
+        // The new base gets new checksums. They must not hold for bytes that the medium has damaged since the commit.
         let log = &self.view.brain().delta().log;
         let newest = self.carried.checked_sub(1).and_then(|at| log.get(at));
         if let Some(newest) = newest {
@@ -139,21 +125,20 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Carries frames that were committed since, syncs them, and has the new file ready for more; returns how many
-    /// bytes are left to carry.
+    /// Carries frames that were committed since, syncs them, and prepares the new file for more. Returns the bytes that
+    /// are left to carry.
     pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
         let log = &brain.delta().log;
         let until = log.published();
         self.carry_until(brain, until)?;
-        self.make_space(self.folder.disk().room().last_round)?;
+        self.make_space(self.folder.disk().preallocation().last_round)?;
         self.sync()?;
         self.replay()?;
         let newest = log.published().checked_sub(1).and_then(|at| log.get(at));
         Ok(newest.map_or(0, |entry| entry.end.saturating_sub(self.old.at)))
     }
 
-    /// Adds one transaction behind what was carried: it is there when the file takes the brain's name. Nothing may be
-    /// committed to the old generation any more.
+    /// Adds one transaction behind the carried frames. Nothing may be committed to the old generation after that.
     pub(crate) fn add(&mut self, kind: Kind, payloads: &Payloads<'_>) -> Result<()> {
         let (mut bytes, mut position) = (Vec::new(), self.position);
         for (at, payload) in payloads.list.iter().enumerate() {
@@ -166,17 +151,17 @@ impl Checkpoint {
             };
             position.checksum = frame::encode(&mut bytes, &header, payload, position.checksum)?;
             position.lsn = header.lsn;
-            if bytes.len() >= 4 << 20 {
+            if bytes.len() >= CARRIED_BYTES_MAX {
                 self.append(&mut bytes, &mut position)?;
             }
         }
         self.append(&mut bytes, &mut position)?;
-        self.make_space(self.folder.disk().room().last_round)?;
+        self.make_space(self.folder.disk().preallocation().last_round)?;
         self.sync()
     }
 
-    /// Reads back what was carried, as the next reader will.
-    fn replay(&mut self) -> Result<()> {
+    /// Replays the carried frames, as the next reader will.
+    pub(crate) fn replay(&mut self) -> Result<()> {
         let new = self.built()?;
         let (file, path) = (new.file().clone(), new.path().to_owned());
         let failed = |action: &'static str| {
@@ -205,7 +190,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn built(&self) -> Result<&Unnamed> {
+    fn built(&self) -> Result<&TemporaryFile> {
         self.built
             .as_ref()
             .ok_or_else(|| Error::invalid("checkpoint", "it has not been built"))
@@ -223,7 +208,7 @@ impl Checkpoint {
         done.map_err(|e| Error::disk("write", new.path(), e))
     }
 
-    fn carry_until(&mut self, brain: &Brain, until: u32) -> Result<()> {
+    pub(crate) fn carry_until(&mut self, brain: &Brain, until: u32) -> Result<()> {
         let log = &brain.delta().log;
         let mut bytes = Vec::new();
         let mut position = self.position;
@@ -238,7 +223,7 @@ impl Checkpoint {
                 position.lsn = frame.header.lsn;
             }
             self.carried += 1;
-            if bytes.len() >= 4 << 20 {
+            if bytes.len() >= CARRIED_BYTES_MAX {
                 self.append(&mut bytes, &mut position)?;
             }
         }
@@ -256,15 +241,15 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Sees to it that behind the last frame there are zeros for `more` bytes of frames, at most those of a last round.
-    fn make_space(&mut self, more: u64) -> Result<()> {
+    /// Extends the file with zeros behind the last frame, for `more` bytes of frames; at most those of a last round.
+    pub(crate) fn make_space(&mut self, more: u64) -> Result<()> {
         // A frame's header of zeros behind the last frame ends the chain for every reader.
         let needed = self.position.at + more + frame::HEADER as u64;
         if needed <= self.space_end {
             return Ok(());
         }
         let from = self.space_end.max(self.position.at);
-        let last_round = self.folder.disk().room().last_round;
+        let last_round = self.folder.disk().preallocation().last_round;
         let end = (self.position.at + last_round + PAGE).next_multiple_of(PAGE);
         let new = self.built()?;
         write_zeros(&**new.file(), from, end)
@@ -278,123 +263,5 @@ impl Checkpoint {
         self.built()?;
         let published = self.built.take().map_or(Ok(()), |new| new.publish(name));
         published.map_err(|e| Error::disk("publish", name, e))
-    }
-}
-
-impl Store {
-    /// Before an erase is done, what is left elsewhere with the brain's content goes. Asked before a new generation is
-    /// built, so that one that can't be installed does not fill the disk, and when it is installed.
-    pub fn clear_for_erase(&self) -> Result<()> {
-        match self.erase_pending() {
-            true => self.folder.clear_left(&self.name),
-            false => Ok(()),
-        }
-    }
-
-    /// Makes a new generation, start to end, while nothing else is committed.
-    pub fn checkpoint(&mut self) -> Result<()> {
-        self.clear_for_erase()?;
-        let mut checkpoint = Checkpoint::begin(self)?;
-        checkpoint.build()?;
-        self.install(checkpoint).map(drop)
-    }
-
-    /// Carries the last frames, publishes the new file and goes on there. Gives back what is left of the old one.
-    pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<Retired> {
-        if let Some(why) = &self.poison {
-            return Err(Error::Poisoned { why: why.clone() });
-        }
-        if !checkpoint.is_next_of(self) {
-            let generation = |brain: &Brain| brain.base().identity().generation.0.to_string();
-            return Err(Error::Aborted {
-                what: "the generation",
-                expected: generation(checkpoint.view.brain()),
-                found: generation(&self.brain),
-            });
-        }
-        self.clear_for_erase()?;
-        if checkpoint.next.is_none() {
-            checkpoint.carry(&self.brain.clone())?;
-        }
-        let until = self.brain.delta().log.published();
-        checkpoint.carry_until(&self.brain.clone(), until)?;
-        checkpoint.make_space(0)?;
-        checkpoint.replay()?;
-        let (Some((brain, position)), Some(new)) =
-            (checkpoint.next.clone(), checkpoint.built.take())
-        else {
-            return Err(Error::invalid("checkpoint", "it has not been built"));
-        };
-        let file = new.file().clone();
-        let next = Self::new(
-            self.folder.clone(),
-            self.name.clone(),
-            self.file_name.clone(),
-            file.clone(),
-            brain,
-            position,
-            checkpoint.space_end,
-        );
-        // Readers that open the new file find it owned and complete from its first moment on: it has no name before
-        // all of it is synced.
-        next.protect_at_least()?;
-        let failed = |action: &'static str| {
-            let path = new.path().to_owned();
-            move |e| Error::disk(action, path, e)
-        };
-        next.take_ownership().map_err(failed("own"))?;
-        file.sync().map_err(failed("sync"))?;
-        match self.switch(new, next) {
-            Ok(old) => Ok(Retired {
-                _store: old,
-                _checkpoint: checkpoint,
-            }),
-            Err(why) => {
-                let gone = self.folder.disk().identity(&self.file_name);
-                if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
-                    return Err(self.lose_name(why));
-                }
-                self.poison(why.clone());
-                Err(Error::Poisoned { why })
-            }
-        }
-    }
-
-    /// The new file takes the brain's name; what wrote the old one comes back. An error poisons: which file has the
-    /// name is not known then. (If none has, as somebody removed it, then `install` saves the brain, and poisons only
-    /// once that is done.)
-    fn switch(&mut self, new: Unnamed, next: Self) -> Result<Self, String> {
-        let disk = self.folder.disk().clone();
-        let generation = next.brain.base().identity().generation.0;
-        self.store_hint(live::SUPERSEDED_BY, generation)
-            .map_err(|e| format!("telling readers: {e}"))?;
-        let out = new
-            .take_name(Some(self.file.id()))
-            .map_err(|e| format!("exchanging files: {e}"))?;
-        let old = match out.id() {
-            Ok(Some(id)) => Some(id == self.file.id()),
-            Ok(None) => None,
-            Err(e) => return Err(format!("looking at the old file: {e}")),
-        };
-        if old == Some(false) {
-            // Somebody's file had taken our name in the last moment: it is theirs, and kept.
-            out.keep()
-                .map_err(|e| format!("keeping the file that had taken the name: {e}"))?;
-        }
-        disk.sync_folder("")
-            .map_err(|e| format!("syncing the folder: {e}"))?;
-        let erased = self.erase_pending();
-        if old == Some(true) {
-            out.remove()
-                .map_err(|e| format!("removing the old file: {e}"))?;
-        }
-        // Not even an unfinished file of an earlier checkpoint may come back with what was erased.
-        disk.sync_folder(TMP)
-            .map_err(|e| format!("syncing {TMP}: {e}"))?;
-        if erased {
-            self.store_hint(live::MUST_DROP, 1)
-                .map_err(|e| format!("telling readers: {e}"))?;
-        }
-        Ok(std::mem::replace(self, next))
     }
 }

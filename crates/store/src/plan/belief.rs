@@ -1,7 +1,7 @@
-//! Supersedes chains: what is left of a belief's confidence, where its head is, whether an edge closes a cycle.
+//! Supersedes chains: a belief's effective confidence, its head, whether an edge closes a cycle.
 //!
-//! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created
-//! with. Of several successors the one that leaves least counts; one that is forgotten does not count.
+//! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created with. Of several
+//! successors the one that leaves least counts; a forgotten one does not count.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -14,20 +14,19 @@ use amem_query::Resolve;
 
 use crate::error::{Error, Result};
 
-/// What a mutation is about to change of the edges that replace events: all of it, as one edge's meaning hangs on the
-/// others of the same mutation.
+/// All changes of one mutation to supersedes edges: the effect of each depends on the others.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
+pub(crate) struct SupersedesChanges {
     /// Supersedes edges by target, then source, and their weights; `None`: retracted.
     edges: BTreeMap<NodeId, BTreeMap<NodeId, Option<f32>>>,
     /// The targets of those that are not retracted, by source.
     replaced: HashMap<NodeId, Vec<NodeId>>,
-    /// This event is hidden, or shown, from now on.
+    /// An event that is hidden or shown by the mutation.
     hidden: Option<(NodeId, bool)>,
 }
 
-impl Pending {
-    /// An event is hidden, or shown, and nothing else.
+impl SupersedesChanges {
+    /// Only hides or shows an event.
     pub(crate) fn hiding(id: NodeId, on: bool) -> Self {
         Self {
             hidden: Some((id, on)),
@@ -35,7 +34,7 @@ impl Pending {
         }
     }
 
-    /// A supersedes edge is there from now on, with this weight; or is not, with none.
+    /// Sets a supersedes edge, or retracts it (no weight).
     pub(crate) fn set(&mut self, source: NodeId, target: NodeId, weight: Option<f32>) {
         let of = self.edges.entry(target).or_default();
         if of.insert(source, weight).is_none() && weight.is_some() {
@@ -43,7 +42,7 @@ impl Pending {
         }
     }
 
-    /// Events of which something else is left from now on, perhaps.
+    /// Events whose confidence may change.
     pub(crate) fn targets(&self) -> impl Iterator<Item = NodeId> {
         self.edges.keys().copied()
     }
@@ -72,8 +71,12 @@ pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
     Ok(node.confidence)
 }
 
-/// What is left of an event's confidence once a mutation is done.
-pub(crate) fn effective_confidence(view: &View, id: NodeId, pending: &Pending) -> Result<f32> {
+/// An event's effective confidence once a mutation is done.
+pub(crate) fn effective_confidence(
+    view: &View,
+    id: NodeId,
+    pending: &SupersedesChanges,
+) -> Result<f32> {
     let own = own_confidence(view, id)?;
     let mut left = 1.0f32;
     let counts = |source: NodeId| -> Result<bool> {
@@ -112,7 +115,7 @@ pub(crate) fn newest_head(view: &View, id: NodeId) -> Result<NodeId> {
 /// Refuses an edge by which `source` would come to replace itself.
 pub(crate) fn refuse_cycle(
     view: &View,
-    pending: &Pending,
+    pending: &SupersedesChanges,
     source: NodeId,
     target: NodeId,
 ) -> Result<()> {
@@ -140,8 +143,8 @@ pub(crate) fn refuse_cycle(
     Ok(())
 }
 
-/// The newest commit that is more than a count of uses: what `expected_lsn` is held against, as readers cause those,
-/// and they change nothing that a writer could have read.
+/// The newest commit that is not a touch: `expected_lsn` is compared with it. Readers cause touches, which change nothing
+/// that a writer could have read.
 pub(crate) fn newest_change(view: &View) -> Result<Lsn> {
     let log = &view.brain().delta().log;
     let newest = (0..view.delta_commits())
@@ -158,6 +161,6 @@ pub(crate) fn newest_change(view: &View) -> Result<Lsn> {
             return Ok(header.lsn);
         }
     }
-    // What stood before is not known one by one: it may have been anything.
+    // Earlier commits are no longer listed: the last of them may have been anything.
     Ok(view.commits_held_after()?)
 }

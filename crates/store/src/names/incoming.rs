@@ -1,9 +1,9 @@
-//! A file that comes from elsewhere, in parts, and becomes a brain.
+//! A file from elsewhere that is received in parts and becomes a brain.
 //!
-//! Promises: nothing has the brain's name before the file was whole and everything in it held; whatever goes
-//! wrong, what was received is taken away again. A brain of amemd becomes a sibling, of the same lineage, with an
-//! instance of its own; files of other layouts become new brains.
-//! Not here: files that others put into the folder (`adoption`).
+//! Promises: no file has the brain's name before all of it was received and verified; after an error, what was received is
+//! removed. A brain of amemd becomes a sibling, of the same lineage, with an instance of its own; files of other layouts
+//! become new brains.
+//! Not here: files under a brain's name in the folder (`adoption`).
 
 use std::sync::Arc;
 
@@ -21,49 +21,44 @@ use amem_query::embed::Embedder;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::adoption::{Original, Placed};
-use crate::create::{self, Create};
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, RECOVERED, SUFFIX, file_name};
-use crate::kept::{self, Reason};
-use crate::merge::{MERGE_BYTES_MAX, room};
-use crate::unnamed::TO_BE_READ;
-
-/// Bytes of a file that becomes a brain.
-pub const INCOMING_BYTES_MAX: u64 = 64 << 30;
-/// Bytes of a file of another layout, which is read into memory.
-pub const FOREIGN_BYTES_MAX: u64 = 4 << 30;
-/// Bytes of the journal of a file that becomes a brain, which is replayed into memory: twice what a daemon lets one
-/// grow to before it makes a checkpoint.
-pub const INCOMING_JOURNAL_BYTES_MAX: u64 = 2 << 30;
+use crate::limits::{
+    FOREIGN_BYTES_MAX, INCOMING_BYTES_MAX, INCOMING_JOURNAL_BYTES_MAX, MERGE_MEMORY_BYTES_MAX,
+};
+use crate::merge::budget;
+use crate::names::create::{self, NewBrain};
+use crate::names::folder::{Folder, QuarantineReason, RECOVERED, SUFFIX, file_name};
+use crate::names::quarantine;
+use crate::names::temporary::READ_ONLY;
+use crate::names::untracked::{OriginalFile, UntrackedFile};
 
 /// A file that is being received.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct IncomingFile {
     folder: Folder,
     name: String,
     tmp: String,
     file: Arc<dyn File>,
     received: u64,
     expected: u64,
-    /// The file that has the name, which gives way.
-    placed: Option<Placed>,
-    /// This is a copy of that file, which is all that there is of it.
+    /// The file that has the name and gives way.
+    untracked: Option<UntrackedFile>,
+    /// This is a copy of that file, and will be all that is left of it.
     is_copy: bool,
 }
 
-/// What a file of another layout has that no brain can have.
+/// What a file of another layout has that a brain cannot hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Misfits {
-    /// Edges that could not be kept: to themselves, to events that are not there, or repeated.
+pub struct LossyConversions {
+    /// Edges that were dropped: to themselves, to missing events, or repeated.
     pub dropped_edges: u64,
-    /// Events and edges of which a value can't be what it was: an outlier that is the nearest bound now, a time before
-    /// 1970, an old id for which there was no room.
+    /// Events and edges with a changed value: an outlier set to the nearest bound, a time before 1970, an old id for which
+    /// there was no room.
     pub changed: u64,
 }
 
-impl Misfits {
+impl LossyConversions {
     fn of(report: &foreign::Report) -> Self {
         Self {
             dropped_edges: report.dropped(),
@@ -71,27 +66,27 @@ impl Misfits {
         }
     }
 
-    /// True if the file has nothing that the brain has not.
-    pub fn are_none(&self) -> bool {
+    /// True if the brain has all of the file.
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What became of a file.
+/// What an import or adoption did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportReport {
     /// The layout it had.
     pub layout: Layout,
     /// Events that got a new id.
     pub renumbered: u64,
-    /// What the brain can't have.
-    pub misfits: Misfits,
-    /// Where the file is kept that was put into the folder, relative to it, if the brain has not all of it.
+    /// What the brain cannot hold.
+    pub lossy: LossyConversions,
+    /// The file in quarantine that the brain does not have all of, relative to the folder.
     pub original: Option<String>,
 }
 
-impl Incoming {
-    /// Begins to receive a file of so many bytes for a brain of a name that is free.
+impl IncomingFile {
+    /// Begins to receive a file of `bytes` for a brain under a free name.
     pub fn begin(folder: &Folder, name: &str, bytes: u64) -> Result<Self> {
         let to = file_name(name)?;
         if folder.disk().identity(&to).is_ok() {
@@ -100,30 +95,39 @@ impl Incoming {
         Self::new(folder, name, bytes, None)
     }
 
-    /// Begins to receive a file of so many bytes for a brain that takes the place of a file, if there is one.
-    pub(crate) fn in_place_of(
+    /// Begins to receive a file of `bytes` for a brain that replaces a file, if there is one.
+    pub(crate) fn replacing(
         folder: &Folder,
         name: &str,
         bytes: u64,
-        placed: Option<Placed>,
+        untracked: Option<UntrackedFile>,
     ) -> Result<Self> {
-        Self::new(folder, name, bytes, placed)
+        Self::new(folder, name, bytes, untracked)
     }
 
-    /// Begins to receive a file of so many bytes that is only to be read (`into_view`).
-    pub fn to_be_read(folder: &Folder, bytes: u64) -> Result<Self> {
-        Self::new(folder, TO_BE_READ, bytes, None)
+    /// Begins to receive a file of `bytes` that is only read (`into_view`).
+    pub fn read_only(folder: &Folder, bytes: u64) -> Result<Self> {
+        Self::new(folder, READ_ONLY, bytes, None)
     }
 
-    /// Begins to copy a file that has the name of the brain that it is to become.
-    pub(crate) fn of_placed(folder: &Folder, name: &str, placed: Placed) -> Result<Self> {
-        let bytes = placed.bytes();
-        let mut incoming = Self::new(folder, name, bytes, Some(placed))?;
+    /// Begins to copy the untracked file under a brain's name.
+    pub(crate) fn of_untracked(
+        folder: &Folder,
+        name: &str,
+        untracked: UntrackedFile,
+    ) -> Result<Self> {
+        let bytes = untracked.bytes();
+        let mut incoming = Self::new(folder, name, bytes, Some(untracked))?;
         incoming.is_copy = true;
         Ok(incoming)
     }
 
-    fn new(folder: &Folder, name: &str, bytes: u64, placed: Option<Placed>) -> Result<Self> {
+    fn new(
+        folder: &Folder,
+        name: &str,
+        bytes: u64,
+        untracked: Option<UntrackedFile>,
+    ) -> Result<Self> {
         amem_format::Error::check_limit("the file's size (bytes)", bytes, INCOMING_BYTES_MAX)?;
         let tmp = folder.tmp_name(name);
         let created = folder.disk().create(&tmp);
@@ -134,7 +138,7 @@ impl Incoming {
             tmp,
             received: 0,
             expected: bytes,
-            placed,
+            untracked,
             is_copy: false,
         })
     }
@@ -154,43 +158,49 @@ impl Incoming {
 
     /// Copies the file that has the name.
     pub(crate) fn copy(&mut self) -> Result<()> {
-        let Some(placed) = self.placed.take() else {
+        let Some(untracked) = self.untracked.take() else {
             return Ok(());
         };
-        let copied = placed.copy(|part| self.push(part));
-        self.placed = Some(placed);
+        let copied = untracked.copy(|part| self.push(part));
+        self.untracked = Some(untracked);
         copied
     }
 
     /// Makes the brain. `embed`: texts of a file without vectors get those of the built-in embedder.
-    pub fn finish(self, embed: bool) -> Result<Imported> {
+    pub fn finish(self, embed: bool) -> Result<ImportReport> {
         self.finish_within(embed, INCOMING_JOURNAL_BYTES_MAX)
     }
 
-    /// The same, if its journal has at most so many bytes.
-    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+    /// The same, with another limit for its journal.
+    pub fn finish_within(mut self, embed: bool, journal_bytes_max: u64) -> Result<ImportReport> {
         self.make(embed, journal_bytes_max)
     }
 
-    /// Makes the brain of the file that it takes the name of; that file comes back.
-    pub(crate) fn finish_placed(mut self, embed: bool) -> Result<(Imported, Option<Original>)> {
+    /// Makes the brain, which takes the name of the file that has it. Returns that file.
+    pub(crate) fn finish_replacing(
+        mut self,
+        embed: bool,
+    ) -> Result<(ImportReport, Option<OriginalFile>)> {
         let imported = self.make(embed, INCOMING_JOURNAL_BYTES_MAX)?;
-        Ok((imported, self.placed.take().and_then(Placed::into_original)))
+        Ok((
+            imported,
+            self.untracked.take().and_then(UntrackedFile::into_original),
+        ))
     }
 
-    /// All that the file has, as a brain, and what that can't have; the file is gone with it.
-    pub fn into_view(self) -> Result<(View, Misfits)> {
-        self.into_view_within(MERGE_BYTES_MAX)
+    /// Converts the file; returns a view of it and what could not be converted. Removes the file.
+    pub fn into_view(self) -> Result<(View, LossyConversions)> {
+        self.into_view_within(MERGE_MEMORY_BYTES_MAX)
     }
 
-    /// The same, if it takes at most so many bytes of memory.
-    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, Misfits)> {
+    /// The same within `bytes_max` of memory.
+    pub fn into_view_within(self, bytes_max: u64) -> Result<(View, LossyConversions)> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
             Layout::Native => {
-                room::of_journal(journal_bytes(&map), bytes_max)?;
-                Ok((self.open(&map)?.view(), Misfits::default()))
+                budget::check_journal(journal_bytes(&map), bytes_max)?;
+                Ok((self.open(&map)?.view(), LossyConversions::default()))
             }
             layout => {
                 let max = FOREIGN_BYTES_MAX;
@@ -213,7 +223,7 @@ impl Incoming {
         }
     }
 
-    /// What was received, whole.
+    /// Maps the file, which must have been received in full.
     fn map(&self) -> Result<Arc<Map>> {
         if self.received != self.expected {
             return Err(self.other_size(self.received, "came"));
@@ -225,7 +235,7 @@ impl Incoming {
         Ok(Arc::new(map.map_err(|e| Error::disk("map", &self.tmp, e))?))
     }
 
-    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<Imported> {
+    fn make(&mut self, embed: bool, journal_bytes_max: u64) -> Result<ImportReport> {
         let map = self.map()?;
         let bytes = map.slice(0, map.len()).unwrap_or_default();
         match detect(bytes)? {
@@ -250,7 +260,7 @@ impl Incoming {
         }
     }
 
-    /// A brain of amemd: everything in it holds.
+    /// Opens a brain of amemd, verified in full.
     fn open(&self, map: &Arc<Map>) -> Result<Arc<Brain>> {
         let report = verify::native(map.clone(), None)?;
         if let Some(finding) = report.findings.first() {
@@ -268,7 +278,7 @@ impl Incoming {
             return Err(amem_format::Error::corrupt("file", map.len(), why).into());
         };
         let end = brain.replay(start, u64::MAX)?.position.at;
-        // What was answered is in the file, or the file is damaged: a copy, however it was cut, has it.
+        // Frames up to `durable` are in every copy of an intact file.
         let durable = brain.durable();
         if durable > end {
             return Err(Error::Damaged {
@@ -280,21 +290,21 @@ impl Incoming {
         Ok(brain)
     }
 
-    fn adopt(&self, map: &Arc<Map>) -> Result<Imported> {
+    fn adopt(&self, map: &Arc<Map>) -> Result<ImportReport> {
         let view = self.open(map)?.view();
-        create::adopt(&self.folder, &self.name, self.placed.as_ref(), &view)?;
-        Ok(Imported {
+        create::adopt(&self.folder, &self.name, self.untracked.as_ref(), &view)?;
+        Ok(ImportReport {
             layout: Layout::Native,
             renumbered: 0,
-            misfits: Misfits::default(),
+            lossy: LossyConversions::default(),
             original: None,
         })
     }
 
     /// A file of another layout.
-    fn convert(&self, layout: Layout, graph: &dyn Graph, embed: bool) -> Result<Imported> {
+    fn convert(&self, layout: Layout, graph: &dyn Graph, embed: bool) -> Result<ImportReport> {
         let (mut graph, report) = to_dense(graph)?;
-        let mut options = Create {
+        let mut options = NewBrain {
             dimension: graph.dimension,
             space: Uuid::nil(),
             settings: Settings::default(),
@@ -307,39 +317,40 @@ impl Incoming {
                 Embedder::builtin().embed_graph(&mut graph);
             }
         }
-        let misfits = Misfits::of(&report);
-        let original = match self.is_copy && !misfits.are_none() {
-            // The sender of a file has it still; of this one, the brain would be all that is left.
-            true => Some(self.keep()?),
-            false => None,
+        let lossy = LossyConversions::of(&report);
+        // A sender still has its file; of this one, only the brain would be left.
+        let original = if self.is_copy && !lossy.is_empty() {
+            Some(self.quarantine()?)
+        } else {
+            None
         };
         create::import_as(
             &self.folder,
             &self.name,
-            self.placed.as_ref(),
+            self.untracked.as_ref(),
             &options,
             &graph,
         )?;
-        Ok(Imported {
+        Ok(ImportReport {
             layout,
             renumbered: report.renumbered,
-            misfits,
+            lossy,
             original,
         })
     }
 
-    /// Keeps the copy for good; says under which name.
-    fn keep(&self) -> Result<String> {
+    /// Puts the copy into quarantine; returns its path.
+    fn quarantine(&self) -> Result<String> {
         let disk = self.folder.disk();
-        let kept = kept::name(&self.folder, &self.name, Reason::Original)
+        let path = quarantine::new_path(&self.folder, &self.name, QuarantineReason::Original)
             .map_err(|e| Error::disk("look at", RECOVERED, e))?;
         self.file
             .sync()
             .map_err(|e| Error::disk("sync", &self.tmp, e))?;
-        let done = disk.publish(&self.tmp, &kept);
+        let done = disk.publish(&self.tmp, &path);
         done.and_then(|()| disk.sync_folder(RECOVERED))
-            .map_err(|e| Error::disk("keep", &kept, e))?;
-        Ok(kept)
+            .map_err(|e| Error::disk("put into quarantine", &path, e))?;
+        Ok(path)
     }
 
     fn other_size(&self, found: u64, came: &str) -> Error {
@@ -351,8 +362,7 @@ impl Incoming {
     }
 }
 
-/// Bytes of a brain's journal, which is not replayed yet. Where none can be found, the check of the whole file says
-/// why.
+/// Bytes of a brain's journal, not replayed yet; 0 if none is found: verifying the file says why.
 fn journal_bytes(map: &Arc<Map>) -> u64 {
     let start = Brain::open(map.clone())
         .ok()
@@ -360,30 +370,35 @@ fn journal_bytes(map: &Arc<Map>) -> u64 {
     start.map_or(0, |start| map.len().saturating_sub(start.at))
 }
 
-/// Refuses a journal that would take too much once it is replayed.
+/// Refuses a journal that would take too much memory once it is replayed.
 fn check_journal(bytes: u64, max: u64) -> Result<()> {
-    match bytes > max {
-        true => Err(Error::invalid(
+    if bytes > max {
+        return Err(Error::invalid(
             "file",
             format!(
                 "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
                  file of it that has none"
             ),
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
-/// A file of another layout, whose content may be many times its size; the same file is the same instance whenever it
-/// is read.
-fn view_of(graph: &dyn Graph, edges: u64, bytes: &[u8], max: u64) -> Result<(View, Misfits)> {
-    room::of_graph(graph, edges, max)?;
+/// Converts a file of another layout, whose content may be many times its size. The instance follows from the bytes, so
+/// the same file is always the same instance.
+fn view_of(
+    graph: &dyn Graph,
+    edges: u64,
+    bytes: &[u8],
+    max: u64,
+) -> Result<(View, LossyConversions)> {
+    budget::check_graph(graph, edges, max)?;
     let (graph, report) = to_dense(graph)?;
     let id = uuid::Builder::from_random_bytes(xxh3_128(bytes).to_le_bytes()).into_uuid();
-    Ok((create::view_of(id, &graph)?, Misfits::of(&report)))
+    Ok((create::view_of(id, &graph)?, LossyConversions::of(&report)))
 }
 
-impl Drop for Incoming {
+impl Drop for IncomingFile {
     fn drop(&mut self) {
         self.folder.discard(&self.tmp, self.file.id());
     }

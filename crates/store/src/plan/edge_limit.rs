@@ -1,22 +1,22 @@
-//! How many edges there would be: a plan with too many is refused before anything of it is written.
+//! The limit of edges: a plan that would exceed it is refused before anything is written.
 
 use std::collections::HashSet;
 
 use amem_format::journal::op::{Op, Ops};
 use amem_format::{EdgeType, NodeId};
 
-use super::Planning;
 use crate::error::Result;
+use crate::plan::builder::PlanBuilder;
 
 /// Source, target and type.
 type Key = (NodeId, NodeId, EdgeType);
 
-impl Planning<'_> {
-    /// Refuses what would leave more edges than there may be, counted as the journal is applied: a frame that is
+impl PlanBuilder<'_> {
+    /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that is
     /// refused there would stop every recovery.
     pub(super) fn check_edges(&self, edges_max: u64) -> Result<()> {
         let before = self.view.edges();
-        // Few brains are near the limit: only there is each edge asked for whether it is new.
+        // Looking up each edge is slow, and only needed near the limit.
         if before.saturating_add(self.links) <= edges_max {
             return Ok(());
         }
@@ -28,7 +28,7 @@ impl Planning<'_> {
         )?)
     }
 
-    /// How many edges are new here. What is retracted counts no less: a merge retracts last.
+    /// How many edges are new. Retractions do not reduce it: a merge retracts last.
     fn new_edges(&self) -> Result<u64> {
         let end = self.view.nodes();
         let mut new: HashSet<Key> = HashSet::new();
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::disk::os::OsDisk;
     use crate::mutation::{Ingest, NewEdge, NewEvent};
-    use crate::{Create, Error, Folder, Mutation, Other, Request, Store, create};
+    use crate::{Error, Folder, MergeSource, Mutation, NewBrain, Request, Store, create};
 
     const EDGES_MAX: u64 = 2;
 
@@ -86,9 +86,9 @@ mod tests {
         })
     }
 
-    /// A brain of three events, in a folder of which it is one.
+    /// A brain of three events.
     fn brain(folder: &Folder, name: &str) -> Store {
-        create(folder, name, &Create::default()).unwrap();
+        create(folder, name, &NewBrain::default()).unwrap();
         let mut store = Store::open(folder, name).unwrap();
         let events = ingest(&["one", "two", "three"], false);
         store.execute(Request::new(events)).unwrap();
@@ -110,18 +110,18 @@ mod tests {
             (link(1, 2, 1.0), 3),
             // Each follows the one before it.
             (ingest(&["four", "five"], true), 4),
-            (Mutation::Merge(Other::new(other.view())), 3),
+            (Mutation::Merge(MergeSource::new(other.view())), 3),
         ];
         for (mutation, edges) in &full {
             let refused = run(mutation.clone()).unwrap_err();
-            let Error::Core(amem_format::Error::Limit { what, value, max }) = refused else {
+            let Error::Format(amem_format::Error::Limit { what, value, max }) = refused else {
                 panic!("{mutation:?}: {refused}");
             };
             assert_eq!(
                 (what, value, max),
                 ("the number of edges", *edges, EDGES_MAX)
             );
-            // What adds none is done.
+            // A change that adds no edge is accepted.
             run(link(0, 1, 0.5)).unwrap();
         }
         run(ingest(&["six"], false)).unwrap();

@@ -1,13 +1,11 @@
-//! Opening a brain: what was acknowledged is there, what was not is whole or gone.
+//! Opening a brain: acknowledged commits are there; others are there in full or not at all.
 //!
-//! Only a file of ours is opened: one that somebody put there has to be adopted. Three cases:
+//! Only the brain's own file is opened: an untracked one has to be adopted. Three cases:
 //! - The file was closed in order, or made by this process: nothing to do.
-//! - The operating system started since: what the cache held is gone, and what is read is what the medium
-//!   has. The tail after the last whole transaction is zeroed and synced, so that no frame of it can ever
-//!   continue a new chain.
-//! - The process died in this boot: frames may be in the cache only, and after a failed sync the cache lies
-//!   about the medium; the folder's names are no better. What is whole goes into a new file, even if there
-//!   is no frame.
+//! - The operating system started since: the cache is gone, and the medium has what is read. The tail after the last
+//!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
+//! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium; so
+//!   may names. Whole transactions are copied into a new file, even if there are none.
 
 use std::sync::Arc;
 
@@ -15,34 +13,43 @@ use amem_format::brain::Brain;
 use amem_format::journal::live::{self, Live};
 use amem_format::mapping::Map;
 
-use crate::adoption::{self, Standing};
-use crate::checkpoint::Checkpoint;
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::folder::{Folder, file_name};
-use crate::space::write_zeros;
-use crate::store::Store;
-use crate::unnamed;
+use crate::log::checkpoint::Checkpoint;
+use crate::log::space::write_zeros;
+use crate::log::store::Store;
+use crate::names::cleanup;
+use crate::names::folder::{Folder, file_name};
+use crate::names::ownership::{self, Ownership, home_of};
 
-pub(crate) fn open(folder: &Folder, name: &str) -> Result<Store> {
-    let file_name = file_name(name)?;
-    // A file that is not ours is not even touched.
-    if adoption::standing(folder, name)? != Standing::Ours {
-        return Err(Error::NotOurs { name: name.into() });
+impl Store {
+    /// Opens a brain of the folder, and recovers it if it was not closed in order.
+    pub fn open(folder: &Folder, name: &str) -> Result<Self> {
+        let file_name = file_name(name)?;
+        let missing = || Error::NotFound { name: name.into() };
+        // A file that is not ours is not opened for writing.
+        match ownership::ownership(folder, name)? {
+            Ownership::Own => {}
+            Ownership::Untracked(_) => return Err(Error::Untracked { name: name.into() }),
+            Ownership::Rejected(why) => {
+                let name = name.into();
+                return Err(Error::Rejected { name, why });
+            }
+            Ownership::Missing => return Err(missing()),
+        }
+        let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => missing(),
+            _ => Error::disk("open", &file_name, e),
+        })?;
+        open_file(folder, name, file)
     }
-    let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
-        _ => Error::disk("open", &file_name, e),
-    })?;
-    open_file(folder, name, file)
 }
 
-/// Opens a brain by its file, whoever has the name now.
+/// Opens a brain by its file, whichever file has the name now.
 pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let opened = recover(folder, name, file.clone());
-    // One that can't be opened needs its protection most, whatever its mode was. Somebody else's file is not ours to
-    // protect.
-    if matches!(&opened, Err(e) if !matches!(e, Error::NotOurs { .. })) {
+    // A damaged file needs its protection most, whatever its mode was. An untracked file is not ours to protect.
+    if matches!(&opened, Err(e) if !matches!(e, Error::Untracked { .. })) {
         drop(file.protect(folder.readers_of(name)));
     }
     opened
@@ -50,7 +57,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
-    unnamed::clear_old(folder, name)?;
+    cleanup::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
         move |e| Error::disk(action, file_name, e)
@@ -64,8 +71,8 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
         return Err(amem_format::Error::Foreign.into());
     };
     let cell = |at| brain.live_page().and_then(|page| brain.cell(page + at));
-    if cell(live::HOME) != Some(folder.home_of(name, file.id())) {
-        return Err(Error::NotOurs { name: name.into() });
+    if cell(live::HOME) != Some(home_of(folder, name, file.id())) {
+        return Err(Error::Untracked { name: name.into() });
     }
     let live = brain.live();
     let clean = cell(live::CLEAN).unwrap_or(0);
@@ -79,13 +86,13 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
             durable,
         });
     }
-    // Where nobody says which run of the system this is, or that was, it may be the same.
+    // If the boot id of either run is unknown, it may be the same run.
     let boot = disk.boot_id();
     let same_boot = live.is_some_and(|live: Live| {
         live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
     });
-    // What the cache has may be nowhere else, whichever run of the system calls itself another: a container is started
-    // again beside the cache of the one before.
+    // The cache may have what the medium does not, even if the boot id differs: a container can be started again beside
+    // the cache of the one before.
     let in_doubt = cell(live::DOUBT).unwrap_or(0) != 0;
     let mut store = Store::new(
         folder.clone(),
@@ -115,7 +122,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     Ok(store)
 }
 
-/// Zeroes what stands after the last whole transaction, and syncs: nothing new is written before that.
+/// Zeroes the file after the last whole transaction, and syncs: nothing is written before that.
 fn zero_tail(file: &dyn File, end: u64, len: u64) -> std::io::Result<()> {
     write_zeros(file, end, len)?;
     file.sync()

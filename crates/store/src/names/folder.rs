@@ -1,26 +1,24 @@
 //! A folder of brains, locked for one daemon.
 //!
-//! The lock is on a file of its own that is never replaced (P1): a lock on a brain would be void after the
-//! rename of its first checkpoint.
+//! The lock is on a separate file that is never replaced (P1): a lock on a brain's file would be void after its first
+//! checkpoint.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
-use crate::kept::{self, Reason};
-use crate::unnamed;
+use crate::limits::{BRAIN_NAME_BYTES_MAX, CHECKPOINT_JOURNAL_BYTES_MAX};
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
-/// New files before they have a name, and what came out when one took the name of another (`unnamed`).
+/// Temporary and displaced files.
 pub const TMP: &str = ".amemd/tmp";
-/// Brains saved from a file that was replaced or removed under us.
+/// Quarantine: brains that were saved when their file was removed or replaced, and originals.
 pub const RECOVERED: &str = ".amemd/recovered";
-/// Files that took an owned name.
+/// Quarantine: files that took a brain's name.
 pub const CONFLICTS: &str = ".amemd/conflicts";
 /// Sixteen bytes that no other folder has.
 pub const ID: &str = ".amemd/id";
@@ -28,9 +26,28 @@ pub const ID: &str = ".amemd/id";
 pub const LOCK: &str = ".amemd/lock";
 /// What a brain's file name ends with.
 pub const SUFFIX: &str = ".amem";
-/// Bytes of a brain's name.
-pub const NAME_BYTES_MAX: usize = 128;
 
+/// Why a file is in quarantine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuarantineReason {
+    /// It took the name of a brain, or was written to after a brain was made of it.
+    Conflict,
+    /// A brain's file lost its name, and this has what was committed.
+    Recovered,
+    /// A brain was made of it that does not have all of it.
+    Original,
+}
+
+/// A file that was put into quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuarantineNotice {
+    /// The brain whose name it had.
+    pub brain: String,
+    /// Its name as `quarantine::list` gives it.
+    pub file: String,
+    /// Why it is there.
+    pub reason: QuarantineReason,
+}
 /// Groups of users that may read files of brains directly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readers {
@@ -53,21 +70,21 @@ pub struct Folder {
     disk: Arc<dyn Disk>,
     _lock: Arc<dyn Lock>,
     id: [u8; 16],
-    /// Brains that this process has made, durably, and not opened yet.
+    /// Files of brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
-    /// Names of files in `.amemd/tmp` that could not be taken away.
-    left: Arc<Mutex<BTreeSet<String>>>,
-    /// Whoever clears some of them.
+    /// Names of files in `.amemd/tmp` that could not be removed.
+    leftovers: Arc<Mutex<BTreeSet<String>>>,
+    /// Held while some of them are cleared: two at once would take one file for the other's.
     clearing: Arc<Mutex<()>>,
-    /// What was kept aside and nobody was told of yet: of which brain, where, and why.
-    kept: Arc<Mutex<Vec<(String, String, Reason)>>>,
+    /// Files put into quarantine since the last `take_quarantine_notices`.
+    notices: Arc<Mutex<Vec<QuarantineNotice>>>,
     readers: Arc<RwLock<Readers>>,
+    journal_bytes_max: Arc<AtomicU64>,
 }
 
 impl Folder {
-    /// Locks a folder, makes our own folders in it, and clears what an earlier run left unfinished.
-    /// `holder` is what another daemon is told of this one.
-    pub fn open(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
+    /// Locks a folder and makes our own folders in it. `holder` describes this daemon to another one.
+    pub(crate) fn lock(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
         for folder in [OWN, TMP, RECOVERED, CONFLICTS] {
             disk.create_folder(folder)
                 .map_err(|e| Error::disk("make", folder, e))?;
@@ -76,31 +93,45 @@ impl Folder {
             LockError::Held(holder) => Error::Locked { holder },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
-        // What came out of an exchange must not be lost because the other half of that is durable; what an earlier run
-        // removed may have been erased since.
+        match disk.check_file_system(TMP) {
+            Err(e) if e.kind() == ErrorKind::Unsupported => {
+                return Err(Error::FileSystem { why: e.to_string() });
+            }
+            // A full disk cannot be tried, and must not keep brains from being read.
+            _ => {}
+        }
+        // Makes both halves of an earlier run's exchanges durable, and its removals: what it removed may have been erased.
         for folder in [TMP, "", OWN, RECOVERED, CONFLICTS] {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;
         }
         let id = id(&*disk)?;
-        let folder = Self {
+        Ok(Self {
             disk,
             _lock: lock.into(),
             id,
             created: Arc::default(),
-            left: Arc::default(),
+            leftovers: Arc::default(),
             clearing: Arc::default(),
-            kept: Arc::default(),
+            notices: Arc::default(),
             readers: Arc::default(),
-        };
-        unnamed::clear(&folder)?;
-        Ok(folder)
+            journal_bytes_max: Arc::new(CHECKPOINT_JOURNAL_BYTES_MAX.into()),
+        })
     }
 
-    /// Who may read files of brains directly from now on: those that are made, and those that are opened or protected
+    /// Sets which groups may read brains' files directly, for files that are made, opened or protected from now on
     /// (`Store::protect`).
     pub fn set_readers(&self, readers: Readers) {
         *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+    }
+
+    /// Bytes of the journal from which on every brain of the folder needs a checkpoint.
+    pub fn set_journal_bytes_max(&self, bytes: u64) {
+        self.journal_bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn journal_bytes_max(&self) -> u64 {
+        self.journal_bytes_max.load(Ordering::Relaxed)
     }
 
     /// The group that may read a brain's file directly.
@@ -109,14 +140,9 @@ impl Folder {
         readers.of(brain)
     }
 
-    /// What the file of a brain of this folder has in its live page (`live::HOME`), and no copy or other name of it.
-    pub(crate) fn home_of(&self, name: &str, file: FileId) -> u64 {
-        let mut bytes = self.id.to_vec();
-        bytes.extend_from_slice(&file.inode.to_le_bytes());
-        bytes.extend_from_slice(&file.born.to_le_bytes());
-        bytes.extend_from_slice(name.as_bytes());
-        // 0 stands in a page that nobody owns.
-        xxh3_64(&bytes).max(1)
+    /// Sixteen random bytes that no other folder has.
+    pub(crate) fn id(&self) -> &[u8; 16] {
+        &self.id
     }
 
     /// The disk.
@@ -124,8 +150,7 @@ impl Folder {
         &self.disk
     }
 
-    /// The brains in the folder, by name: every file that ends as a brain does. Whether each is one shows when
-    /// it is opened.
+    /// The names of all files that end as a brain's does. Whether each is a brain shows when it is opened.
     pub fn names(&self) -> Result<Vec<String>> {
         let names = self.disk.list("").map_err(|e| Error::disk("list", "", e))?;
         Ok(names
@@ -148,8 +173,7 @@ impl Folder {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a file of ours that nobody needs any more, if it is what has this path in `.amemd/tmp`. One that can't
-    /// be removed is left.
+    /// Removes a temporary file of ours, if it still has this path. One that cannot be removed is left.
     pub(crate) fn discard(&self, path: &str, id: FileId) {
         let done = match self.disk.identity(path) {
             Ok(found) if found == id => self.disk.remove(path),
@@ -161,63 +185,62 @@ impl Folder {
         }
     }
 
-    /// Notes a file in `.amemd/tmp` that could not be taken away or kept: it is looked at again for an erase
-    /// or a removal (`clear_left`), and when the folder is opened next.
+    /// Notes a file in `.amemd/tmp` that could not be removed or quarantined: `clear_leftovers` and the next start look
+    /// at it again.
     pub(crate) fn leave(&self, path: &str) {
         if let Some(name) = path.strip_prefix(TMP).and_then(|of| of.strip_prefix('/')) {
-            self.left().insert(name.to_owned());
+            self.leftovers().insert(name.to_owned());
         }
     }
 
-    /// Takes away, durably, what was left and may have what a brain has; what is somebody's is kept, or given its name
-    /// back.
-    pub fn clear_left(&self, brain: &str) -> Result<()> {
-        // Two at once would take one for the other's.
-        let _alone = self.clear_alone();
-        let left = self.left().clone();
-        let of_brain = left.iter().filter(|name| unnamed::may_be_of(name, brain));
-        let (mut cleared, mut failed) = (Vec::new(), None);
-        for name in of_brain {
-            match unnamed::clear_one(self, name) {
-                Ok(()) => cleared.push(name),
-                Err(why) => failed = failed.or(Some(why)),
-            }
-        }
-        if !cleared.is_empty() {
-            // What has its new place has it durably before it loses the old one.
-            for place in ["", RECOVERED, CONFLICTS, TMP] {
-                let synced = self.disk.sync_folder(place);
-                synced.map_err(|e| Error::disk("sync", place, e))?;
-            }
-        }
-        for name in cleared {
-            self.left().remove(name);
-        }
-        failed.map_or(Ok(()), Err)
+    /// Names in `.amemd/tmp` of files that could not be removed.
+    pub(crate) fn leftovers(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.leftovers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn clear_alone(&self) -> MutexGuard<'_, ()> {
+    /// Held while files in `.amemd/tmp` are cleared.
+    pub(crate) fn lock_clearing(&self) -> MutexGuard<'_, ()> {
         self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn note_kept(&self, brain: &str, path: &str, reason: Reason) {
-        let noted = (brain.to_owned(), kept::listed(path).to_owned(), reason);
-        self.kept().push(noted);
+    pub(crate) fn note_quarantined(&self, brain: &str, path: &str, reason: QuarantineReason) {
+        self.notices().push(QuarantineNotice {
+            brain: brain.to_owned(),
+            file: quarantine_name(path).to_owned(),
+            reason,
+        });
     }
 
-    /// The files that had a brain's name, now or in an earlier run, or in which a brain was saved that had lost it, and
-    /// that were kept aside since this was asked last: of which brain, the name that each is listed by (`kept::list`),
-    /// and why.
-    pub fn newly_kept(&self) -> Vec<(String, String, Reason)> {
-        std::mem::take(&mut self.kept())
+    /// The files that were put into quarantine since the last call. They had a brain's name, now or in an earlier run,
+    /// or hold what was saved of a brain that had lost its name.
+    pub fn take_quarantine_notices(&self) -> Vec<QuarantineNotice> {
+        std::mem::take(&mut self.notices())
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<(String, String, Reason)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn notices(&self) -> MutexGuard<'_, Vec<QuarantineNotice>> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn left(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Which file has a path; none if no file has it.
+    pub(crate) fn identity(&self, path: &str) -> Result<Option<FileId>> {
+        match self.disk.identity(path) {
+            Ok(id) => Ok(Some(id)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::disk("look at", path, e)),
+        }
+    }
+
+    pub(crate) fn remove(&self, path: &str) -> Result<()> {
+        let done = self.disk.remove(path);
+        done.map_err(|e| Error::disk("remove", path, e))
+    }
+
+    /// Makes creations, renames and removals in a folder durable.
+    pub(crate) fn sync(&self, folder: &str) -> Result<()> {
+        let done = self.disk.sync_folder(folder);
+        done.map_err(|e| Error::disk("sync", folder, e))
     }
 
     /// A new name for an unfinished file.
@@ -236,7 +259,8 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
         Err(e) => return Err(failed("open")(e)),
     };
     if file.len().map_err(failed("look at"))? != 16 {
-        let why = "it has not sixteen bytes: remove it, and every brain here is adopted anew";
+        let why =
+            "it does not have sixteen bytes: remove it, and every brain here is adopted again";
         return Err(Error::invalid(ID, why));
     }
     let map = file.map(16).map_err(failed("read"))?;
@@ -247,7 +271,7 @@ fn id(disk: &dyn Disk) -> Result<[u8; 16]> {
 fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     let failed = |action| move |e| Error::disk(action, ID, e);
     let id = disk.random();
-    // An earlier run may have left another.
+    // An earlier run may have left one with another name.
     let tmp = format!("{TMP}/id-{:032x}", u128::from_le_bytes(id));
     let file = disk.create(&tmp).map_err(failed("create"))?;
     file.write_at(0, &id).map_err(failed("write"))?;
@@ -261,11 +285,22 @@ fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
     Ok(id)
 }
 
+/// The folder that a path is in.
+pub(crate) fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The name by which a file in quarantine is listed, of its path relative to the folder.
+pub(crate) fn quarantine_name(path: &str) -> &str {
+    path.strip_prefix(OWN)
+        .map_or(path, |name| name.trim_start_matches('/'))
+}
+
 /// The file of a brain.
 pub fn file_name(name: &str) -> Result<String> {
     let why = if name.is_empty() {
         "it is empty"
-    } else if name.len() > NAME_BYTES_MAX {
+    } else if name.len() > BRAIN_NAME_BYTES_MAX {
         "it is longer than 128 bytes"
     } else if name.starts_with('.') {
         "it begins with a dot"

@@ -1,4 +1,4 @@
-//! New brains: empty ones, and ones that begin with what another file had.
+//! New brains: empty, imported from a graph, or adopted from another brain's file.
 
 use amem_format::base::identity::Identity;
 use amem_format::base::image::Sink;
@@ -14,26 +14,26 @@ use amem_query::embed;
 use amem_query::embed::Embedder;
 use uuid::Uuid;
 
-use crate::adoption::Placed;
-use crate::disk::File;
+use crate::base_builder::{FileSink, build as build_base, epoch};
 use crate::error::{Error, Result};
-use crate::folder::{Folder, file_name};
-use crate::folding;
-use crate::store;
-use crate::unnamed::{self, Unnamed};
+use crate::names::displaced;
+use crate::names::folder::{Folder, file_name};
+use crate::names::ownership;
+use crate::names::temporary::TemporaryFile;
+use crate::names::untracked::UntrackedFile;
 
-/// What a new brain is to be.
+/// Options of a new brain.
 #[derive(Debug, Clone)]
-pub struct Create {
+pub struct NewBrain {
     /// Numbers in a vector; 0 for no vectors.
     pub dimension: u32,
-    /// Which vectors these are; nil if nobody says.
+    /// The space of the vectors; nil if unknown.
     pub space: Uuid,
-    /// What it is told to do.
+    /// Its settings.
     pub settings: Settings,
 }
 
-impl Default for Create {
+impl Default for NewBrain {
     /// A brain of the built-in embedder.
     fn default() -> Self {
         Self {
@@ -44,26 +44,26 @@ impl Default for Create {
     }
 }
 
-/// Makes an empty brain. It is there, durably, when this returns.
-pub fn create(folder: &Folder, name: &str, options: &Create) -> Result<()> {
+/// Makes an empty brain. It is durable when this returns.
+pub fn create(folder: &Folder, name: &str, options: &NewBrain) -> Result<()> {
     let identity = fresh(folder, options)?;
     publish(folder, name, None, |sink| {
         let end = base_builder::empty(&identity, options.dimension, &options.settings, sink)?;
-        base_builder::journal(&identity, epoch(folder), end, sink)
+        base_builder::journal(&identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
 /// Makes a brain that begins with a graph whose ids are its positions, in order of recorded time.
-pub fn import(folder: &Folder, name: &str, options: &Create, graph: &dyn Graph) -> Result<()> {
+pub fn import(folder: &Folder, name: &str, options: &NewBrain, graph: &dyn Graph) -> Result<()> {
     import_as(folder, name, None, options, graph)
 }
 
-/// The same, of a file that may have the name.
+/// The same; `of`: the file that has the name and gives way.
 pub(crate) fn import_as(
     folder: &Folder,
     name: &str,
-    of: Option<&Placed>,
-    options: &Create,
+    of: Option<&UntrackedFile>,
+    options: &NewBrain,
     graph: &dyn Graph,
 ) -> Result<()> {
     let mut identity = fresh(folder, options)?;
@@ -77,12 +77,12 @@ pub(crate) fn import_as(
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
     publish(folder, name, of, |sink| {
-        let end = folding::fold(&view, &options, sink)?;
-        base_builder::journal(&options.identity, epoch(folder), end, sink)
+        let end = build_base(&view, &options, sink)?;
+        base_builder::journal(&options.identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
-/// A graph as a brain that is nobody's, to be read.
+/// A graph as a brain in memory, to be read.
 pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
     let mut newest = Micros(1);
     for position in 0..graph.event_count() {
@@ -94,9 +94,14 @@ pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
     Ok(build.finish()?)
 }
 
-/// Makes a brain of all that another brain's file has, its history included: of the same lineage, with an instance
-/// of its own. The file may have the name.
-pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &View) -> Result<()> {
+/// Makes a brain of all that another brain has, with its history: of the same lineage, with an instance of its own. `of`:
+/// the file that has the name and gives way.
+pub(crate) fn adopt(
+    folder: &Folder,
+    name: &str,
+    of: Option<&UntrackedFile>,
+    view: &View,
+) -> Result<()> {
     let next = Options::next(view, folder.disk().now());
     let options = Options {
         identity: Identity {
@@ -107,12 +112,12 @@ pub(crate) fn adopt(folder: &Folder, name: &str, of: Option<&Placed>, view: &Vie
         ..next
     };
     publish(folder, name, of, |sink| {
-        let end = folding::fold(view, &options, sink)?;
-        base_builder::journal(&options.identity, epoch(folder), end, sink)
+        let end = build_base(view, &options, sink)?;
+        base_builder::journal(&options.identity, epoch(&**folder.disk()), end, sink)
     })
 }
 
-fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
+fn fresh(folder: &Folder, options: &NewBrain) -> Result<Identity> {
     amem_format::Error::check_limit(
         "the dimension of vectors",
         options.dimension.into(),
@@ -132,50 +137,45 @@ fn fresh(folder: &Folder, options: &Create) -> Result<Identity> {
     Ok(new_identity(id(), id(), options.space, now))
 }
 
-pub(crate) fn epoch(folder: &Folder) -> u64 {
-    let random = u128::from_le_bytes(folder.disk().random());
-    (random >> 64) as u64 ^ random as u64
-}
-
 fn publish(
     folder: &Folder,
     name: &str,
-    of: Option<&Placed>,
+    of: Option<&UntrackedFile>,
     write: impl FnOnce(&mut dyn Sink) -> amem_format::Result<u64>,
 ) -> Result<()> {
     let (disk, to) = (folder.disk(), file_name(name)?);
     if of.is_none() && disk.identity(&to).is_ok() {
         return Err(Error::Exists { name: name.into() });
     }
-    let new = Unnamed::create(folder, name, of.map(Placed::stamp))?;
+    let new = TemporaryFile::create(folder, name, of.map(UntrackedFile::stamp))?;
     let (file, tmp) = (new.file().clone(), new.path().to_owned());
     let mut sink = FileSink::new(&*file);
     let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
-    // Should this process end before the brain is opened, then the next one can't know whether the name is
-    // durable: it finds the file owned in this boot and not closed, and makes another.
-    store::own(folder, name, &*file, start - PAGE, start)
-        .map_err(|e| Error::disk("own", &tmp, e))?;
+    // If this process ends before the brain is opened, the next one cannot know whether the name is durable: it finds the
+    // file owned in this boot and not closed, and makes another.
+    ownership::claim(folder, name, &*file, start - PAGE, start)
+        .map_err(|e| Error::disk("claim", &tmp, e))?;
     file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;
     let readers = folder.readers_of(name);
     match file.protect(readers) {
-        // It is the owner's alone then, and its group is told of when it is opened.
+        // Only the owner can read it then; opening it tries again.
         Err(_) if readers.is_some() => {}
         done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
     }
     match of {
-        Some(placed) => placed.give_way(new)?,
+        Some(untracked) => untracked.give_way(new)?,
         None => new.publish(&to).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
             _ => Error::disk("publish", &to, e),
         })?,
     }
     if let Err(e) = disk.sync_folder("") {
-        // A name whose sync failed may vanish whatever later syncs say: nothing may ever be written there.
+        // A name whose sync failed may vanish whatever later syncs say: nothing may be written there.
         let why = format!("syncing the folder: {e}");
         let gone = match of {
-            Some(placed) => placed.come_back(),
-            None => match unnamed::take_away(folder, name, file.id()) {
-                // Somebody's file has the name, which stays.
+            Some(untracked) => untracked.come_back(),
+            None => match displaced::remove_own(folder, name, file.id()) {
+                // If another file has the name, that stays.
                 Ok(_) => Ok(()),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
                 Err(e) => Err(e),
@@ -188,59 +188,4 @@ fn publish(
     }
     folder.note_created(file.id());
     Ok(())
-}
-
-/// Bytes of a new file that are on their way to the drive at a time. The sync of a commit waits for whatever the drive
-/// was given before: of a hundred megabytes at once for 50 ms, of this much for less than one.
-const WRITE_OUT: usize = 512 << 10;
-
-/// A file as the sink of a fold; keeps the disk's own error.
-pub(crate) struct FileSink<'f> {
-    file: &'f dyn File,
-    /// Bytes written since the last were seen out.
-    waiting: usize,
-    error: Option<std::io::Error>,
-}
-
-impl<'f> FileSink<'f> {
-    pub(crate) fn new(file: &'f dyn File) -> Self {
-        Self {
-            file,
-            waiting: 0,
-            error: None,
-        }
-    }
-
-    /// The disk's error if there was one, else the fold's.
-    pub(crate) fn failed(&mut self, name: &str, error: amem_format::Error) -> Error {
-        match self.error.take() {
-            Some(e) => Error::disk("write", name, e),
-            None => error.into(),
-        }
-    }
-
-    fn write(&mut self, mut position: u64, mut bytes: &[u8]) -> std::io::Result<()> {
-        while !bytes.is_empty() {
-            let (part, rest) = bytes.split_at(bytes.len().min(WRITE_OUT - self.waiting));
-            self.file.write_at(position, part)?;
-            position += part.len() as u64;
-            bytes = rest;
-            self.waiting += part.len();
-            if self.waiting == WRITE_OUT {
-                self.file.write_out()?;
-                self.waiting = 0;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Sink for FileSink<'_> {
-    fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_format::Result<()> {
-        self.write(position, bytes).map_err(|e| {
-            let kind = e.kind();
-            self.error = Some(e);
-            amem_format::Error::io("write", "a new file", kind.into())
-        })
-    }
 }

@@ -1,8 +1,7 @@
-//! Files that are written whole: made under another name, synced, and given their own only then.
+//! Files that are replaced atomically: written under another name, synced, then renamed.
 //!
-//! Promises: whoever looks finds what was there before, or all of the new file; when this returns it is there durably;
-//! what fails before leaves nothing behind, and a crash leaves at most the other name, which the next one under that
-//! name takes away.
+//! Promises: readers find the old file or all of the new one; when this returns, the new one is durable. An error leaves
+//! nothing behind; a crash leaves at most the other name, which the next write removes.
 
 use std::io;
 use std::sync::Arc;
@@ -10,8 +9,14 @@ use std::sync::Arc;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 
-/// Writes a file whole in the place of what is there. `tmp`, a name that nobody else uses, and `name` are in `folder`.
-pub fn put(disk: &Arc<dyn Disk>, folder: &str, tmp: &str, name: &str, bytes: &[u8]) -> Result<()> {
+/// Replaces a file. `tmp`, a name that nothing else uses, and `name` are in `folder`.
+pub fn write(
+    disk: &Arc<dyn Disk>,
+    folder: &str,
+    tmp: &str,
+    name: &str,
+    bytes: &[u8],
+) -> Result<()> {
     match disk.remove(tmp) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => {
             return Err(Error::disk("remove", tmp, e));
@@ -23,7 +28,7 @@ pub fn put(disk: &Arc<dyn Disk>, folder: &str, tmp: &str, name: &str, bytes: &[u
         done.map_err(|e| Error::disk("replace", name, e))
     });
     if named.is_err() {
-        // Whatever failed is told; a file that stays is taken away by the next try.
+        // The first error is returned; the next write removes a file that stays.
         let _leftover = disk.remove(tmp);
     }
     named?;

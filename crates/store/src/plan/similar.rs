@@ -1,4 +1,4 @@
-//! The events most similar to a vector, for edges that a new event gets by itself.
+//! The events most similar to a vector, for the related-to edges of a new event.
 
 use amem_format::NodeId;
 use amem_format::view::View;
@@ -7,7 +7,12 @@ use amem_query::similar::{Like, Similar};
 use crate::error::Result;
 
 /// The `k` visible events of the largest cosine from `min` on, largest first, then newest.
-pub(crate) fn most(view: &View, vector: &[f32], k: usize, min: f32) -> Result<Vec<(NodeId, f32)>> {
+pub(crate) fn nearest(
+    view: &View,
+    vector: &[f32],
+    k: usize,
+    min: f32,
+) -> Result<Vec<(NodeId, f32)>> {
     if k == 0 {
         return Ok(Vec::new());
     }

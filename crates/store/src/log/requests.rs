@@ -7,15 +7,13 @@ use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Error, Result};
+use crate::limits::REQUEST_BODY_BYTES;
 use crate::mutation::{Answer, Mutation, Request};
 
-/// Room for the bytes of a small request's body.
-const BODY_BYTES: usize = 1 << 10;
-
-/// The hash of what a request asks for: its mutation and its conditions.
+/// The hash of a request's mutation, agent and preconditions.
 pub(crate) fn body_hash(request: &Request) -> Result<u128> {
     let (lsn, head, agent) = (request.expected_lsn, request.expected_head, &*request.agent);
-    let room = Vec::with_capacity(BODY_BYTES);
+    let room = Vec::with_capacity(REQUEST_BODY_BYTES);
     let bytes = match &request.said {
         None => {
             let body: (&Mutation, _, _, &str) = (&request.mutation, lsn, head, agent);
@@ -27,12 +25,12 @@ pub(crate) fn body_hash(request: &Request) -> Result<u128> {
     Ok(xxh3_128(&bytes))
 }
 
-/// The answer of a request that was executed before; an error if it can't be known any more.
+/// The answer of a request that was executed before; an error if the request is too old to be remembered.
 pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<Option<Answer>> {
     if id.get_version_num() != 7 {
         return Err(Error::invalid(
             "request_id",
-            format!("{id} is not a UUIDv7: its time tells how long it is remembered"),
+            format!("{id} is not a UUIDv7: its time says how long it is remembered"),
         ));
     }
     let brain = view.brain();

@@ -1,4 +1,4 @@
-//! From a plan to frames: in the journal, behind those of the group so far, or in a new generation.
+//! From a plan to frames: appended to the group, or written into a new generation.
 
 use amem_format::journal::frame::{self, Header};
 use amem_format::journal::op::{self, Op, Ops};
@@ -6,17 +6,15 @@ use amem_format::journal::scan::{self, Next};
 use amem_format::limits::TRANSACTION_BYTES_MAX;
 use amem_format::{ActorId, Lsn};
 
-use crate::checkpoint::{Checkpoint, Payloads};
 use crate::error::{Error, Result};
+use crate::limits::APPENDED_TRANSACTION_BYTES_MAX;
+use crate::log::checkpoint::{Checkpoint, Payloads};
+use crate::log::store::Store;
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
-use crate::store::Store;
-
-/// Bytes of a transaction that is written behind the others: it is in memory, and all commits wait for it.
-const WRITTEN_BYTES_MAX: usize = 64 << 20;
 
 impl Store {
-    /// What the frames of a request say; completes its answer.
+    /// The payloads of a request's frames; completes its answer.
     pub(crate) fn payloads(
         &self,
         plan: &mut Plan,
@@ -80,7 +78,7 @@ impl Store {
         amem_format::Error::check_limit(
             "a transaction (bytes)",
             total as u64,
-            WRITTEN_BYTES_MAX as u64,
+            APPENDED_TRANSACTION_BYTES_MAX as u64,
         )?;
         let before = self.group.len();
         self.group
@@ -113,8 +111,7 @@ impl Store {
         Ok(())
     }
 
-    /// Makes a new generation that has a merge, too large to be written behind the others, as it takes the brain's
-    /// name. An error before that leaves nothing of it.
+    /// Makes a new generation that has a merge too large to be appended to the journal. An error leaves nothing of it.
     pub(crate) fn write_generation(
         &mut self,
         plan: &Plan,
@@ -147,7 +144,7 @@ impl Store {
         self.install(checkpoint).map(drop)
     }
 
-    /// Writes the group's frames from a place on behind the last one, and applies them. An error poisons.
+    /// Writes the group's frames from index `from` on, and applies them. An error poisons.
     fn append(&mut self, from: usize) -> Result<(), String> {
         let (at, bytes) = (self.position.at, &self.group[from..]);
         let end = at + bytes.len() as u64;
@@ -177,12 +174,11 @@ impl Store {
     }
 }
 
-/// What no reader would take must not be written: then the brain could not be opened any more. So every operation is
-/// read before the first byte of it is written, wherever its values come from.
+/// Refuses operations that no reader would accept: written, they would keep the brain from being opened.
 fn readable(payloads: &[Vec<u8>]) -> Result<()> {
     for payload in payloads {
         for op in Ops::new(payload, 0) {
-            op.map_err(|e| Error::invalid("mutation", format!("it can't be written: {e}")))?;
+            op.map_err(|e| Error::invalid("mutation", format!("it cannot be written: {e}")))?;
         }
     }
     Ok(())

@@ -1,0 +1,232 @@
+//! The store of one brain: its file, its generation, and where the next frame goes.
+//!
+//! Not here: commits (`commit`), checkpoints (`checkpoint`, `install`), opening (`recovery`).
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use amem_format::brain::Brain;
+
+use amem_format::journal::live::{self, LOOK};
+use amem_format::journal::scan::Position;
+use amem_format::view::View;
+use amem_format::{ActorId, Lsn, limits};
+
+use crate::disk::{File, FileId};
+use crate::error::{Error, Result, SavedFile};
+use crate::names::folder::Folder;
+use crate::names::ownership::claim;
+
+/// The state of a brain whose file lost its name.
+#[derive(Debug)]
+pub(crate) enum MissingFile {
+    /// It is in quarantine.
+    Saved(SavedFile),
+    /// It is only in the open file, and why.
+    Unsaved(String),
+}
+
+/// A brain's open file: its content outlives its name.
+#[derive(Debug, Clone)]
+pub struct OpenHandle(Arc<dyn File>);
+
+impl OpenHandle {
+    pub(crate) fn file(&self) -> &Arc<dyn File> {
+        &self.0
+    }
+
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.0.id()
+    }
+
+    /// True if no other process has it open or mapped; mappings of our stores and views do not count. An error of kind
+    /// `Unsupported` if the system cannot say.
+    pub fn is_sole_opening(&self) -> io::Result<bool> {
+        self.0.is_sole_opening()
+    }
+}
+
+/// The only writer of one brain.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) folder: Folder,
+    pub(crate) name: String,
+    /// The brain's file in the folder.
+    pub(crate) file_name: String,
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) brain: Arc<Brain>,
+    /// Where the next frame goes.
+    pub(crate) position: Position,
+    /// Up to where the file is filled with zeros.
+    pub(crate) space_end: u64,
+    /// The file has grown since it was synced.
+    pub(crate) grown: bool,
+    /// The frames of the group that is being committed, up to `position`.
+    pub(crate) group: Vec<u8>,
+    pub(crate) actors: HashMap<(String, String), ActorId>,
+    /// Why the store writes nothing any more.
+    pub(crate) poison: Option<String>,
+    /// Set once it has lost its name.
+    pub(crate) missing: Option<MissingFile>,
+    /// It had not been closed in order.
+    pub(crate) recovered: bool,
+    /// The newest commit that is not a touch, once a request needed it.
+    pub(crate) newest_change: Option<Lsn>,
+    /// How long the last sync of a group took.
+    pub(crate) sync_time: Duration,
+    /// The most edges there may be: `limits::EDGES_MAX`, but in tests.
+    pub(crate) edges_max: u64,
+}
+
+impl Store {
+    pub(crate) fn new(
+        folder: Folder,
+        name: String,
+        file_name: String,
+        file: Arc<dyn File>,
+        brain: Arc<Brain>,
+        position: Position,
+        space_end: u64,
+    ) -> Self {
+        let (actors, poison) = (HashMap::new(), None);
+        Self {
+            folder,
+            name,
+            file_name,
+            file,
+            brain,
+            position,
+            space_end,
+            grown: false,
+            group: Vec::new(),
+            actors,
+            poison,
+            missing: None,
+            recovered: false,
+            newest_change: None,
+            sync_time: Duration::ZERO,
+            edges_max: limits::EDGES_MAX,
+        }
+    }
+
+    /// The brain's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The folder that the brain is in.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// A view of all commits.
+    pub fn view(&self) -> View {
+        self.brain.view()
+    }
+
+    /// The generation that is written now; it changes with each checkpoint.
+    pub fn brain(&self) -> &Arc<Brain> {
+        &self.brain
+    }
+
+    /// Why nothing is written any more, if so.
+    pub fn poisoned(&self) -> Option<&str> {
+        self.poison.as_deref()
+    }
+
+    /// True if the brain had not been closed in order, so that it was recovered when it was opened.
+    pub fn was_recovered(&self) -> bool {
+        self.recovered
+    }
+
+    /// Bytes of frames in the journal.
+    pub fn journal_bytes(&self) -> u64 {
+        self.brain
+            .start()
+            .map_or(0, |start| self.position.at - start.at)
+    }
+
+    /// Ends commits: what the file has is unknown.
+    pub(crate) fn poison(&mut self, why: String) {
+        if let Some(page) = self.brain.live_page() {
+            // If that fails as well, only our own answers say so.
+            drop(self.file.store_cell(page, live::DOUBT, 1));
+        }
+        self.poison = Some(why);
+    }
+
+    /// Stores how far frames are published, for readers.
+    pub(crate) fn store_committed(&self, flags: u64) -> Result<(), String> {
+        let page = self.brain.live_page().ok_or("the brain has no journal")?;
+        self.file
+            .store_cell(page, live::COMMITTED, self.position.at | flags)
+            .map_err(|e| format!("publishing: {e}"))
+    }
+
+    /// Marks the file as owned in this boot, and stores how far it is committed, for readers.
+    pub(crate) fn take_ownership(&self) -> io::Result<()> {
+        let page = self.brain.live_page();
+        let page = page.ok_or_else(|| io::Error::other("the brain has no journal"))?;
+        claim(
+            &self.folder,
+            &self.name,
+            &*self.file,
+            page,
+            self.position.at,
+        )
+    }
+
+    /// How long the last sync of a group took.
+    pub fn sync_time(&self) -> Duration {
+        self.sync_time
+    }
+
+    /// Closes the brain in order, so that the next open needs no recovery.
+    pub fn close(self) -> Result<()> {
+        if let Some(why) = self.poison {
+            return Err(Error::Poisoned { why });
+        }
+        let failed = |e| Error::disk("close", &self.file_name, e);
+        self.file.sync().map_err(failed)?;
+        if let Some(page) = self.brain.live_page() {
+            self.file
+                .store_cell(page, live::CLEAN, self.position.at)
+                .map_err(failed)?;
+            self.file.sync().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Has readers look at the rest of the live page.
+    pub(crate) fn store_hint(&self, cell: u64, value: u64) -> io::Result<()> {
+        let Some(page) = self.brain.live_page() else {
+            return Ok(());
+        };
+        self.file.store_cell(page, cell, value)?;
+        self.file
+            .store_cell(page, live::COMMITTED, self.position.at | LOOK)
+    }
+
+    /// The brain's file as it is now; each checkpoint has another.
+    pub fn open_handle(&self) -> OpenHandle {
+        OpenHandle(self.file.clone())
+    }
+
+    /// Makes the brain's file read-only, against accidents, and readable to its group (`Folder::set_readers`).
+    pub fn protect(&self) -> Result<()> {
+        let readers = self.folder.readers_of(&self.name);
+        let done = self.file.protect(readers);
+        done.map_err(|e| Error::disk("protect", &self.file_name, e))
+    }
+
+    /// The same for a file that is opened or made. If it cannot be given to the group, only the owner reads it.
+    pub(crate) fn protect_at_least(&self) -> Result<()> {
+        match self.protect() {
+            Err(_) if self.folder.readers_of(&self.name).is_some() => Ok(()),
+            done => done,
+        }
+    }
+}

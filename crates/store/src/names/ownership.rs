@@ -1,0 +1,220 @@
+//! Whose file has a brain's name, or had it.
+//!
+//! Every file that ever has a brain's name is in one of these states. The store asks for the state before it opens,
+//! adopts, displaces or removes a file; it never infers it from the name alone.
+//!
+//! ```text
+//!                create, import, checkpoint
+//!                           │
+//!                           ▼            the name is free
+//!                       temporary ───────────────────────────▶ OWN ◀─────────────┐
+//!                    .amemd/tmp/*.swap                      NAME.amem            │
+//!                           │                                │     │             │ given back: nothing
+//!                           │ the name is taken:             │     │ rm, mv      │ else has the name
+//!                           │ the two files exchange names   │     ▼             │
+//!                           │                   checkpoint   │   MISSING         │
+//!   UNTRACKED ──────────────┤                   or removal   │     │ saved from  │
+//!   NAME.amem    adoption   ▼                                │     │ the open    │
+//!       │               displaced ◀──────────────────────────┘     │ handle      │
+//!       │            .amemd/tmp/*.swap, *.out ─────────────────────┼─────────────┘
+//!       │                │            │                            │
+//!       │                │ own, or    │ anything else              ▼
+//!       ▼                │ unchanged  └───────────────────▶   quarantine
+//!   REJECTED             │ since its                        .amemd/conflicts
+//!   stays where it is    ▼ adoption                         .amemd/recovered
+//!                     removed
+//! ```
+//!
+//! `Ownership` holds the states that a brain's name can show (in capitals). `temporary`, `displaced` and `quarantine`
+//! are places of our own, each with a module of that name.
+//!
+//! A file is the brain's own if its live page has the hash of this folder, this inode and this name: a copy, another
+//! name or another folder's file has another.
+
+use std::io;
+
+use amem_format::base::section::tag;
+use amem_format::bytes::{get_u32, get_u64};
+use amem_format::journal::{head, live};
+use amem_format::limits::SECTIONS_MAX;
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::disk::{File, FileId, Source, Stamp};
+use crate::error::{Error, Result};
+use crate::limits::READ_BYTES;
+use crate::names::folder::{Folder, file_name};
+
+/// Bytes in front of a section: tag and length.
+const SECTION_HEADER: u64 = 9;
+
+/// Whose file has a brain's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ownership {
+    /// The brain's own file: it can be opened.
+    Own,
+    /// Another file, or a copy of ours: it can be adopted.
+    Untracked(Stamp),
+    /// A link, a special file, or another user's file, and why it stays where it is.
+    Rejected(String),
+    /// No file.
+    Missing,
+}
+
+/// Looks at the file under a brain's name.
+pub fn ownership(folder: &Folder, name: &str) -> Result<Ownership> {
+    let file = file_name(name)?;
+    let source = match folder.disk().source(&file, false) {
+        Ok(source) => source,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Ownership::Missing),
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => {
+            return Ok(Ownership::Rejected(e.to_string()));
+        }
+        Err(e) => return Err(Error::disk("look at", file, e)),
+    };
+    match of_source(folder, name, &*source) {
+        Ok(ownership) => Ok(ownership),
+        Err(e) => Err(Error::disk("look at", name, e)),
+    }
+}
+
+/// Looks at a displaced file, which had the brain's name. A file that we may not read is another's.
+pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Result<Ownership> {
+    let looked = folder.disk().source(path, false);
+    match looked.and_then(|source| of_source(folder, brain, &*source)) {
+        Err(e) if is_closed(&e) => Ok(Ownership::Rejected(e.to_string())),
+        looked => looked,
+    }
+}
+
+fn of_source(folder: &Folder, brain: &str, source: &dyn Source) -> io::Result<Ownership> {
+    let stamp = source.stamp()?;
+    let is_own = home(source, stamp.bytes)? == Some(home_of(folder, brain, stamp.id));
+    Ok(if is_own {
+        Ownership::Own
+    } else {
+        Ownership::Untracked(stamp)
+    })
+}
+
+/// True of a file that we may not read: a link, or another user's.
+pub(crate) fn is_closed(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+    )
+}
+
+/// What the live page of a brain's own file has (`live::HOME`), and no copy or other name of it.
+pub(crate) fn home_of(folder: &Folder, name: &str, file: FileId) -> u64 {
+    let mut bytes = folder.id().to_vec();
+    bytes.extend_from_slice(&file.inode.to_le_bytes());
+    bytes.extend_from_slice(&file.born.to_le_bytes());
+    bytes.extend_from_slice(name.as_bytes());
+    // 0 stands in a page without an owner.
+    xxh3_64(&bytes).max(1)
+}
+
+/// Marks a file as owned in this boot, and stores up to where it is committed, for readers.
+pub(crate) fn claim(
+    folder: &Folder,
+    name: &str,
+    file: &dyn File,
+    page: u64,
+    committed: u64,
+) -> io::Result<()> {
+    let id = file.id();
+    let owner = live::Owner {
+        boot: folder.disk().boot_id(),
+        device: id.device,
+        inode: id.inode,
+    };
+    file.store_cell(page, live::COMMITTED, committed)?;
+    for (at, cell) in owner.cells().into_iter().enumerate() {
+        file.store_cell(page, live::OWNER + 8 * at as u64, cell)?;
+    }
+    file.store_cell(page, live::HOME, home_of(folder, name, id))
+}
+
+/// The `home` cell of a file's live page; none if it has no live page.
+fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
+    let Some((at, _)) = section(source, len, head::TAG)? else {
+        return Ok(None);
+    };
+    let Some(cell) = at.checked_add(head::PAGE + live::HOME - SECTION_HEADER) else {
+        return Ok(None);
+    };
+    let mut bytes = [0; 8];
+    Ok(read(source, cell, &mut bytes)?.then(|| u64::from_le_bytes(bytes)))
+}
+
+/// Lineage and number of events that a brain's file claims for its base.
+pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u64)>> {
+    let (mut lineage, mut header) = ([0; 16], [0; 64]);
+    let Some((at, 16..)) = section(source, len, tag::IDENTITY)? else {
+        return Ok(None);
+    };
+    let whole = read(source, at, &mut lineage)? && read(source, 0, &mut header)?;
+    Ok(whole.then(|| (Uuid::from_bytes(lineage), get_u64(&header, 16))))
+}
+
+/// Position and claimed length of a section of the native layout. Every step is bounded by the file and by
+/// `SECTIONS_MAX`.
+fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
+    let mut header = [0; 64];
+    if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
+        return Ok(None);
+    }
+    let vectors = get_u64(&header, 16).checked_mul(4 * u64::from(get_u32(&header, 8)));
+    let mut at = vectors.and_then(|bytes| get_u64(&header, 56).checked_add(bytes));
+    for _ in 0..=SECTIONS_MAX {
+        let Some(from) = at.filter(|at| *at < len) else {
+            return Ok(None);
+        };
+        let mut head = [0; SECTION_HEADER as usize];
+        if !read(source, from, &mut head)? {
+            return Ok(None);
+        }
+        let (bytes, found) = (get_u64(&head, 1), from + SECTION_HEADER);
+        if head[0] == tag {
+            return Ok(Some((found, bytes)));
+        }
+        at = found.checked_add(bytes);
+    }
+    Ok(None)
+}
+
+/// Reads the first `len` bytes of a file, part by part.
+pub(crate) fn read_all(
+    source: &dyn Source,
+    len: u64,
+    mut to: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut part = vec![0; READ_BYTES.min(usize::try_from(len).unwrap_or(READ_BYTES))];
+    let mut at = 0;
+    while at < len {
+        let read = source.read_at(at, &mut part);
+        match read.map_err(|e| Error::disk("read", "a file", e))? {
+            0 => break,
+            read => {
+                to(&part[..read])?;
+                at += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fills a buffer; false if the file ends before that.
+fn read(source: &dyn Source, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
+    while !into.is_empty() {
+        match source.read_at(at, into)? {
+            0 => return Ok(false),
+            read => {
+                at += read as u64;
+                into = &mut into[read..];
+            }
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,106 @@
+//! Builds a plan: collects operations and checks events.
+
+use amem_format::journal::frame::Kind;
+use amem_format::journal::op::{self, Op};
+use amem_format::view::View;
+use amem_format::{Micros, NodeId};
+
+use crate::error::{Error, Result};
+use crate::limits::FRAME_PAYLOAD_BYTES;
+use crate::mutation::Answer;
+use crate::plan::belief::SupersedesChanges;
+
+/// The operations of a mutation.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The kind of commit.
+    pub(crate) kind: Kind,
+    /// Payloads, one a frame; none if nothing has to be done.
+    pub(crate) payloads: Vec<Vec<u8>>,
+    /// The answer, without LSN and time.
+    pub(crate) answer: Answer,
+    /// Recorded time of the commit.
+    pub(crate) time: Micros,
+}
+
+/// Collects the operations of a mutation.
+pub(crate) struct PlanBuilder<'v> {
+    pub(crate) view: &'v View,
+    /// Recorded time of the next event.
+    pub(crate) next_time: Micros,
+    pub(super) payloads: Vec<Vec<u8>>,
+    /// Bytes of all payloads but the last.
+    full: u64,
+    /// Operations that add or change edges.
+    pub(super) links: u64,
+    pub(crate) answer: Answer,
+    /// Changes of supersedes edges.
+    pub(crate) pending: SupersedesChanges,
+}
+
+impl<'v> PlanBuilder<'v> {
+    /// Begins a plan. `now` is the clock's; recorded time grows strictly, whatever the clock does.
+    pub(super) fn begin(view: &'v View, now: Micros) -> Self {
+        Self {
+            view,
+            next_time: Micros(now.0.max(view.time().0.saturating_add(1))),
+            payloads: Vec::new(),
+            full: 0,
+            links: 0,
+            answer: Answer::default(),
+            pending: SupersedesChanges::default(),
+        }
+    }
+
+    /// Bytes of the plan so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.full + self.payloads.last().map_or(0, |last| last.len() as u64)
+    }
+
+    /// Adds an operation.
+    pub(crate) fn push(&mut self, op: &Op<'_>) {
+        self.links += u64::from(matches!(op, Op::Link { .. }));
+        match self.payloads.last_mut() {
+            Some(payload) if payload.len() < FRAME_PAYLOAD_BYTES => op::encode(payload, op),
+            _ => {
+                self.full = self.bytes();
+                if let Some(payload) = self.payloads.last_mut() {
+                    // It grew by doubling, and stays until it is written.
+                    payload.shrink_to_fit();
+                }
+                let mut payload = Vec::with_capacity(1 << 10);
+                op::encode(&mut payload, op);
+                self.payloads.push(payload);
+            }
+        }
+    }
+
+    /// An event that exists and is not forgotten.
+    pub(crate) fn visible(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
+        let node = self.view.node(id)?;
+        if node.is_forgotten() {
+            return Err(amem_format::Error::Forgotten { id }.into());
+        }
+        Ok(node)
+    }
+
+    /// A visible event that was not erased.
+    pub(crate) fn whole(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
+        let node = self.visible(id)?;
+        if node.is_erased() {
+            return Err(Error::Erased { id });
+        }
+        Ok(node)
+    }
+}
+
+impl PlanBuilder<'_> {
+    pub(super) fn done(self, kind: Kind) -> Plan {
+        Plan {
+            kind,
+            payloads: self.payloads,
+            answer: self.answer,
+            time: self.next_time,
+        }
+    }
+}
