@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use amem_format::view::View;
 use amem_format::{EventType, NodeId};
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_store::disk::{Disk, File};
 use amem_store::folder::{CONFLICTS, TMP};
 use amem_store::mutation::{Ingest, NewEvent};

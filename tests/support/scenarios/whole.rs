@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_doctor::repair::repair;
-use amem_doctor::repair::repair;
 use amem_format::EventType;
 use amem_format::base_builder;
 use amem_format::base_builder::fold;

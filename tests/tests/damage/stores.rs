@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use amem_doctor::verify;
-use amem_doctor::verify;
 use amem_format::EventType;
 use amem_format::base::section::{HEADER, Place, tag};
 use amem_format::brain::Brain;

@@ -198,7 +198,7 @@ mod tests {
         let path = tempfile::tempdir().unwrap();
         let disk = Arc::new(amem_store::disk::os::OsDisk::new(path.path()).unwrap());
         let folder = Folder::open(disk, "a test").unwrap();
-        create(&folder, "a", &Create::default()).unwrap();
+        create(&folder, "a", &NewBrain::default()).unwrap();
         let file = Store::open(&folder, "a").unwrap().open_handle();
         let (known, identity) = (
             KnownBrains::default(),

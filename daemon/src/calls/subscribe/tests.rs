@@ -20,7 +20,7 @@ async fn brain(path: &Path) -> Arc<OpenBrain> {
     let disk = Arc::new(OsDisk::new(path).unwrap());
     let folder = Folder::open(disk, "a test").unwrap();
     let engine = Engine::new(folder, path.to_owned(), Arc::new(()));
-    engine.create("b", Create::default()).await.unwrap()
+    engine.create("b", NewBrain::default()).await.unwrap()
 }
 
 async fn ingest(

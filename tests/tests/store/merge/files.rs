@@ -3,6 +3,7 @@
 use amem_format::event::{Attributes, Event, MemoryGraph};
 use amem_format::view::View;
 use amem_format::{EventType, Flags, Micros, NodeId, SessionId};
+use amem_interop::foreign::{CompatOptions, write_compatible};
 use amem_interop::spec1;
 use amem_store::{IncomingFile, MergeReport, MergeSource, Mutation, Store};
 

@@ -41,7 +41,7 @@ fn today() -> Micros {
 }
 
 async fn brain(brains: &Engine, name: &str, settings: &str) -> Arc<OpenBrain> {
-    let options = Create {
+    let options = NewBrain {
         settings: Settings::parse(settings).unwrap(),
         ..NewBrain::default()
     };
