@@ -9,6 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
+use amem_interop::foreign::{CompatOptions, write_compatible};
+use amem_interop::spec1;
 use amem_store::limits::INCOMING_BYTES_MAX;
 use amem_tests::random;
 use tonic::Code;
