@@ -31,7 +31,7 @@ pub(crate) fn time(origin: &Value) -> Option<Micros> {
 }
 
 /// The attributes of an erased event: where and when it was recorded, without the agent.
-pub(crate) fn left(origin: &Value) -> Option<Attributes> {
+pub(crate) fn of_erased(origin: &Value) -> Option<Attributes> {
     let mut of = origin.as_object()?.clone();
     of.retain(|key, value| match key.as_str() {
         "instance" => value
@@ -44,7 +44,10 @@ pub(crate) fn left(origin: &Value) -> Option<Attributes> {
 }
 
 /// Attributes that a client sets, with the origin that the event has.
-pub(crate) fn keep(given: Option<&Attributes>, own: Option<Value>) -> Result<Option<Attributes>> {
+pub(crate) fn merge_into(
+    given: Option<&Attributes>,
+    own: Option<Value>,
+) -> Result<Option<Attributes>> {
     let mut next = given.cloned();
     match (given.and_then(|given| given.get(ORIGIN)), own) {
         (given, Some(own)) if given.is_none_or(|given| *given == own) => {

@@ -58,7 +58,7 @@ pub fn import(folder: &Folder, name: &str, options: &NewBrain, graph: &dyn Graph
     import_as(folder, name, None, options, graph)
 }
 
-/// The same; `of`: the file that has the name and gives way.
+/// The same; `of`: the file that has the name and is displaced.
 pub(crate) fn import_as(
     folder: &Folder,
     name: &str,
@@ -95,7 +95,7 @@ pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
 }
 
 /// Makes a brain of all that another brain has, with its history: of the same lineage, with an instance of its own. `of`:
-/// the file that has the name and gives way.
+/// the file that has the name and is displaced.
 pub(crate) fn adopt(
     folder: &Folder,
     name: &str,
@@ -163,7 +163,7 @@ fn publish(
         done => done.map_err(|e| Error::disk("protect", &tmp, e))?,
     }
     match of {
-        Some(untracked) => untracked.give_way(new)?,
+        Some(untracked) => untracked.displace(new)?,
         None => new.publish(&to).map_err(|e| match e.kind() {
             std::io::ErrorKind::AlreadyExists => Error::Exists { name: name.into() },
             _ => Error::disk("publish", &to, e),
@@ -173,7 +173,7 @@ fn publish(
         // A name whose sync failed may vanish whatever later syncs say: nothing may be written there.
         let why = format!("syncing the folder: {e}");
         let gone = match of {
-            Some(untracked) => untracked.come_back(),
+            Some(untracked) => untracked.restore_name(),
             None => match displaced::remove_own(folder, name, file.id()) {
                 // If another file has the name, that stays.
                 Ok(_) => Ok(()),

@@ -42,7 +42,7 @@ pub struct IncomingFile {
     file: Arc<dyn File>,
     received: u64,
     expected: u64,
-    /// The file that has the name and gives way.
+    /// The file that has the name and is displaced.
     untracked: Option<UntrackedFile>,
     /// This is a copy of that file, and will be all that is left of it.
     is_copy: bool,

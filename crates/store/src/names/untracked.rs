@@ -14,7 +14,7 @@ use crate::names::folder::{Folder, SUFFIX, TMP, file_name};
 use crate::names::ownership::read_all;
 use crate::names::temporary::TemporaryFile;
 
-/// A file under a brain's name that gives way to the brain's own.
+/// A file under a brain's name that the brain's own file displaces.
 #[derive(Debug)]
 pub(crate) struct UntrackedFile {
     folder: Folder,
@@ -22,7 +22,7 @@ pub(crate) struct UntrackedFile {
     source: Box<dyn Source>,
     /// How it was when it was opened, or seen before that.
     stamp: Stamp,
-    /// What came out when it gave way.
+    /// Where it stands once it was displaced.
     displaced: OnceCell<DisplacedFile>,
 }
 
@@ -72,7 +72,7 @@ impl UntrackedFile {
     }
 
     /// Gives a finished file of ours the name that this one has, in one step.
-    pub(crate) fn give_way(&self, new: TemporaryFile) -> Result<()> {
+    pub(crate) fn displace(&self, new: TemporaryFile) -> Result<()> {
         self.check()?;
         let displaced = new.take_name(None).map_err(self.failed("exchange"))?;
         let found = displaced.id().map_err(self.failed("look at"))?;
@@ -82,7 +82,7 @@ impl UntrackedFile {
                 displaced.undo().map_err(self.failed("exchange"))?;
                 return Err(self.failed("put aside")(e));
             }
-            // A file gives way once.
+            // A file is displaced once.
             drop(self.displaced.set(displaced));
             return Ok(());
         }
@@ -91,12 +91,12 @@ impl UntrackedFile {
         Err(self.changing())
     }
 
-    /// Undoes `give_way`.
-    pub(crate) fn come_back(&self) -> io::Result<()> {
+    /// Undoes `displace`.
+    pub(crate) fn restore_name(&self) -> io::Result<()> {
         self.displaced.get().map_or(Ok(()), DisplacedFile::undo)
     }
 
-    /// The file, once it gave way.
+    /// The file, once it was displaced.
     pub(crate) fn into_original(mut self) -> Option<OriginalFile> {
         let displaced = self.displaced.take()?;
         Some(OriginalFile {

@@ -85,7 +85,7 @@ impl<'v> PlanBuilder<'v> {
     }
 
     /// A visible event that was not erased.
-    pub(crate) fn whole(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
+    pub(crate) fn editable(&self, id: NodeId) -> Result<amem_format::view::Node<'v>> {
         let node = self.visible(id)?;
         if node.is_erased() {
             return Err(Error::Erased { id });

@@ -89,7 +89,7 @@ impl PlanBuilder<'_> {
         vector: Option<&[f32]>,
         space: Option<Uuid>,
     ) -> Result<()> {
-        self.whole(target)?;
+        self.editable(target)?;
         if let Some(vector) = vector {
             self.check_vector(vector, space)?;
         }
@@ -107,8 +107,8 @@ impl PlanBuilder<'_> {
         target: NodeId,
         attributes: Option<&Attributes>,
     ) -> Result<()> {
-        let node = self.whole(target)?;
-        let kept = origin::keep(attributes, origin::of(&node)?)?;
+        let node = self.editable(target)?;
+        let kept = origin::merge_into(attributes, origin::of(&node)?)?;
         let text = kept.as_ref().map(json).transpose()?.unwrap_or_default();
         self.push(&Op::Attributes {
             target,

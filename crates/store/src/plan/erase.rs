@@ -25,7 +25,8 @@ impl PlanBuilder<'_> {
             if !node.is_erased() {
                 self.push(&Op::Erase { target: id });
                 // Where it was first recorded stays: without that, a merge would bring the event back.
-                if let Some(left) = origin::of(&node)?.and_then(|origin| origin::left(&origin)) {
+                if let Some(left) = origin::of(&node)?.and_then(|origin| origin::of_erased(&origin))
+                {
                     self.push(&Op::Attributes {
                         target: id,
                         json: &json(&left)?,

@@ -25,23 +25,23 @@ struct EdgeCandidate {
 impl MergePlan<'_, '_> {
     pub(super) fn edges(&mut self) -> Result<()> {
         let gone = self.retracted()?;
-        let mut wanted = Vec::new();
+        let mut candidates = Vec::new();
         for id in (0..self.other.nodes()).map(NodeId) {
             let ties = self.other.ties(id, Direction::Outgoing)?;
             for tie in ties.iter() {
                 let edge = self.other.edge(id, Direction::Outgoing, &tie)?;
-                if let Some(edge) = self.wanted(&edge)? {
-                    wanted.push(edge);
+                if let Some(edge) = self.candidate(&edge)? {
+                    candidates.push(edge);
                     // And its place in the sets of those that are on a cycle.
                     self.check_budget_for(entries(
-                        wanted.len() as u64,
+                        candidates.len() as u64,
                         2 * size_of::<EdgeCandidate>(),
                     ))?;
                 }
             }
         }
-        let circular = self.circular(&wanted, &gone)?;
-        for edge in wanted {
+        let circular = self.circular(&candidates, &gone)?;
+        for edge in candidates {
             if circular.contains(&edge.key) {
                 self.merged.cycles += 1;
             } else {
@@ -58,7 +58,7 @@ impl MergePlan<'_, '_> {
 
     /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge was
     /// set is in the changes; the edge's own time is that of its creation.
-    fn wanted(&self, theirs: &Edge) -> Result<Option<EdgeCandidate>> {
+    fn candidate(&self, theirs: &Edge) -> Result<Option<EdgeCandidate>> {
         let edge_type = theirs.edge_type;
         let ends = (self.ours(theirs.source), self.ours(theirs.target));
         let (Some(source), Some(target)) = ends else {
@@ -67,21 +67,21 @@ impl MergePlan<'_, '_> {
         if source == target {
             return Ok(None);
         }
-        let mut wanted = EdgeCandidate {
+        let mut candidate = EdgeCandidate {
             key: (source, target, edge_type),
             weight: theirs.weight,
             is_here: false,
         };
         let end = self.plan.view.nodes();
         if source.0 >= end || target.0 >= end {
-            return Ok(Some(wanted));
+            return Ok(Some(candidate));
         }
         let there = self.theirs.edge(theirs.source, theirs.target, edge_type);
         let there = there.unwrap_or(theirs.created_at);
         let here = self.ours.edge(source, target, edge_type);
         let is_wanted = match self.plan.view.find_edge(source, target, edge_type)? {
             Some(ours) => {
-                wanted.is_here = true;
+                candidate.is_here = true;
                 let here = here.unwrap_or(ours.created_at);
                 let differs = ours.weight.to_bits() != theirs.weight.to_bits();
                 differs && (there > here || there == here && theirs.weight > ours.weight)
@@ -89,18 +89,18 @@ impl MergePlan<'_, '_> {
             // It was retracted here, after it was set there.
             None => here.is_none_or(|retracted| retracted <= there),
         };
-        Ok(is_wanted.then_some(wanted))
+        Ok(is_wanted.then_some(candidate))
     }
 
-    /// EdgeCandidate edges that are on a cycle of supersedes edges, of all that will be here and all that are wanted.
-    fn circular(&self, wanted: &[EdgeCandidate], gone: &[Key]) -> Result<HashSet<Key>> {
+    /// Candidates on a cycle of supersedes edges, among the edges that stay here and all candidates.
+    fn circular(&self, candidates: &[EdgeCandidate], gone: &[Key]) -> Result<HashSet<Key>> {
         let is_new = |edge: &&EdgeCandidate| edge.key.2 == EdgeType::SUPERSEDES && !edge.is_here;
         let gone: HashSet<&Key> = gone.iter().collect();
         let mut new: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
-        for edge in wanted.iter().filter(is_new) {
+        for edge in candidates.iter().filter(is_new) {
             new.entry(edge.key.0).or_default().push(edge.key.1);
         }
-        let held = entries(wanted.len() as u64, 2 * size_of::<EdgeCandidate>());
+        let held = entries(candidates.len() as u64, 2 * size_of::<EdgeCandidate>());
         let mut met = 0;
         let next = |id: NodeId| {
             met += 1;
@@ -117,7 +117,7 @@ impl MergePlan<'_, '_> {
             Ok(next)
         };
         let components = components(new.keys().copied(), next)?;
-        let keys = wanted.iter().filter(is_new).map(|edge| edge.key);
+        let keys = candidates.iter().filter(is_new).map(|edge| edge.key);
         let is_circular = |key: &Key| components.get(&key.0) == components.get(&key.1);
         Ok(keys.filter(is_circular).collect())
     }

@@ -97,7 +97,7 @@ impl<'v> MergePlan<'_, 'v> {
             })
         });
         if theirs.is_erased() {
-            with = origin::left(&origin).unwrap_or_default()
+            with = origin::of_erased(&origin).unwrap_or_default()
         } else {
             drop(with.insert(ORIGIN.into(), origin))
         }

@@ -28,7 +28,7 @@ impl MergePlan<'_, '_> {
         for theirs in self.other.sessions()? {
             let ours = match self.sessions.get(&theirs.id) {
                 Some(&known) => Some(known),
-                None => self.twin(&theirs)?,
+                None => self.same_session(&theirs)?,
             };
             if let Some(ours) = ours {
                 self.sessions.insert(theirs.id, ours);
@@ -40,7 +40,7 @@ impl MergePlan<'_, '_> {
     }
 
     /// Our session that is the same, though no event shows it: it was opened before the brains diverged.
-    fn twin(&self, theirs: &Session<'_>) -> Result<Option<SessionId>> {
+    fn same_session(&self, theirs: &Session<'_>) -> Result<Option<SessionId>> {
         let id = match theirs.key {
             "" => Some(theirs.id),
             key => self.plan.view.session_by_key(key)?,
