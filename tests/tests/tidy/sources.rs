@@ -5,19 +5,6 @@ use crate::tree::{File, files, none};
 /// Where unsafe code may stand: the mapping, and the SIMD kernels.
 const UNSAFE: [&str; 2] = ["crates/format/src/mapping.rs", "crates/format/src/simd/"];
 
-/// Files of more than `LINES_MAX` lines, each with the reason why it is one noun.
-const LONG: [(&str, &str); 2] = [
-    (
-        "crates/format/src/journal/op.rs",
-        "the operations with encoder and decoder, which must be read side by side",
-    ),
-    (
-        "crates/format/src/query/filter/tests.rs",
-        "the table of what filters mean, row by row",
-    ),
-];
-const LINES_MAX: usize = 500;
-
 /// Columns of a line of comments. Code is for rustfmt, and texts are what they are.
 const COLUMNS_MAX: usize = 120;
 
@@ -123,35 +110,6 @@ fn no_path_of_a_persons_machine_is_told() {
                 out.push(format!("{}:{line}: a path below {home}", file.path));
             }
         }
-    }
-    none(out);
-}
-
-#[test]
-fn a_file_is_one_noun() {
-    let mut out = Vec::new();
-    for file in sources() {
-        let lines = file.text.lines().count();
-        let reason = LONG.iter().find(|(path, _)| *path == file.path);
-        if lines > LINES_MAX && reason.is_none() {
-            out.push(format!(
-                "{}: {lines} lines: which second noun is hiding in it?",
-                file.path
-            ));
-        }
-        if lines <= LINES_MAX && reason.is_some() {
-            out.push(format!(
-                "{}: {lines} lines: it needs no reason any more",
-                file.path
-            ));
-        }
-    }
-    let paths: Vec<_> = sources().into_iter().map(|f| f.path).collect();
-    for (path, _) in LONG
-        .iter()
-        .filter(|(path, _)| !paths.iter().any(|p| p == path))
-    {
-        out.push(format!("{path}: it is gone, and its reason with it"));
     }
     none(out);
 }
