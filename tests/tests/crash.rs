@@ -136,7 +136,7 @@ fn judge(scenario: &impl Scenario, budget: usize, seed: u64) -> Report {
 }
 
 #[test]
-fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
+fn every_crash_state_has_the_answered_writes_and_no_others() {
     let begun = Instant::now();
     let (part, of) = part();
     let plays = Play::asked();
@@ -248,7 +248,7 @@ fn expect_caught(name: &str, flaw: Flaw, scenario: &impl Scenario) {
 }
 
 #[test]
-fn every_broken_way_to_write_a_file_whole_is_caught() {
+fn every_broken_way_to_replace_a_file_is_caught() {
     let flaws = [
         Flaw::CreatedNotSynced,
         Flaw::CreatedSyncedLate,
@@ -262,7 +262,7 @@ fn every_broken_way_to_write_a_file_whole_is_caught() {
 }
 
 #[test]
-fn every_broken_arrival_is_caught() {
+fn every_broken_adoption_is_caught() {
     // That the folder is not synced does not show: it is synced again when the brain is opened, before anybody is told.
     for flaw in [Flaw::CreatedNotSynced, Flaw::CreatedSyncedLate] {
         for arrival in Arrival::all() {

@@ -99,7 +99,7 @@ fn code(source: &str) -> String {
 }
 
 #[test]
-fn every_interleaving_is_right_and_every_ordering_matters() {
+fn every_interleaving_is_correct_and_every_ordering_matters() {
     let mut explored = explore_all();
     explored.sort_by_key(|explored| explored.took);
     let mut sites = BTreeMap::<_, Vec<_>>::new();
@@ -137,7 +137,7 @@ fn every_interleaving_is_right_and_every_ordering_matters() {
 }
 
 #[test]
-fn what_is_explored_takes_its_atomics_from_one_place() {
+fn explored_code_takes_its_atomics_from_one_module() {
     for source in SOURCES {
         let code = code(source);
         assert!(

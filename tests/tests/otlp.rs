@@ -97,7 +97,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_is_told_of_every_call_and_of_nothing_that_is_in_a_brain() {
+async fn a_collector_gets_every_call_and_no_content_of_a_brain() {
     let (folder, collector) = (folder(), Collector::default());
     let place = place(&folder, collector.start().await);
     let daemon = place.start();
@@ -128,7 +128,7 @@ async fn a_collector_is_told_of_every_call_and_of_nothing_that_is_in_a_brain() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_is_gone_holds_up_neither_calls_nor_the_end() {
+async fn a_missing_collector_delays_neither_calls_nor_the_shutdown() {
     let folder = folder();
     // A port that was free a moment ago.
     let gone = TcpListener::bind("127.0.0.1:0")

@@ -147,7 +147,7 @@ fn wait_for_descriptors(daemon: &Running, before: usize) {
 }
 
 #[test]
-fn whatever_bad_clients_do_memory_is_bounded_and_others_are_served_as_before() {
+fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let secs = std::env::var("AMEM_ABUSE_SECS").ok();
     let secs: f64 = secs.and_then(|secs| secs.parse().ok()).unwrap_or(1.6);

@@ -70,12 +70,12 @@ fn is_day_or_clock(word: &str) -> bool {
 }
 
 #[test]
-fn the_guide_prints_what_it_says() {
+fn commands_of_the_guide_print_what_it_shows() {
     check(GUIDE);
 }
 
 #[test]
-fn the_readme_prints_what_it_says() {
+fn commands_of_the_readme_print_what_it_shows() {
     check(README);
 }
 
@@ -107,7 +107,7 @@ fn check(page: &str) {
 }
 
 #[test]
-fn the_guide_shows_the_example_as_it_is() {
+fn the_guide_shows_the_example_verbatim() {
     let example = include_str!("../../../client/examples/follow.rs");
     let (_, body) = example.split_once("\n\n").unwrap();
     assert!(GUIDE.contains(&format!("```rust\n{}\n```", body.trim())));

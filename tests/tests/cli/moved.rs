@@ -26,7 +26,7 @@ fn edges(served: &Served, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
 }
 
 #[test]
-fn a_file_of_any_layout_becomes_a_brain_by_its_name() {
+fn a_file_of_any_layout_is_imported_under_its_name() {
     let served = Served::start();
     served.put("story.amem", brains::story());
     let told = served.data("import story.amem copy", 0);
@@ -83,7 +83,7 @@ fn a_file_of_any_layout_becomes_a_brain_by_its_name() {
 }
 
 #[test]
-fn a_damaged_file_makes_no_brain_and_damage_is_told_by_name() {
+fn a_damaged_file_makes_no_brain_and_its_damage_is_named() {
     let served = Served::start();
     let mut bytes = brains::story();
     let place = Brain::open(Map::owned(&bytes)).unwrap();
@@ -115,7 +115,7 @@ fn a_damaged_file_makes_no_brain_and_damage_is_told_by_name() {
 }
 
 #[test]
-fn what_cannot_be_read_from_here_is_sent() {
+fn files_unreadable_by_the_daemon_are_sent_to_it() {
     let mut served = Served::start();
     served.put("story.amem", brains::story());
     served.data("import story.amem b", 0);
@@ -169,7 +169,7 @@ fn what_cannot_be_read_from_here_is_sent() {
 }
 
 #[test]
-fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
+fn imported_events_get_new_ids_and_keep_their_edges() {
     let served = Served::start();
     served.put("story.amem", brains::story());
     let lines = served.out("export story.amem --vectors --forgotten");
@@ -290,7 +290,7 @@ fn a_batch_that_is_refused_ends_the_import() {
 }
 
 #[test]
-fn input_that_makes_no_sense_is_told_by_line_and_remedy() {
+fn invalid_input_is_reported_with_its_line_and_a_remedy() {
     let served = Served::start();
     served.data("brain create b", 0);
     /// A file's name and bytes, options, and how it is refused: exit code, code, part of the message.

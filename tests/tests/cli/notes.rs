@@ -34,7 +34,7 @@ RAL 6005
 ";
 
 #[test]
-fn notes_become_facts_that_say_where_they_stood() {
+fn notes_become_facts_with_their_source() {
     let served = Served::start();
     served.put("kitchen.md", NOTES);
     let told = served.data("import kitchen.md home", 0);
@@ -119,7 +119,7 @@ fn notes_become_facts_that_say_where_they_stood() {
 }
 
 #[test]
-fn the_same_notes_are_written_once_and_others_beside_them() {
+fn repeated_notes_are_written_once_and_new_ones_are_added() {
     let served = Served::start();
     served.put("2026-02-01.md", NOTES);
     served.data("import 2026-02-01.md home", 0);

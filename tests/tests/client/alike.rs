@@ -155,7 +155,7 @@ impl Asked<'_> {
 }
 
 #[tokio::test]
-async fn every_question_has_the_same_answer_directly_and_by_call() {
+async fn every_query_gives_the_same_answer_from_the_file_and_by_rpc() {
     const SEED: u64 = 7;
     println!("seed {SEED}");
     let kit = Kit::new();

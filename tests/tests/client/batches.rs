@@ -44,7 +44,7 @@ async fn a_batch_that_cannot_be_sent_is_refused_alone() {
 }
 
 #[tokio::test]
-async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good() {
+async fn every_accepted_batch_gets_an_outcome_when_the_daemon_does_not_return() {
     let mut kit = Kit::new();
     kit.brain("b").await;
     let once = Retry {
@@ -92,7 +92,7 @@ async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good(
 }
 
 #[tokio::test]
-async fn a_write_that_was_not_answered_gives_its_id_back() {
+async fn an_unanswered_write_returns_its_request_id() {
     let mut kit = Kit::new();
     kit.brain("b").await;
     let once = Retry {

@@ -29,7 +29,7 @@ fn heads(by: &BTreeMap<u64, BTreeSet<u64>>, belief: u64) -> Vec<u64> {
 type Row<'a> = (&'a [(u64, u64)], &'a [(u64, Vec<u64>)]);
 
 #[test]
-fn a_belief_is_contested_until_its_heads_are_brought_together() {
+fn a_belief_is_contested_until_its_heads_are_merged() {
     let rows: [Row<'_>; 5] = [
         (&[(1, 0)], &[]),
         (&[(1, 0), (2, 1)], &[]),

@@ -20,8 +20,7 @@ async fn session(brain: &Brain, session_id: u32) -> v1::Session {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_session_of_an_agent_that_was_killed_is_closed_as_idle_and_the_agent_goes_on_in_another()
- {
+async fn a_killed_agents_session_is_closed_as_idle_and_the_agent_opens_another() {
     let (folder, notes) = (folder(), crate::folder());
     let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();

@@ -171,7 +171,7 @@ pub(crate) fn replaced(seen: &Seen) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn what_is_lost_doubled_or_invented_is_told() {
+fn lost_duplicated_and_invented_events_are_reported() {
     let acts = |text: &str| amem_tests::agents::acts(text).unwrap();
     let right = "begin\ta\t1\tadd\t\tx\ndone\ta\t0\nagain\ta\t0\nbegin\tb\t1\tcareful\t0\ty\ndone\tb\t1\n\
                  begin\tc\t1\tcareful\t0\tz\nrefused\tc\tCONDITION\n";

@@ -54,7 +54,7 @@ fn cells(folder: &Path) -> (PathBuf, Cells) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered() {
+async fn no_view_of_eight_readers_misses_an_answered_write_of_four_writers() {
     let seconds = seconds();
     let folder = folder();
     let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
@@ -97,7 +97,7 @@ async fn no_view_of_eight_readers_misses_what_one_of_four_writers_was_answered()
 }
 
 #[tokio::test]
-async fn a_view_without_what_a_writer_tells_counts_as_stale() {
+async fn a_view_without_an_announced_write_counts_as_stale() {
     let folder = folder();
     let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let _daemon = place.start();

@@ -101,7 +101,7 @@ pub(crate) fn quantiles(mut delays: Vec<i64>) -> String {
 }
 
 #[test]
-fn a_commit_that_is_missing_doubled_swapped_or_another_is_told() {
+fn missing_duplicated_swapped_and_foreign_commits_are_reported() {
     let whole = [
         "5\t3\t10\tingest\ta\tu\tevent 0 fact 1 x",
         "6\t6\t20\tingest\tb\tu\tevent 1 fact 1 y",

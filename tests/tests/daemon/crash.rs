@@ -47,7 +47,7 @@ async fn write(client: Client, round: u32, writer: u32) -> Vec<Sent> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_kill_every_answered_write_is_there_and_no_retry_is_doubled() {
+async fn after_a_kill_every_answered_write_is_there_and_no_retry_is_duplicated() {
     let folder = folder();
     let mut all: Vec<Sent> = Vec::new();
     let (mut answered, mut replayed) = (0, 0);
@@ -154,7 +154,7 @@ async fn a_request_id_is_for_one_request_across_restarts() {
 }
 
 #[tokio::test]
-async fn a_brain_whose_file_is_taken_away_is_saved_and_the_next_write_says_so() {
+async fn a_brain_whose_file_is_removed_is_saved_and_the_next_write_reports_it() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

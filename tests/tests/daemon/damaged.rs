@@ -40,7 +40,7 @@ async fn export(client: &Client, form: v1::ExportForm) -> Result<usize, Status> 
 }
 
 #[tokio::test]
-async fn what_a_damaged_brain_says_is_neither_merged_nor_converted() {
+async fn a_damaged_brain_is_neither_merged_nor_converted() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

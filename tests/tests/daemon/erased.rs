@@ -183,7 +183,7 @@ fn found(folder: &Path) -> Vec<(&'static str, Vec<std::path::PathBuf>)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
+async fn bytes_erased_from_a_large_brain_are_in_no_file_while_writes_continue() {
     let (count, folder) = (count(), folder());
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -334,7 +334,7 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
 
 /// A copy of the brain takes its name, whatever the daemon is about: it is kept aside, and has what is being erased.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
+async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_during_it() {
     const TEXT: &str = "qwertzuiopasdf";
     let (mut refused, mut late) = (0, 0);
     for moment in 0.. {
@@ -427,7 +427,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
 }
 
 #[tokio::test]
-async fn an_erase_under_the_id_of_a_request_that_is_known_by_it_alone_is_refused() {
+async fn an_erase_under_the_request_id_of_another_request_is_refused() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

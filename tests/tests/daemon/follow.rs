@@ -27,7 +27,7 @@ async fn told(client: &Client, only: v1::SubscribeRequest) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_follower_is_told_only_what_it_asked_for() {
+async fn a_subscriber_gets_only_the_requested_events() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -79,7 +79,7 @@ fn interrupting(program: &Command, logs: &Path, log: &str) -> Option<Command> {
 }
 
 #[tokio::test]
-async fn calls_that_signals_interrupt_are_made_again() {
+async fn system_calls_interrupted_by_signals_are_repeated() {
     let (folder, logs) = (folder(), folder());
     let start = |log: &str| {
         let socket = new_socket();

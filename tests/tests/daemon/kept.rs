@@ -56,7 +56,7 @@ async fn conflict(client: &Client, folder: &Path, bytes: &[u8], name: &str) -> v
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn theirs_is_taken_though_agents_make_the_brain_whenever_it_is_missing() {
+async fn a_conflict_is_resolved_by_theirs_although_agents_recreate_the_brain() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -101,7 +101,7 @@ async fn theirs_is_taken_though_agents_make_the_brain_whenever_it_is_missing() {
 }
 
 #[tokio::test]
-async fn what_a_kept_file_has_is_not_erased_before_that_is_gone() {
+async fn an_erase_waits_for_a_quarantined_file_that_has_the_event() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -135,7 +135,7 @@ async fn what_a_kept_file_has_is_not_erased_before_that_is_gone() {
 }
 
 #[tokio::test]
-async fn what_was_merged_from_another_brain_is_not_erased_before_a_kept_file_of_that_one_is_gone() {
+async fn an_erase_of_a_merged_event_waits_for_quarantined_files_of_its_origin() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -207,7 +207,7 @@ async fn what_was_merged_from_another_brain_is_not_erased_before_a_kept_file_of_
 }
 
 #[tokio::test]
-async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away() {
+async fn a_file_with_impossible_edges_stays_until_it_is_removed() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -320,7 +320,7 @@ async fn a_file_with_edges_that_no_brain_can_have_stays_until_it_is_taken_away()
 }
 
 #[tokio::test]
-async fn a_file_that_lacks_what_it_was_answered_is_not_adopted_and_stays_as_it_is() {
+async fn a_file_that_lacks_answered_writes_is_not_adopted_and_stays_unchanged() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -348,7 +348,7 @@ async fn a_file_that_lacks_what_it_was_answered_is_not_adopted_and_stays_as_it_i
 }
 
 #[tokio::test]
-async fn a_brain_that_loses_its_name_as_the_daemon_stops_is_saved() {
+async fn a_brain_removed_while_the_daemon_stops_is_saved() {
     for is_taken in [false, true] {
         for is_asked_for in [true, false] {
             let what = format!("taken {is_taken}, asked for {is_asked_for}");

@@ -46,7 +46,7 @@ fn adoptions(status: &v1::GetStatusResponse) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn many_files_at_once_are_adopted_beside_the_calls() {
+async fn many_files_are_adopted_while_calls_are_served() {
     let files = file_count();
     let bad = (0..files).filter(|number| is_bad(*number)).count() as u64;
     let folder = folder();

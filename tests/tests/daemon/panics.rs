@@ -25,7 +25,7 @@ async fn read(client: &Client, brain: &str) -> Result<String, Status> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_defect_while_a_brain_is_opened_to_be_read_fails_that_call_and_no_other() {
+async fn a_panic_while_a_brain_is_opened_for_reading_fails_only_that_call() {
     let disk = Arc::new(SimDisk::new(12));
     let served = Served::start(disk.clone()).await;
     let client = served.client().await;

@@ -31,7 +31,7 @@ async fn erase(client: &Client, id: u64, wait: Duration) -> v1::EraseResponse {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_erase_says_when_the_last_reader_of_an_earlier_file_let_go() {
+async fn an_erase_reports_when_the_last_mapping_of_an_earlier_file_ended() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -86,7 +86,7 @@ async fn an_erase_says_when_the_last_reader_of_an_earlier_file_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_something_erased_lets_go_of_its_own_file_meanwhile() {
+async fn a_client_that_erases_releases_its_own_mapping_during_the_erase() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

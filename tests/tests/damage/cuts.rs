@@ -6,7 +6,7 @@ use crate::{KNOWN, all, share, trials};
 const STRIDE: usize = 211;
 
 #[test]
-fn a_cut_is_refused_told_with_its_place_or_takes_only_zeros() {
+fn a_cut_is_refused_reported_with_its_offset_or_removes_only_zeros() {
     let len = KNOWN.bytes().len();
     let stride = share().map_or(STRIDE, |share| share as usize);
     let mut chosen: Vec<usize> = (0..len).step_by(stride).collect();

@@ -49,7 +49,7 @@ struct Held {
 }
 
 #[test]
-fn a_repaired_brain_is_whole_and_what_it_lacks_is_told() {
+fn a_repaired_brain_is_valid_and_its_losses_are_reported() {
     let random = &mut Random::new(seed());
     let known = open(KNOWN.bytes()).unwrap();
     let (mut counts, mut failures) = (Counts::default(), Vec::new());

@@ -145,7 +145,7 @@ fn flip(disk: &SimDisk, bit: usize) {
 }
 
 #[test]
-fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
+fn a_store_with_a_flipped_bit_reports_it_or_gives_the_same_answers() {
     for left in [Left::Closed, Left::Killed] {
         let whole = owned(left);
         let bits = whole.contents(FILE).unwrap().len() * 8;
@@ -205,7 +205,7 @@ fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
 type Taken = fn(&SimDisk);
 
 #[test]
-fn a_brain_is_saved_and_recovered_whatever_of_its_file_is_damaged() {
+fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
     let removed: Taken = |disk| disk.remove(FILE).unwrap();
     let replaced: Taken = |disk| {
         let other = disk.create("other").unwrap();

@@ -11,7 +11,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 use crate::process::{Place, ask, check_refused};
 
 #[tokio::test]
-async fn the_name_of_a_call_is_given_back_and_logged() {
+async fn the_id_of_a_call_is_returned_and_logged() {
     let daemon = Place::new("[log]\nfilter = \"amemd=debug\"\n").start();
     let channel = daemon.client().await.channel();
     let answer = ask(channel.clone(), &[("x-request-id", "turn-7")])
@@ -70,7 +70,7 @@ async fn reflection_lists_the_services() {
 }
 
 #[tokio::test]
-async fn a_deadline_that_is_none_is_refused() {
+async fn an_invalid_deadline_is_refused() {
     let daemon = Place::new("").start();
     let client = daemon.client().await;
     let answer = ask(client.channel(), &[("grpc-timeout", "soon")]).await;
@@ -78,7 +78,7 @@ async fn a_deadline_that_is_none_is_refused() {
 }
 
 #[tokio::test]
-async fn a_request_for_which_there_is_no_room_is_refused_with_the_limit() {
+async fn a_request_over_the_memory_limit_is_refused_with_the_limit() {
     let daemon = Place::new("[limits]\nrequest_bytes_in_flight = 100_000\n").start();
     let client = daemon.client().await;
     let create = v1::CreateBrainRequest {
@@ -117,7 +117,7 @@ async fn a_request_for_which_there_is_no_room_is_refused_with_the_limit() {
 }
 
 #[tokio::test]
-async fn what_there_is_not_can_not_be_called() {
+async fn unknown_methods_are_refused() {
     let daemon = Place::new("").start();
     let mut grpc = tonic::client::Grpc::new(daemon.client().await.channel());
     for path in ["/amem.v1.AdminService/Unheard", "/other.Service/Method"] {

@@ -68,7 +68,7 @@ async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed_and_one_that_speaks_stays() {
+async fn an_idle_connection_is_closed_and_an_active_one_stays() {
     let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
                     tokens_file = \"tokens.toml\"\n";
     let daemon = Place::new(settings).start();
@@ -108,7 +108,7 @@ async fn a_connection_that_says_nothing_is_closed_and_one_that_speaks_stays() {
 }
 
 #[tokio::test]
-async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other() {
+async fn invalid_or_endless_headers_close_their_connection_only() {
     let daemon = Place::new("").start();
     let client = daemon.client().await;
     let header_frame = |kind, flags, payload: &[u8]| frame(kind, flags, 1, payload);
@@ -132,7 +132,7 @@ async fn headers_that_are_none_or_without_end_close_the_connection_and_no_other(
 }
 
 #[tokio::test]
-async fn headers_above_their_limit_are_refused_and_the_next_call_is_served() {
+async fn headers_over_their_limit_are_refused_and_the_next_call_is_served() {
     let daemon = Place::new(TCP).start();
     let bearer = format!("Bearer {}", daemon.token().await);
     for bytes in [14 << 10, 17 << 10] {
@@ -155,7 +155,7 @@ async fn headers_above_their_limit_are_refused_and_the_next_call_is_served() {
 }
 
 #[tokio::test]
-async fn streams_above_the_limit_of_their_connection_are_refused_and_the_others_go_on() {
+async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_continue() {
     let daemon = Place::new("[limits]\nstreams_per_connection = 2\n").start();
     let mut caller = UnixStream::connect(daemon.place.socket()).await.unwrap();
     caller.write_all(PREFACE).await.unwrap();
@@ -184,7 +184,7 @@ async fn streams_above_the_limit_of_their_connection_are_refused_and_the_others_
 }
 
 #[tokio::test]
-async fn a_peer_that_answers_no_ping_is_cut_off() {
+async fn a_peer_that_does_not_answer_pings_is_disconnected() {
     let daemon = Place::new("[limits]\nkeepalive_secs = 1\n").start();
     let mut silent = UnixStream::connect(daemon.place.socket()).await.unwrap();
     silent.write_all(PREFACE).await.unwrap();
@@ -196,7 +196,7 @@ async fn a_peer_that_answers_no_ping_is_cut_off() {
 }
 
 #[tokio::test]
-async fn connections_above_the_limit_are_closed_and_places_come_free() {
+async fn connections_over_the_limit_are_closed_and_slots_become_free() {
     let daemon = Place::new("[limits]\nconnections_per_user = 2\n").start();
     let socket = daemon.place.socket();
     let known = || async {
@@ -226,7 +226,7 @@ async fn connections_above_the_limit_are_closed_and_places_come_free() {
 }
 
 #[tokio::test]
-async fn connections_of_which_no_call_was_let_in_make_way_for_others() {
+async fn connections_without_an_authorized_call_make_way_for_others() {
     let config = format!("{TCP}[limits]\nconnections_per_user = 3\n");
     let daemon = Place::new(&config).start();
     let token = daemon.token().await;
@@ -317,7 +317,7 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_read_keeps_its_call_under_way() {
+async fn a_call_is_active_until_its_answer_is_read() {
     let daemon = Place::new("[limits]\nrequests_in_flight = 1\n").start();
     let mut reader = UnixStream::connect(daemon.place.socket()).await.unwrap();
     reader.write_all(PREFACE).await.unwrap();

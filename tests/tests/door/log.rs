@@ -17,7 +17,7 @@ fn named<T>(message: T, name: &str) -> Request<T> {
 }
 
 #[tokio::test]
-async fn every_line_that_is_written_for_a_call_has_its_name() {
+async fn every_log_line_of_a_call_has_its_id() {
     let place = Place::new("[log]\nformat = \"json\"\nfilter = \"warn,amemd=debug\"\n");
     let mut command = place.command();
     command.stdout(Stdio::null());

@@ -165,7 +165,7 @@ async fn no_answer_and_no_refusal_of_any_call_names_a_brain_that_is_not_for_its_
 }
 
 #[tokio::test]
-async fn who_hears_of_jobs_hears_of_those_of_the_brain_that_it_follows() {
+async fn a_subscriber_of_jobs_gets_those_of_its_brain_only() {
     let (daemon, token) = daemon().await;
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
     let request = v1::SubscribeRequest {
@@ -213,7 +213,7 @@ async fn refused_without_name(
 }
 
 #[tokio::test]
-async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_name() {
+async fn an_erasure_blocked_by_another_brains_file_is_refused_without_its_name() {
     let (daemon, token) = daemon().await;
     disturb(&daemon);
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
@@ -241,7 +241,7 @@ async fn an_erasure_that_a_file_of_another_brain_hinders_is_refused_without_its_
 }
 
 #[tokio::test]
-async fn an_erasure_that_a_file_of_another_brain_may_hinder_is_refused_without_its_name() {
+async fn an_erasure_that_may_be_blocked_by_another_brain_is_refused_without_its_name() {
     // With so long a journal it would take more memory than a file that is looked through may.
     const JOURNAL_BYTES: u64 = 257 << 20;
     let (daemon, token) = daemon().await;

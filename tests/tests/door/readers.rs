@@ -68,7 +68,7 @@ fn start(place: Place, user: Option<u32>) -> Daemon {
 
 // A client in another thread lets go of a daemon that stops.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_group_reads_the_files_that_it_is_let_read_until_it_is_not() {
+async fn a_group_reads_its_files_until_its_right_ends() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         skipped("only root can be other users");
         return;
@@ -142,7 +142,7 @@ async fn group_reads(user: Option<u32>) {
 }
 
 #[tokio::test]
-async fn a_group_that_can_not_get_to_the_files_is_told_of() {
+async fn a_group_that_cannot_reach_the_files_is_reported() {
     let group = fs::metadata("/proc/self").unwrap().gid();
     let place = Place::new(&format!("[access]\nreaders = {{ \"*\" = \"{group}\" }}\n"));
     let brains = place.path("brains");

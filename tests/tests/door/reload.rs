@@ -8,7 +8,7 @@ use crate::process::{Place, ask, check_refused};
 const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
 #[tokio::test]
-async fn a_reload_changes_what_it_can_and_a_broken_file_nothing() {
+async fn a_reload_applies_changes_and_a_broken_file_changes_nothing() {
     let daemon = Place::new(TCP).start();
     let first = format!("Bearer {}", daemon.token().await);
     let address = daemon.tcp.unwrap();

@@ -54,7 +54,7 @@ const ADMIN: [&str; 7] = [
 ];
 
 #[tokio::test]
-async fn each_call_is_refused_to_who_has_not_the_role_for_it() {
+async fn each_call_is_refused_to_callers_without_its_role() {
     let (daemon, _admin) = daemon().await;
     let channel = channel(&daemon).await;
     let reads = daemon.token_of("reads", v1::Permission::Read).await;

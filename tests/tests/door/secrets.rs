@@ -59,7 +59,7 @@ fn check(who: &str, pid: u32, secret: &str) {
 }
 
 #[tokio::test]
-async fn no_argument_environment_or_core_dump_of_who_knows_a_token_has_it() {
+async fn no_argument_environment_or_core_dump_contains_a_token() {
     // It may have to be built: no connection waits so long.
     let mut tool = amemctl();
     let place = Place::new(TCP);

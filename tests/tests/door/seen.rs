@@ -106,7 +106,7 @@ fn other(call: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn no_call_tells_a_brain_that_is_not_for_its_caller_from_one_that_is_not_there() {
+async fn every_call_answers_alike_for_a_missing_and_a_forbidden_brain() {
     let (daemon, token) = daemon().await;
     let channel = channel(&daemon).await;
     let places = walk::all();
@@ -193,7 +193,7 @@ pub(crate) fn disturb(daemon: &Daemon) {
 }
 
 #[tokio::test]
-async fn lists_and_health_have_the_brains_that_their_caller_sees() {
+async fn lists_and_health_show_the_callers_brains_only() {
     let (daemon, token) = daemon().await;
     disturb(&daemon);
     let all = daemon.token_of("all", v1::Permission::Admin).await;
@@ -254,7 +254,7 @@ async fn lists_and_health_have_the_brains_that_their_caller_sees() {
 }
 
 #[tokio::test]
-async fn who_has_some_brains_makes_none_and_steers_nothing() {
+async fn a_caller_with_roles_for_some_brains_neither_creates_nor_administers() {
     let (daemon, token) = daemon().await;
     let channel = channel(&daemon).await;
     let denied =

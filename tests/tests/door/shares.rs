@@ -25,7 +25,7 @@ async fn follow(
 }
 
 #[tokio::test]
-async fn callers_leave_calls_to_others_and_to_who_may_stop_them() {
+async fn callers_leave_capacity_to_others_and_to_administrators() {
     let daemon = Place::new(&format!("{TCP}[limits]\nrequests_in_flight = 8\n")).start();
     create(&daemon, "b").await;
     let one = daemon.token_of("one", v1::Permission::Read).await;
@@ -59,7 +59,7 @@ async fn callers_leave_calls_to_others_and_to_who_may_stop_them() {
 }
 
 #[tokio::test]
-async fn callers_leave_streams_of_batches_to_others() {
+async fn callers_leave_ingest_streams_to_others() {
     let daemon = Place::new(TCP).start();
     create(&daemon, "b").await;
     let one = daemon.token_of("one", v1::Permission::Write).await;

@@ -35,7 +35,7 @@ fn the_settings_are_shown_with_their_sources_and_nothing_is_started() {
 }
 
 #[test]
-fn a_configuration_that_does_not_do_is_refused_checked_or_started() {
+fn an_invalid_configuration_is_refused_by_the_check_and_at_the_start() {
     for (settings, words) in [
         (
             "[limits]\nconections = 9",
@@ -74,7 +74,7 @@ fn a_configuration_that_does_not_do_is_refused_checked_or_started() {
 }
 
 #[test]
-fn a_second_daemon_takes_nothing_and_a_path_too_long_is_told() {
+fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
     let first = Place::new("").start();
     let socket = first.place.socket();
     let rows = [
@@ -118,7 +118,7 @@ fn a_second_daemon_takes_nothing_and_a_path_too_long_is_told() {
 }
 
 #[tokio::test]
-async fn a_socket_that_a_dead_daemon_left_is_taken_over() {
+async fn a_stale_socket_is_taken_over() {
     let place = Place::new("");
     drop(UnixListener::bind(place.socket()).unwrap());
     assert!(place.socket().exists());
@@ -128,7 +128,7 @@ async fn a_socket_that_a_dead_daemon_left_is_taken_over() {
 }
 
 #[test]
-fn a_folder_of_brains_that_belongs_to_another_user_is_refused_before_anything_is_made() {
+fn a_folder_of_another_user_is_refused_before_anything_is_created() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         skipped("only root can give folders away, and be other users");
         return;
@@ -153,7 +153,7 @@ fn a_folder_of_brains_that_belongs_to_another_user_is_refused_before_anything_is
 }
 
 #[test]
-fn a_folder_in_memory_is_warned_of_at_the_start() {
+fn a_folder_in_memory_causes_a_warning_at_the_start() {
     let memory = "/dev/shm";
     let tmpfs = 0x0102_1994;
     let found = rustix::fs::statfs(memory).map(|found| found.f_type as u32);
@@ -190,7 +190,7 @@ except (BrokenPipeError, ConnectionResetError):
 "#;
 
 #[test]
-fn another_user_comes_in_only_if_it_is_granted_something() {
+fn another_user_connects_only_with_a_granted_role() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root || Command::new("python3").arg("--version").output().is_err() {
         skipped("only root can be other users, and python3 is needed");

@@ -38,7 +38,7 @@ fn serve(
 }
 
 #[tokio::test]
-async fn the_end_comes_in_time_even_while_a_brain_is_being_recovered() {
+async fn the_daemon_stops_in_time_even_during_a_recovery() {
     let folder = tempfile::tempdir().unwrap();
     let disk = SimDisk::new(7);
     let (stop, ended) = serve(folder.path(), Arc::new(disk.clone()));

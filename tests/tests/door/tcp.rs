@@ -21,7 +21,7 @@ async fn connect(daemon: &Daemon, host: &str) -> Channel {
 }
 
 #[tokio::test]
-async fn a_caller_by_tcp_shows_the_token_and_means_this_machine() {
+async fn a_tcp_caller_presents_the_token_and_addresses_this_machine() {
     let daemon = Place::new(SETTINGS).start();
     let bearer = format!("Bearer {}", daemon.token().await);
     let wrong = format!("Bearer {}", "0".repeat(64));
@@ -85,7 +85,7 @@ async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
 }
 
 #[tokio::test]
-async fn who_calls_too_often_is_told_how_long_to_wait_and_others_are_not() {
+async fn a_caller_over_its_rate_is_told_how_long_to_wait_and_others_are_served() {
     let settings = format!("{SETTINGS}[limits]\ncalls_per_second = 10\n");
     let daemon = Place::new(&settings).start();
     let channel = connect(&daemon, "localhost").await;

@@ -105,7 +105,7 @@ async fn connect(
 }
 
 #[tokio::test]
-async fn by_tls_a_caller_shows_the_token() {
+async fn a_tls_caller_presents_the_token() {
     let authority = authority();
     let daemon = place(&authority, "tokens_file = \"tokens.toml\"\n").start();
     let channel = connect(&daemon, &authority, None).await.unwrap();
@@ -126,7 +126,7 @@ async fn by_tls_a_caller_shows_the_token() {
 }
 
 #[tokio::test]
-async fn a_certificate_of_the_right_authority_says_who_calls() {
+async fn a_certificate_of_the_configured_authority_identifies_the_caller() {
     let (authority, other) = (authority(), self::authority());
     let daemon = place(&authority, "tls_client_ca = \"ca\"\n").start();
     let identity = authority.identity();
@@ -144,7 +144,7 @@ async fn a_certificate_of_the_right_authority_says_who_calls() {
 }
 
 #[tokio::test]
-async fn who_came_in_under_an_authority_that_was_replaced_must_connect_again() {
+async fn a_caller_of_a_replaced_authority_must_reconnect() {
     let (authority, next) = (authority(), self::authority());
     let daemon = place(&authority, "tls_client_ca = \"ca\"\n").start();
     let identity = authority.identity();
@@ -166,7 +166,7 @@ async fn who_came_in_under_an_authority_that_was_replaced_must_connect_again() {
 }
 
 #[tokio::test]
-async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
+async fn the_client_library_connects_by_tls_and_reads_by_rpc() {
     let (authority, other) = (authority(), self::authority());
     let more = "tokens_file = \"tokens.toml\"\ntls_client_ca = \"ca\"\n";
     let daemon = place(&authority, more).start();
@@ -212,7 +212,7 @@ async fn the_clients_library_comes_in_by_tls_and_reads_by_call() {
 }
 
 #[tokio::test]
-async fn a_handshake_that_does_not_end_is_ended_and_others_go_on() {
+async fn an_unfinished_handshake_times_out_and_others_continue() {
     let ca = authority();
     let limits = "tokens_file = \"tokens.toml\"\n[limits]\nhandshake_millis = 300\n\
                   preface_millis = 600000\n";

@@ -101,7 +101,7 @@ async fn without_a_token_tcp_is_refused_with_the_remedy_until_there_is_one() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_revoked_ends_what_goes_on_and_lets_nobody_in_on_open_connections() {
+async fn a_revoked_token_ends_its_calls_and_authorizes_none_on_open_connections() {
     let daemon = Place::new(TCP).start();
     create(&daemon, "b").await;
     let (gone, stays) = (
@@ -168,7 +168,7 @@ async fn under_way(daemon: &Daemon, rpc: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn a_request_that_comes_after_its_token_was_revoked_is_not_executed() {
+async fn a_request_that_arrives_after_its_token_was_revoked_is_not_executed() {
     let daemon = Place::new(TCP).start();
     create(&daemon, "b").await;
     let gone = daemon.token_of("gone", v1::Permission::Admin).await;
@@ -223,7 +223,7 @@ async fn a_request_that_comes_after_its_token_was_revoked_is_not_executed() {
 }
 
 #[tokio::test]
-async fn a_file_of_tokens_that_does_not_do_is_told_and_those_before_stay_in_force() {
+async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() {
     let daemon = Place::new(TCP).start();
     let token = daemon.token().await;
     let bearer = format!("Bearer {token}");
@@ -279,7 +279,7 @@ async fn a_file_of_tokens_that_does_not_do_is_told_and_those_before_stay_in_forc
 }
 
 #[tokio::test]
-async fn a_token_names_its_callers_and_stands_nowhere_itself() {
+async fn a_token_identifies_its_callers_and_appears_in_no_file() {
     let daemon = Place::new(&format!("{TCP}[log]\nfilter = \"trace\"\n")).start();
     create(&daemon, "b").await;
     let token = daemon.token_of("laptop.7", v1::Permission::Write).await;
@@ -349,7 +349,7 @@ async fn a_token_names_its_callers_and_stands_nowhere_itself() {
 }
 
 #[tokio::test]
-async fn a_stream_ends_when_what_its_caller_may_do_changes_and_goes_on_when_other_things_do() {
+async fn a_stream_ends_when_its_callers_rights_change_and_not_at_other_changes() {
     let daemon = Place::new(TCP).start();
     create(&daemon, "b").await;
     let token = daemon

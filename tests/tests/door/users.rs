@@ -45,7 +45,7 @@ fn names(listed: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn users_see_the_brains_that_they_have_a_role_for_and_no_others() {
+async fn users_see_only_the_brains_for_which_they_have_a_role() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         skipped("only root can be other users");
         return;

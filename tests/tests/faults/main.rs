@@ -97,7 +97,7 @@ fn judge_all(total: &mut Report, name: &str, scenario: &impl Scenario, changes: 
 }
 
 #[test]
-fn no_operation_that_fails_makes_a_false_answer() {
+fn no_failed_operation_causes_a_false_answer() {
     let begun = Instant::now();
     let mut total = Report::default();
     for (script, plan) in faulty().into_iter().flat_map(sweeps) {

@@ -125,7 +125,7 @@ async fn try_all(state: State) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mode_is_told_of_only_if_somebody_gave_it_to_a_file() {
+async fn a_file_mode_is_reported_only_if_it_was_set_explicitly() {
     let world = World::start().await;
     for n in 0..OPENED {
         create_bare(&world.client, &format!("brain-{n}")).await;
@@ -147,12 +147,12 @@ async fn tools_on_the_file_of_an_idle_brain() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_on_the_file_of_a_brain_that_is_written_to() {
+async fn tools_on_the_file_of_a_busy_brain() {
     try_all(State::Loaded).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_on_the_file_of_a_brain_whose_checkpoints_run() {
+async fn tools_on_the_file_of_a_brain_during_checkpoints() {
     try_all(State::Checkpointed).await;
 }
 

@@ -222,7 +222,7 @@ fn files_of_the_reference_read_as_what_was_written() {
 }
 
 #[test]
-fn spec1_files_hold_what_their_report_says_they_do() {
+fn spec1_files_contain_what_their_report_says() {
     for seed in SEEDS {
         let graph = random::graph(seed);
         let mut bytes = Vec::new();

@@ -9,7 +9,7 @@ use amem_store::{Create, Folder, Mutation, Request, Store, create};
 use amem_tests::ledger::{Told, Verdict};
 
 #[test]
-fn a_ledger_names_what_is_lost_doubled_strange_and_out_of_order() {
+fn a_ledger_names_lost_duplicated_foreign_and_disordered_writes() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let disk = Arc::new(OsDisk::new(folder.path()).unwrap());
     let own = Folder::open(disk, "a test").unwrap();

@@ -158,7 +158,7 @@ async fn checkpoint(socket: PathBuf) {
 }
 
 #[test]
-fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is_killed() {
+fn repeated_kills_neither_lose_an_answered_write_nor_duplicate_a_retry() {
     let seed = size("AMEM_SEED", std::process::id().into());
     println!("AMEM_SEED={seed}");
     let (begun, mut left) = (Instant::now(), size("AMEM_KILLS", 200));
@@ -181,7 +181,7 @@ fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is
 }
 
 #[test]
-fn without_request_ids_retries_double_and_the_ledgers_tell_it() {
+fn without_request_ids_retries_duplicate_and_the_ledgers_report_it() {
     let mut rig = Rig::new(7, false);
     while rig.kills.all < 25 {
         rig = rig.kill();

@@ -187,7 +187,7 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
 }
 
 #[test]
-fn a_reader_lets_go_of_what_was_erased() {
+fn a_reader_releases_erased_bytes() {
     let dir = folder();
     let mut store = open(dir.path());
     let brain = dir.path().join("b.amem");
@@ -211,7 +211,7 @@ fn a_reader_lets_go_of_what_was_erased() {
 }
 
 #[test]
-fn a_reader_whose_successor_cannot_be_read_says_so() {
+fn a_reader_reports_an_unreadable_successor() {
     let dir = folder();
     let mut store = open(dir.path());
     let brain = dir.path().join("b.amem");
@@ -297,7 +297,7 @@ fn a_reader_follows_to_a_later_generation_without_any_hint() {
 }
 
 #[test]
-fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() {
+fn an_adopted_file_becomes_live_for_a_reader_that_opened_it_before() {
     let dir = folder();
     let store = open(dir.path());
     let own = store.folder().clone();

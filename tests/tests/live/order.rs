@@ -185,7 +185,7 @@ fn every_wrong_order_of_publishing_is_seen_by_readers_in_other_processes() {
 }
 
 #[test]
-fn the_right_order_of_publishing_shows_nobody_anything_wrong() {
+fn the_correct_order_of_publishing_shows_no_reader_a_wrong_state() {
     let limit = Duration::from_secs(size("AMEM_ORDER_SECS", 2));
     for flaw in [Flaw::None, Flaw::HintEarly] {
         let outcome = run(flaw, limit);

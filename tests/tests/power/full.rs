@@ -260,7 +260,7 @@ async fn has_no_page_left(kind: Kind) {
 }
 
 #[tokio::test]
-async fn a_daemon_ends_and_starts_in_order_where_there_is_no_room_for_a_page() {
+async fn a_daemon_stops_and_starts_on_a_disk_without_a_free_page() {
     for kind in [Kind::Btrfs, Kind::Xfs] {
         has_no_page_left(kind).await;
     }

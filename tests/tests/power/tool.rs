@@ -169,14 +169,14 @@ fn check(kind: Kind) {
 }
 
 #[test]
-fn what_the_tool_has_written_survives_power_cuts() {
+fn files_written_by_amemctl_survive_power_cuts() {
     for kind in [Kind::Ext4, Kind::Xfs] {
         check(kind);
     }
 }
 
 #[test]
-fn a_file_that_is_written_without_a_sync_is_caught_by_power_cuts() {
+fn a_file_written_without_a_sync_is_caught_by_power_cuts() {
     let scratch = scratch();
     let Some(mount) = mounted(Kind::Ext4, scratch.path(), "a file that is not synced") else {
         return;

@@ -35,7 +35,7 @@ fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
 }
 
 #[test]
-fn a_filter_on_attributes_finds_what_looking_at_every_event_finds() {
+fn a_filter_on_attributes_equals_a_full_scan() {
     in_worlds(120, |world, view, known| {
         for _ in 0..8 {
             let filter = Requests::of(world).filter();
@@ -143,7 +143,7 @@ fn an_index_that_is_missing_or_of_another_version_counts_as_absent() {
 }
 
 #[test]
-fn of_what_the_index_proposes_the_filter_decides() {
+fn the_filter_decides_on_the_candidates_of_the_index() {
     // Every hash has the list of another: most of what is proposed is wrong, and none of that is in an answer.
     let mut world = crowded(12);
     world.checkpoint().unwrap();
@@ -172,7 +172,7 @@ fn of_what_the_index_proposes_the_filter_decides() {
 }
 
 #[test]
-fn an_event_with_more_values_than_the_index_tells_of_is_found() {
+fn an_event_with_more_values_than_the_index_holds_is_found() {
     let mut world = crowded(13);
     world.checkpoint().unwrap();
     let view = world.view();

@@ -7,7 +7,7 @@ use amem_tests::model::{Act, Requests, World, list};
 use crate::{Place, in_worlds};
 
 #[test]
-fn a_pattern_finds_what_looking_at_every_event_finds() {
+fn a_pattern_equals_a_full_scan() {
     in_worlds(150, |world, view, known| {
         for _ in 0..4 {
             let selection = Requests::of(world).selection();

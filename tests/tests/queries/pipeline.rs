@@ -330,7 +330,7 @@ fn a_pipeline_is_its_stages_run_by_hand() {
 }
 
 #[test]
-fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
+fn an_invalid_pipeline_is_refused_with_the_stage() {
     let mut world = World::new(3).unwrap();
     world.ingest_many(5).unwrap();
     let view = world.view();
@@ -392,7 +392,7 @@ fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn a_pipeline_resolves_chains_that_share_their_ends_and_makes_a_bounded_number_of_rows() {
+fn a_pipeline_resolves_chains_with_common_ends_into_a_bounded_number_of_rows() {
     let mut world = World::new(5).unwrap();
     world.ingest_many(4_000).unwrap();
     let acts = (1..4_000).map(|n| Act::Link(n, n - 1, EdgeType::SUPERSEDES.0, 1.0));

@@ -91,7 +91,7 @@ fn shortened(seed: u64, failure: &Failure) -> BTreeSet<u64> {
 }
 
 #[test]
-fn random_histories_show_what_the_model_knows_whatever_ends_them() {
+fn random_histories_equal_the_model_however_they_end() {
     let begun = Instant::now();
     let steps: BTreeSet<u64> = (0..number("AMEM_RANDOM_STEPS", STEPS)).collect();
     let (first, count) = match std::env::var("AMEM_RANDOM_SEED") {

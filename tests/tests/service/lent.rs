@@ -53,7 +53,7 @@ fn unix(place: &Place) -> (UnixListener, std::path::PathBuf) {
 }
 
 #[tokio::test]
-async fn a_socket_that_is_lent_is_used_and_stays_for_the_next_daemon() {
+async fn an_inherited_socket_is_used_and_stays_for_the_next_daemon() {
     let place = Place::new("");
     let (made, path) = unix(&place);
     let mut command = lending(&place, vec![made.try_clone().unwrap().into()]);
@@ -94,7 +94,7 @@ except (BrokenPipeError, ConnectionResetError):
 "#;
 
 #[test]
-fn who_comes_by_a_socket_that_is_lent_is_let_in_by_user_and_not_by_its_mode() {
+fn callers_of_an_inherited_socket_are_authorized_by_user_and_not_by_its_mode() {
     use std::os::unix::process::CommandExt;
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         skipped("only root can be other users");
@@ -126,7 +126,7 @@ fn who_comes_by_a_socket_that_is_lent_is_let_in_by_user_and_not_by_its_mode() {
 }
 
 #[tokio::test]
-async fn tcp_that_is_lent_is_taken_only_if_the_settings_name_its_address() {
+async fn an_inherited_tcp_socket_is_used_only_if_the_settings_name_its_address() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = tcp.local_addr().unwrap();
     let named =
@@ -172,7 +172,7 @@ fn with_metrics(address: &str) -> String {
 }
 
 #[test]
-fn metrics_that_are_lent_are_told_by_a_daemon_that_has_no_network() {
+fn an_inherited_metrics_socket_serves_a_daemon_without_network() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = tcp.local_addr().unwrap();
     let place = Place::new(&with_metrics(&address.to_string()));
@@ -202,7 +202,7 @@ fn metrics_that_are_lent_are_told_by_a_daemon_that_has_no_network() {
 }
 
 #[test]
-fn metrics_are_lent_by_name_and_on_the_address_that_is_set() {
+fn an_inherited_metrics_socket_needs_its_name_and_the_configured_address() {
     let tcp = || TcpListener::bind("127.0.0.1:0").unwrap();
     // What is lent beside the Unix socket, its name, what is set, and what is said.
     let rows: [(OwnedFd, &str, String, &str); 6] = [
@@ -252,7 +252,7 @@ fn metrics_are_lent_by_name_and_on_the_address_that_is_set() {
 }
 
 #[test]
-fn what_is_lent_and_of_no_use_is_refused_by_name() {
+fn an_unusable_inherited_socket_is_refused_by_name() {
     let connection = || UnixStream::pair().unwrap().0;
     let null = || fs::File::open("/dev/null").unwrap();
     let rows: [(&str, OwnedFd, &str); 4] = [
@@ -296,7 +296,7 @@ fn abstract_socket() -> UnixListener {
 }
 
 #[test]
-fn what_is_lent_to_another_process_is_left_alone() {
+fn sockets_for_another_process_are_ignored() {
     let place = Place::new("");
     let mut command = place.command();
     command.env("LISTEN_FDS", "1").env("LISTEN_PID", "1");

@@ -86,7 +86,7 @@ fn are_whole(place: &Place) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn ready_is_said_once_and_only_when_every_brain_is_recovered() {
+async fn ready_is_sent_once_when_every_brain_is_recovered() {
     let daemon = Place::new("").start();
     let client = daemon.client().await;
     for brain in BRAINS {
@@ -121,7 +121,7 @@ async fn ready_is_said_once_and_only_when_every_brain_is_recovered() {
 }
 
 #[test]
-fn a_reload_says_when_it_began_that_it_is_over_and_why_nothing_changed() {
+fn a_reload_reports_its_start_its_end_and_why_nothing_changed() {
     let (daemon, manager) = Manager::start(Place::new(""), &[]);
     manager.until("READY=1");
     for (settings, why) in [
@@ -149,7 +149,7 @@ fn a_reload_says_when_it_began_that_it_is_over_and_why_nothing_changed() {
 }
 
 #[test]
-fn signs_of_life_come_within_half_of_the_time_that_is_asked_for() {
+fn watchdog_messages_arrive_within_half_of_the_interval() {
     let within = Duration::from_secs(3);
     let asked = [("WATCHDOG_USEC", within.as_micros().to_string())];
     let (_daemon, manager) = Manager::start(Place::new(""), &asked);
@@ -163,7 +163,7 @@ fn signs_of_life_come_within_half_of_the_time_that_is_asked_for() {
 }
 
 #[test]
-fn no_signs_of_life_are_given_to_who_asked_another_process_for_them() {
+fn watchdog_messages_for_another_process_are_not_sent() {
     let asked = [
         ("WATCHDOG_USEC", "30000".to_owned()),
         ("WATCHDOG_PID", "1".to_owned()),
@@ -174,7 +174,7 @@ fn no_signs_of_life_are_given_to_who_asked_another_process_for_them() {
 }
 
 #[test]
-fn a_daemon_that_stands_still_is_not_heard_until_it_goes_on() {
+fn a_stalled_daemon_sends_no_watchdog_message_until_it_continues() {
     let within = Duration::from_millis(300);
     let asked = [("WATCHDOG_USEC", within.as_micros().to_string())];
     let (daemon, manager) = Manager::start(Place::new(""), &asked);

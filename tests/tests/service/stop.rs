@@ -15,7 +15,7 @@ const WRITERS: usize = 8;
 const BEFORE: usize = 400;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
+async fn sigterm_under_load_ends_in_time_and_loses_no_acknowledged_write() {
     let daemon = Place::new("").start();
     create_bare(&daemon.client().await, "b").await;
     let acknowledged = Arc::new(AtomicUsize::new(0));
@@ -69,7 +69,7 @@ async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
 }
 
 #[tokio::test]
-async fn it_does_not_matter_which_folder_the_daemon_is_started_in() {
+async fn the_daemon_starts_in_any_working_folder() {
     let gone = tempfile::tempdir().unwrap();
     let gone = gone.path().display().to_string();
     let mut place = Place::new("");

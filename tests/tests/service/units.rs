@@ -73,7 +73,7 @@ const ROWS: [(&str, &[&str]); 8] = [
 ];
 
 #[test]
-fn systemd_finds_no_fault_in_the_units() {
+fn systemd_accepts_the_units() {
     if !has("systemd-analyze", "what systemd says of the units") {
         return;
     }
@@ -243,7 +243,7 @@ const EXPOSED: [Exposed; 9] = [
 ];
 
 #[test]
-fn the_units_are_exposed_no_more_than_their_words_say() {
+fn the_units_exposure_is_at_most_the_documented_one() {
     if !has("systemd-analyze", "how exposed the units are") {
         return;
     }
@@ -281,7 +281,7 @@ fn the_units_are_exposed_no_more_than_their_words_say() {
 }
 
 #[test]
-fn every_user_that_is_authorised_is_seen_as_who_it_is() {
+fn every_authorized_user_is_identified() {
     for folder in ["deploy/systemd", "deploy/systemd/user"] {
         let unit = text_of(&format!("{folder}/amemd.service"));
         let set = unit.lines().find(|line| line.starts_with("PrivateUsers="));

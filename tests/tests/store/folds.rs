@@ -215,20 +215,20 @@ fn live(seed: u64, rounds: u64, grown: u64, changed: u64) {
 }
 
 #[test]
-fn what_is_taken_over_has_the_bytes_of_what_is_made_from_scratch() {
+fn sections_copied_by_a_checkpoint_equal_rebuilt_ones() {
     for seed in 0..12 {
         live(seed, 12, 30, 25);
     }
 }
 
 #[test]
-fn so_it_is_with_many_events_of_which_few_change() {
+fn copied_sections_equal_rebuilt_ones_when_few_of_many_events_change() {
     live(99, 5, 5_000, 30);
     live(100, 3, 5_000, 1);
 }
 
 #[test]
-fn erasing_every_text_and_every_vector_takes_nothing_over() {
+fn a_checkpoint_after_erasing_everything_copies_nothing() {
     let random = &mut Random::new(5);
     let (_disk, mut store) = open(5);
     let new = batch(random, &store.view(), 40, &[]);
@@ -257,7 +257,7 @@ fn with_flip(bytes: &[u8], at: u64) -> View {
 }
 
 #[test]
-fn damage_of_a_table_is_carried_along_as_damage_and_that_of_an_index_is_healed() {
+fn damage_of_a_table_stays_damage_and_a_damaged_index_is_rebuilt() {
     let random = &mut Random::new(6);
     let (_disk, mut store) = open(6);
     let new = batch(random, &store.view(), 3_000, &[]);
@@ -306,7 +306,7 @@ fn seal(bytes: &mut [u8], at: usize, len: usize) {
 }
 
 #[test]
-fn an_index_of_attributes_that_an_older_version_left_out_is_made_of_what_is_kept() {
+fn a_missing_index_of_attributes_is_built_from_the_stored_attributes() {
     let mut world = World::new(8).unwrap();
     world.ingest_many(400).unwrap();
     world.checkpoint().unwrap();

@@ -88,7 +88,7 @@ fn disks() -> [Arc<SimDisk>; 3] {
 }
 
 #[test]
-fn a_file_of_which_a_brain_was_made_goes_if_nobody_wrote_to_it() {
+fn an_adopted_source_file_is_deleted_if_it_was_not_written_to() {
     for disk in disks() {
         put(&disk);
         end(&disk, adopt(&folder(&disk)));
@@ -99,7 +99,7 @@ fn a_file_of_which_a_brain_was_made_goes_if_nobody_wrote_to_it() {
 }
 
 #[test]
-fn a_file_that_was_written_to_after_a_brain_was_made_of_it_is_kept() {
+fn an_adopted_source_file_that_was_written_to_is_quarantined() {
     for disk in disks() {
         let file = put(&disk);
         let original = adopt(&folder(&disk));
@@ -113,7 +113,7 @@ fn a_file_that_was_written_to_after_a_brain_was_made_of_it_is_kept() {
 }
 
 #[test]
-fn a_file_that_takes_the_name_is_kept_on_every_kind_of_file_system() {
+fn a_file_that_takes_the_name_is_quarantined_on_every_file_system() {
     for disk in disks() {
         let mut store = brain(&disk);
         let file = disk.create("another").unwrap();
@@ -130,7 +130,7 @@ fn a_file_that_takes_the_name_is_kept_on_every_kind_of_file_system() {
 }
 
 #[test]
-fn a_file_that_gave_way_gets_its_name_back_if_the_folder_can_not_be_synced() {
+fn a_displaced_file_gets_its_name_back_if_the_folder_sync_fails() {
     for disk in disks() {
         let file = put(&disk);
         let bytes = disk.contents(FILE);
@@ -147,7 +147,7 @@ fn a_file_that_gave_way_gets_its_name_back_if_the_folder_can_not_be_synced() {
 }
 
 #[test]
-fn a_file_that_was_being_kept_when_the_run_ended_is_kept_once() {
+fn a_quarantine_that_was_interrupted_is_completed_once() {
     let disk = Arc::new(SimDisk::new(1));
     drop(brain(&disk));
     let left = format!("{TMP}/b-{:016x}-{:016x}.swap", 1, 0);
@@ -162,7 +162,7 @@ fn a_file_that_was_being_kept_when_the_run_ended_is_kept_once() {
 }
 
 #[test]
-fn a_run_that_ended_between_two_names_gives_the_brain_its_own_back() {
+fn an_interrupted_exchange_gives_the_brain_its_name_back() {
     // Where neither exchange nor a second name is possible: the old file was moved away, the new one has no name yet.
     let disk = Arc::new(SimDisk::new(1).without_exchange().without_links());
     drop(brain(&disk));
@@ -173,7 +173,7 @@ fn a_run_that_ended_between_two_names_gives_the_brain_its_own_back() {
 }
 
 #[test]
-fn a_file_whose_brain_is_gone_gets_its_name_back() {
+fn a_displaced_file_whose_brain_is_gone_gets_its_name_back() {
     let disk = Arc::new(SimDisk::new(1));
     let file = put(&disk);
     end(&disk, adopt(&folder(&disk)));
@@ -193,7 +193,7 @@ fn old_is_left(disk: &Arc<SimDisk>) {
 }
 
 #[test]
-fn the_old_file_of_a_brain_goes() {
+fn the_previous_file_of_a_brain_is_deleted() {
     let disk = Arc::new(SimDisk::new(1));
     old_is_left(&disk);
     assert_eq!(begun(&disk), [vec![FILE.to_owned()], none(), none()]);
@@ -201,7 +201,7 @@ fn the_old_file_of_a_brain_goes() {
 }
 
 #[test]
-fn the_old_file_of_a_brain_whose_new_one_is_gone_is_kept_as_recovered() {
+fn the_previous_file_of_a_brain_without_a_new_one_is_recovered() {
     type Act<'a> = &'a dyn Fn(&SimDisk);
     let removed = |disk: &SimDisk| disk.remove(FILE).unwrap();
     let replaced = |disk: &SimDisk| {
@@ -225,7 +225,7 @@ fn the_old_file_of_a_brain_whose_new_one_is_gone_is_kept_as_recovered() {
 }
 
 #[test]
-fn a_file_that_took_the_name_and_could_not_be_kept_at_once_is_kept_by_the_next_run() {
+fn a_file_that_could_not_be_quarantined_is_quarantined_by_the_next_run() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     let file = disk.create("another").unwrap();
@@ -242,7 +242,7 @@ fn a_file_that_took_the_name_and_could_not_be_kept_at_once_is_kept_by_the_next_r
 }
 
 #[test]
-fn what_is_unfinished_goes_and_two_files_kept_in_one_moment_are_two() {
+fn unfinished_files_are_deleted_and_two_quarantined_at_once_stay_two() {
     let disk = Arc::new(SimDisk::new(1));
     drop(folder(&disk));
     let named = |ours: u64| format!("{TMP}/b-{ours:016x}-{:016x}.swap", 0);
@@ -259,7 +259,7 @@ fn what_is_unfinished_goes_and_two_files_kept_in_one_moment_are_two() {
 }
 
 #[test]
-fn what_was_erased_is_gone_when_a_failed_checkpoint_is_made_again_by_the_same_run() {
+fn erased_bytes_are_gone_when_a_failed_checkpoint_is_retried() {
     let disk = Arc::new(SimDisk::new(1));
     let folder = folder(&disk);
     create(&folder, "b", &Create::default()).unwrap();
@@ -288,7 +288,7 @@ fn given_up(disk: &Arc<SimDisk>, store: &Store) {
 }
 
 #[test]
-fn an_erase_is_not_done_before_what_could_not_be_removed_is() {
+fn an_erase_completes_only_when_every_file_could_be_removed() {
     let disk = Arc::new(SimDisk::new(1));
     let folder = folder(&disk);
     for name in ["b", "other"] {
@@ -316,7 +316,7 @@ fn an_erase_is_not_done_before_what_could_not_be_removed_is() {
 }
 
 #[test]
-fn what_a_brain_was_made_of_and_could_not_be_taken_away_is_looked_at_again() {
+fn an_adopted_source_file_that_could_not_be_removed_is_checked_again() {
     for disk in disks() {
         let file = put(&disk);
         let folder = folder(&disk);
@@ -337,7 +337,7 @@ fn what_a_brain_was_made_of_and_could_not_be_taken_away_is_looked_at_again() {
 }
 
 #[test]
-fn what_nobody_wrote_to_is_taken_away_when_it_is_looked_at_again() {
+fn an_unwritten_source_file_is_removed_by_the_next_check() {
     for disk in disks() {
         put(&disk);
         let folder = folder(&disk);
@@ -354,7 +354,7 @@ fn what_nobody_wrote_to_is_taken_away_when_it_is_looked_at_again() {
 }
 
 #[test]
-fn a_file_that_could_not_be_kept_at_once_is_kept_when_it_is_looked_at_again() {
+fn a_file_that_could_not_be_quarantined_is_quarantined_by_the_next_check() {
     let ways = [Kind::Link, Kind::Publish, Kind::SyncFolder, Kind::Remove];
     for (disk, kind) in disks()
         .into_iter()
@@ -445,7 +445,7 @@ fn stays_somewhere(way: Way<'_>) {
 }
 
 #[test]
-fn a_file_that_is_being_kept_is_somewhere_whatever_fails_and_whenever_the_power_does() {
+fn no_fault_or_power_loss_loses_a_file_that_is_being_quarantined() {
     stays_somewhere(&|disk, _, original, fault| {
         disk.fail(fault);
         drop(original.settle());
@@ -453,7 +453,7 @@ fn a_file_that_is_being_kept_is_somewhere_whatever_fails_and_whenever_the_power_
 }
 
 #[test]
-fn a_file_that_gets_its_name_back_is_somewhere_whatever_fails_and_whenever_the_power_does() {
+fn no_fault_or_power_loss_loses_a_file_that_gets_its_name_back() {
     stays_somewhere(&|disk, folder, original, fault| {
         disk.fail(failing(Among::All, true));
         drop(original);

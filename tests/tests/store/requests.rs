@@ -35,7 +35,7 @@ fn hashes(view: &View) -> [Vec<u128>; 2] {
 }
 
 #[test]
-fn a_request_from_before_an_erase_is_known_by_its_id_and_its_hash_is_in_no_file() {
+fn a_request_from_before_an_erase_is_recognised_by_id_and_its_hash_is_gone() {
     let (disk, mut store) = open(9);
     let [first, second] = [0, 1].map(|counter| id(&disk, counter));
     let secret = || Request::new(ingest(vec![fact("the code is 4711")])).with_id(first);

@@ -49,7 +49,7 @@ fn brain(disk: Arc<dyn Disk>) -> Store {
 }
 
 #[test]
-fn a_file_that_takes_the_name_of_a_brain_that_is_removed_stays_and_the_brain_is_saved() {
+fn a_file_under_the_name_of_a_removed_brain_stays_and_the_brain_is_saved() {
     for disk in disks() {
         let (hooked, armed) = contested(&disk);
         let store = brain(hooked);
@@ -68,7 +68,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_is_removed_stays_and_the_brain_is_
 }
 
 #[test]
-fn a_file_that_takes_the_name_of_a_brain_that_could_not_be_made_stays() {
+fn a_file_under_the_name_of_a_failed_creation_stays() {
     for disk in disks() {
         let (hooked, armed) = contested(&disk);
         let folder = Folder::open(hooked, "a test").unwrap();
@@ -89,7 +89,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_could_not_be_made_stays() {
 }
 
 #[test]
-fn a_brain_that_is_removed_while_the_disk_fails_is_gone_or_whole() {
+fn a_removal_during_a_disk_failure_leaves_no_brain_or_a_whole_one() {
     let (mut gone, mut whole, mut unknown) = (0, 0, 0);
     for (fault, disk) in faults().flat_map(|fault| disks().map(|disk| (fault, disk))) {
         let store = brain(Arc::new(disk.clone()));

@@ -124,7 +124,7 @@ fn every_test_that_a_decision_names_exists() {
 }
 
 #[test]
-fn every_test_and_setting_that_the_page_on_security_names_exists() {
+fn every_test_and_setting_named_in_security_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
     let limits = [
         "daemon/src/limits.rs",
@@ -163,7 +163,7 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
 }
 
 #[test]
-fn every_command_on_the_page_of_proofs_runs_a_test_with_settings_that_it_reads() {
+fn every_command_named_in_reliability_runs_a_test_that_reads_its_variables() {
     let page = file("docs/RELIABILITY.md");
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
     let (mut out, mut commands) = (Vec::new(), 0);
@@ -218,7 +218,7 @@ fn without_figures(command: &str) -> String {
 }
 
 #[test]
-fn every_long_form_on_the_page_of_proofs_is_run_by_the_long_script() {
+fn every_long_form_named_in_reliability_is_run_by_ci_long() {
     let (page, script) = (file("docs/RELIABILITY.md").text, file(".ci/long").text);
     let run: HashSet<_> = script
         .lines()
@@ -297,7 +297,7 @@ fn the_readmes_test_command_is_the_one_that_ci_runs() {
 }
 
 #[test]
-fn a_merge_that_is_too_large_has_the_same_remedies_wherever_it_is_refused() {
+fn an_oversized_merge_has_the_same_remedies_in_every_refusal() {
     // As the sources write it: a string may go on in the next line.
     let flat = |path: &str| {
         let text = file(path).text.replace("\\\n", " ");

@@ -151,7 +151,7 @@ fn format_names_every_type_and_flag_by_its_value() {
 }
 
 #[test]
-fn format_lays_the_head_page_out_as_it_is() {
+fn format_describes_the_head_page() {
     let source = file("crates/format/src/journal/head.rs");
     let fields = [
         ("AT_MAGIC", "magic"),
@@ -179,7 +179,7 @@ fn format_lays_the_head_page_out_as_it_is() {
 }
 
 #[test]
-fn format_places_the_live_cells_as_they_are() {
+fn format_describes_the_live_cells() {
     let cells: [(u64, &str); 7] = [
         (live::COMMITTED, "`committed`"),
         (live::OWNER, "`owner`"),
@@ -210,7 +210,7 @@ fn format_names_every_kind_of_frame() {
 }
 
 #[test]
-fn readers_in_other_languages_know_every_kind_of_frame() {
+fn readers_in_other_languages_handle_every_kind_of_frame() {
     let (count, mut out) = (frame::Kind::ALL.len(), Vec::new());
     for (path, line) in [
         (
@@ -254,7 +254,7 @@ fn format_names_every_operation_by_its_code() {
 }
 
 #[test]
-fn format_repeats_the_layouts_of_the_sources_word_for_word() {
+fn format_repeats_the_layouts_of_the_sources_verbatim() {
     let page = page();
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (lines, whole) = (page.text.lines().collect::<Vec<_>>(), flat(&page.text));
@@ -300,7 +300,7 @@ fn format_gives_the_defaults_of_the_settings() {
 }
 
 #[test]
-fn format_tells_the_term_index_and_the_embedder_as_they_are() {
+fn format_describes_the_term_index_and_the_embedder() {
     let page = page();
     let space = vector_space(SPACE_NAME, DIMENSION);
     let said = [

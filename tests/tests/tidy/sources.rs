@@ -96,7 +96,7 @@ fn nothing_is_left_undone() {
 }
 
 #[test]
-fn no_path_of_a_persons_machine_is_told() {
+fn no_path_of_a_persons_machine_appears() {
     let homes = [
         concat!("/ho", "me/"),
         concat!("/ro", "ot/"),

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_grows_for_half_an_hour_is_wrong_unless_the_brains_do() {
+    fn memory_that_grows_for_half_an_hour_fails_unless_the_brains_grow() {
         let rows = [
             (30, 60.0, 0.0, true),
             (30, 70.0, 0.0, false),

@@ -44,7 +44,7 @@ async fn remember(client: &amem_client::Client, text: &str) {
 }
 
 #[tokio::test]
-async fn figures_parse_and_counters_only_grow_with_what_is_done() {
+async fn metrics_parse_and_counters_only_grow() {
     let (daemon, client) = daemon().await;
     let from = daemon.metrics.unwrap();
     let before = Scraped::of(from);
@@ -103,7 +103,7 @@ async fn figures_parse_and_counters_only_grow_with_what_is_done() {
 }
 
 #[tokio::test]
-async fn the_status_tells_the_same_figures() {
+async fn the_status_shows_the_same_numbers_as_the_metrics() {
     let (daemon, client) = daemon().await;
     remember(&client, "one").await;
     let scraped = Scraped::of(daemon.metrics.unwrap());
@@ -160,7 +160,7 @@ async fn the_slowest_subscription_is_at_most_as_far_behind_as_there_are_commits(
 }
 
 #[tokio::test]
-async fn every_metric_of_the_dashboard_is_told() {
+async fn every_metric_of_the_dashboard_exists() {
     let (daemon, _client) = daemon().await;
     let scraped = Scraped::of(daemon.metrics.unwrap());
     let dashboard = include_str!("../../../../deploy/grafana/amemd.json");
@@ -184,7 +184,7 @@ async fn every_metric_of_the_dashboard_is_told() {
 }
 
 #[tokio::test]
-async fn stray_files_are_no_brains_and_only_the_first_are_named() {
+async fn untracked_files_are_no_brains_and_only_the_first_are_named() {
     const FILES: usize = 30;
     let (daemon, client) = daemon().await;
     let from = daemon.metrics.unwrap();
@@ -224,7 +224,7 @@ fn names(question: &str, into: &mut BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn what_is_no_question_for_metrics_is_refused() {
+async fn requests_other_than_for_metrics_are_refused() {
     let (daemon, _client) = daemon().await;
     let from = daemon.metrics.unwrap();
     assert_eq!(get(from, "/").status, 404);
@@ -275,7 +275,7 @@ fn metrics_for_other_machines_are_refused_unless_they_are_allowed() {
 }
 
 #[tokio::test]
-async fn who_is_slow_holds_up_nobody() {
+async fn a_slow_scraper_delays_no_other() {
     let (daemon, client) = daemon().await;
     let from = daemon.metrics.unwrap();
     let slow: Vec<_> = (0..40)

@@ -56,7 +56,7 @@ async fn wait_for(from: SocketAddr, path: &'static str, status: u16, words: &str
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_daemon_lives_from_its_start_and_is_ready_from_its_recovery_to_its_end() {
+async fn a_daemon_is_live_from_its_start_and_ready_from_recovery_to_shutdown() {
     let folder = tempfile::tempdir().unwrap();
     // A port that was free a moment ago: the daemon has it twice.
     let free = TcpListener::bind("127.0.0.1:0").unwrap();

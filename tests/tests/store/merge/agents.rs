@@ -380,7 +380,7 @@ impl Story<'_> {
 }
 
 #[test]
-fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() {
+fn three_diverging_agents_agree_after_merges_in_any_order() {
     let mut done = [0; KINDS];
     for (seed, [hub, second, third]) in (0..).zip(ORDERS.repeat(5)) {
         let mut story = Story {
@@ -423,7 +423,7 @@ fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() 
 }
 
 #[test]
-fn what_one_agent_says_in_a_session_of_another_stays_in_it() {
+fn events_of_one_agent_stay_in_the_session_of_another() {
     let mut world = World::of(2, 31);
     let open = Mutation::OpenSession {
         key: "shared".into(),
