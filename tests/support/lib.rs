@@ -10,7 +10,6 @@
 pub mod agents;
 pub mod board;
 pub mod crash;
-pub mod crowd;
 pub mod daemon;
 pub mod damaged;
 pub mod disk;
@@ -28,3 +27,4 @@ pub mod random;
 pub mod raw;
 pub mod scenarios;
 pub mod shared;
+pub mod staleness;

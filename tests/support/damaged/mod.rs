@@ -6,9 +6,9 @@
 //! Not here: which bits, cuts and pages are tried (`tests/damage`).
 
 mod brain;
-mod known;
+mod intact;
 mod picture;
 
 pub use brain::{BYTES, brain};
-pub use known::{Known, Verdict, open};
+pub use intact::{Known, Verdict, open};
 pub use picture::{picture, shown};

@@ -20,10 +20,10 @@ use v1::merge_brain_request::Part as Merged;
 use v1::merge_options::From as Source;
 use v1::vector_options::Kind;
 
-use super::asked::{
+use super::files::{bases, foreign_files, spec1_files, view};
+use super::messages::{
     ASKED_MAX, Messages, ask, brain, change_messages, framed, question_messages, settled,
 };
-use super::files::{bases, foreign_files, spec1_files, view};
 use crate::disk::SimDisk;
 
 /// Bytes of a file in one message of a seed.

@@ -17,7 +17,7 @@ use amem_tests::scenarios::Process;
 use uuid::Uuid;
 
 use crate::asks::Asks;
-use crate::figures::{During, Figures};
+use crate::counts::{During, Figures};
 use crate::looks::{self, Follower};
 use crate::machine::After;
 

@@ -12,7 +12,7 @@ use amem_tests::model::Account;
 use amem_tests::scenarios::{Flaw, Process};
 use uuid::Uuid;
 
-use crate::figures::During;
+use crate::counts::During;
 use crate::history::{FILE, History, Life, NAME};
 use crate::looks;
 

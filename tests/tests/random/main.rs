@@ -13,7 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod asks;
-mod figures;
+mod counts;
 mod history;
 mod looks;
 mod machine;
@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use figures::Figures;
+use counts::Figures;
 use history::History;
 
 /// Histories that are told unless `AMEM_RANDOM_HISTORIES` says otherwise.

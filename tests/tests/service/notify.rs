@@ -1,4 +1,4 @@
-//! What the service manager hears, and when. That it hears of the end, `door::start` tests.
+//! What the service manager hears, and when. That it hears of the end, `ingress::start` tests.
 //!
 //! A daemon whose threads all hang can't be made from outside; that it falls silent is tested beside the code
 //! (`amemd::notify`). Here it stands still as a whole.

@@ -7,12 +7,12 @@
 )]
 
 mod believed;
+mod checkpoints;
 mod clock;
 mod commits;
 mod cost;
 mod damaged;
-mod folds;
-mod left;
+mod leftovers;
 mod merge;
 mod parts;
 mod refusals;

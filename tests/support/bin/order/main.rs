@@ -50,7 +50,7 @@ mod base {
     pub mod replaced;
 
     #[path = "../../../../tests/support/bin/order/known.rs"]
-    pub mod known;
+    pub mod cache;
 }
 
 /// Words to the processor that change no answer.
@@ -74,8 +74,8 @@ const MODELS: [(&str, fn()); 16] = [
     ("terms", delta::entries::terms),
     ("applied", delta::entries::applied),
     ("file", delta::entries::file),
-    ("learnt", base::known::learnt),
-    ("replaced", base::known::replaced),
+    ("learnt", base::cache::learnt),
+    ("replaced", base::cache::replaced),
 ];
 
 /// How often a thread may be interrupted where there are three.

@@ -1,9 +1,9 @@
 //! A crate with two cycles, measured by the test `tidy`; it is never compiled.
 
 mod facade;
-mod left;
+mod first;
 pub mod parent;
-mod right;
+mod second;
 
 pub use facade::Shown;
 

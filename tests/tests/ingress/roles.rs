@@ -3,7 +3,7 @@
 use amem_client::v1;
 use tonic::Code;
 
-use crate::seen::{MINE, channel, daemon};
+use crate::visibility::{MINE, channel, daemon};
 use crate::walk::{self, Outcome};
 
 /// What changes nothing. A new call is refused to who may only read, or it is one of these.

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
 use amem_format::mapping::Cells;
-use amem_tests::crowd::{CELLS_BYTES, OVER, Slot, WRITERS};
 use amem_tests::daemon::Place;
+use amem_tests::staleness::{CELLS_BYTES, OVER, Slot, WRITERS};
 
-use crate::member::Member;
+use crate::process::Member;
 use crate::{create, folder, seconds};
 
 const READERS: usize = 8;
@@ -21,7 +21,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
 /// Starts one of the crowd, and waits until it is ready.
 fn start<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Member {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_amem-crowd"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amem-staleness"));
     let member = Member::spawn(command.args(args));
     member.says("ready");
     member

@@ -1,7 +1,7 @@
 //! Many agents, one memory: processes around one brain of a running daemon.
 //!
-//! `agents`: sixteen that write, correct, link and follow, half of them in Python. `gone`: one that is killed.
-//! `readers`: readers of the file beside writers. `AMEM_CROWD_SECS` is how long each goes on (5; 60 is the long form).
+//! `sixteen`: agents that write, correct, link and follow, half of them in Python. `killed`: one that is killed.
+//! `readers`: readers of the file beside writers. `AMEM_AGENTS_SECS` is how long each goes on (5; 60 is the long form).
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -9,16 +9,16 @@
     reason = "a helper that fails is a test that fails"
 )]
 
-mod agents;
+mod commits;
 mod contested;
-mod gone;
+mod killed;
 #[path = "../languages/kit.rs"]
 #[expect(dead_code, reason = "of the kits, Python's is used here")]
 mod kit;
-mod member;
-mod noted;
+mod notes;
+mod process;
 mod readers;
-mod seen;
+mod sixteen;
 #[path = "../languages/sources.rs"]
 #[expect(dead_code, reason = "the package is only installed here")]
 mod sources;
@@ -27,7 +27,7 @@ use amem_client::Client;
 use amem_tests::daemon::{Place, create_bare};
 
 fn seconds() -> u64 {
-    let seconds = std::env::var("AMEM_CROWD_SECS").ok();
+    let seconds = std::env::var("AMEM_AGENTS_SECS").ok();
     seconds.and_then(|n| n.parse().ok()).unwrap_or(5)
 }
 

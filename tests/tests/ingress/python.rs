@@ -16,7 +16,7 @@ fn python_calls_over_the_unix_socket_with_default_options() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = kit
         .interpreter()
-        .arg(root.join("tests/door/client.py"))
+        .arg(root.join("tests/ingress/client.py"))
         .arg(format!("unix:{}", daemon.place.socket().display()))
         .arg(root.join("../proto/proto"))
         .arg(stubs.path())

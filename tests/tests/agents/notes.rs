@@ -7,7 +7,7 @@ use amem_client::core::{EdgeType, NodeId};
 use amem_client::v1;
 use amem_tests::agents::{Act, Fate, Verb};
 
-use crate::seen::Seen;
+use crate::commits::Seen;
 
 /// What all agents did.
 #[derive(Debug, Default)]

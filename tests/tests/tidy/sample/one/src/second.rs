@@ -1,6 +1,6 @@
 //! Between two files of the module beside it.
 
-use crate::left::below::Twice as Renamed;
+use crate::first::below::Twice as Renamed;
 
 pub(crate) struct Middle(Renamed);
 

@@ -1,7 +1,7 @@
 //! One of a crowd around a brain: a writer that tells what it was answered, or a reader that must then see it.
 //!
-//! `amem-crowd write CELLS SLOT SOCKET BRAIN` ingests single events through the daemon; once one is answered, its
-//! LSN and its id go into the writer's slot of CELLS, a mapped file. `amem-crowd read CELLS FILE` follows the
+//! `amem-staleness write CELLS SLOT SOCKET BRAIN` ingests single events through the daemon; once one is answered, its
+//! LSN and its id go into the writer's slot of CELLS, a mapped file. `amem-staleness read CELLS FILE` follows the
 //! brain's file: every slot is read, then a view is begun, which must hold all of that. A view that does not is
 //! stale. Both go on until the last cell of CELLS says that it is over, and then say how it was.
 
@@ -15,7 +15,7 @@ use amem_format::NodeId;
 use amem_format::mapping::{Cells, Map};
 use amem_format::reader::Reader;
 use amem_format::view::View;
-use amem_tests::crowd::{CELLS_BYTES, OVER, Slot, WRITERS};
+use amem_tests::staleness::{CELLS_BYTES, OVER, Slot, WRITERS};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let said = match args[..] {
         ["write", cells, slot, socket, brain] => write(cells, slot, socket, brain),
         ["read", cells, file] => read(cells, file),
-        _ => Err("usage: amem-crowd write CELLS SLOT SOCKET BRAIN | read CELLS FILE".into()),
+        _ => Err("usage: amem-staleness write CELLS SLOT SOCKET BRAIN | read CELLS FILE".into()),
     };
     match said {
         Ok(said) => {

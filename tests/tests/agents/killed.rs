@@ -8,7 +8,7 @@ use amem_client::{Brain, v1};
 use amem_tests::agents;
 use amem_tests::daemon::Place;
 
-use crate::member::Member;
+use crate::process::Member;
 use crate::{create, folder};
 
 async fn session(brain: &Brain, session_id: u32) -> v1::Session {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use tonic::{Code, Request};
 
 use crate::process::{Daemon, check_refused};
-use crate::seen::{MINE, VEILED, channel, daemon, disturb};
+use crate::visibility::{MINE, VEILED, channel, daemon, disturb};
 use crate::walk::{self, Named};
 
 /// The names of all brains that are not for the callers begin like this.

@@ -3,7 +3,7 @@
 //! later.
 //!
 //! Promises: nothing that an agent was answered is lost, nothing is doubled, all see the same commits in the same
-//! order, and who asks is told what is contested. `AMEM_CROWD_RATE` is how much each writes a second (12). Where Python
+//! order, and who asks is told what is contested. `AMEM_AGENTS_RATE` is how much each writes a second (12). Where Python
 //! can't be had, all sixteen are in Rust, and the test says so.
 
 use std::collections::BTreeSet;
@@ -17,11 +17,11 @@ use amem_tests::agents::{self, Act, Fate, THE_END, name};
 use amem_tests::daemon::Place;
 use tokio::time::sleep;
 
+use crate::commits::{Seen, quantiles};
 use crate::contested::contested;
 use crate::kit::{python, say};
-use crate::member::Member;
-use crate::noted::{Done, replaced};
-use crate::seen::{Seen, quantiles};
+use crate::notes::{Done, replaced};
+use crate::process::Member;
 use crate::sources::Sources;
 use crate::{create, folder, seconds};
 
@@ -184,7 +184,7 @@ async fn sixteen_agents_in_two_languages_share_one_memory() {
     let brain = client.brain("b").await.unwrap().by_call();
     let kit = python();
     let sources = Sources::of("python");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crowd/agent.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/agent.py");
     let kit = kit.map(|kit| {
         let site = sources.installed(&kit);
         kit.other(vec![script], Some(("PYTHONPATH", site)))
@@ -192,7 +192,7 @@ async fn sixteen_agents_in_two_languages_share_one_memory() {
     let crowd = Crowd {
         place: &place,
         notes: notes.path(),
-        rate: std::env::var("AMEM_CROWD_RATE").unwrap_or_else(|_| "12".into()),
+        rate: std::env::var("AMEM_AGENTS_RATE").unwrap_or_else(|_| "12".into()),
         python: kit
             .as_ref()
             .map(|kit| -> Box<dyn Fn() -> Command> { Box::new(|| kit.command()) }),
