@@ -1,7 +1,7 @@
 //! `stalls`: how long a write waits while a job runs, beside how long it waits while none does.
 //!
 //! One caller writes single events over the daemon's socket, one after the other, all the time. Meanwhile each job runs
-//! in turn, with a stretch without any before and after it; every write is told by whether a job ran at any moment of
+//! in turn, with a stretch without any before and after it; a write is classed by whether a job ran at any moment of
 //! it. Before a job there is enough for it to do: events that have expired, sessions that are idle, one that has ended.
 //!
 //! Before that: how long a writer works at each portion of a job (`portions`).
@@ -50,7 +50,7 @@ const JOBS: [(v1::JobKind, &str); 6] = [
 /// A write: when it began, and how long it took.
 type Writes = Arc<Mutex<Vec<(Instant, Duration)>>>;
 
-/// What is told of a job.
+/// The numbers of a job.
 #[derive(Default)]
 struct Row {
     took: Vec<Duration>,

@@ -1,4 +1,4 @@
-//! What agents of a crowd note, each in files of its own, so that it can go on after it was killed, and that others can
+//! What agents note, each in files of its own, so that it can go on after it was killed, and that others can
 //! hold together what all of them did and saw.
 //!
 //! `acts-N` has a line for what agent N is about to write, and one for what it was answered; `seen-N` has each commit
@@ -36,7 +36,7 @@ pub fn meets(number: usize, event: u64) -> bool {
 pub enum Verb {
     /// A new event.
     Add,
-    /// What replaces an event, whoever else has replaced it.
+    /// What replaces an event, also where another agent has replaced it.
     Correct(u64),
     /// What replaces an event that nothing has replaced; it is refused otherwise.
     Careful(u64),

@@ -1,6 +1,6 @@
 //! A daemon as a process of its own that is killed and started again, always on the same folder and socket.
 //!
-//! Promises: whoever drops it leaves no process behind, and no socket. Not here: what is asked of it, but for
+//! Promises: dropping it leaves no process behind, and no socket. Not here: what is asked of it, but for
 //! the brain that most begin with.
 
 use std::env;

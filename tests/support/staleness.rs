@@ -1,6 +1,6 @@
-//! Where writers of a crowd tell its readers what they were answered: a page of cells that all of them map.
+//! Where writers tell readers what they were answered: a page of cells that all of them map.
 
-/// Writers of a crowd.
+/// Writers around one brain.
 pub const WRITERS: usize = 4;
 /// Bytes of the cells.
 pub const CELLS_BYTES: u64 = 4096;

@@ -263,7 +263,7 @@ fn every_broken_way_to_replace_a_file_is_caught() {
 
 #[test]
 fn every_broken_adoption_is_caught() {
-    // That the folder is not synced does not show: it is synced again when the brain is opened, before anybody is told.
+    // That the folder is not synced does not show: it is synced again when the brain is opened, before any answer.
     for flaw in [Flaw::CreatedNotSynced, Flaw::CreatedSyncedLate] {
         for arrival in Arrival::all() {
             let arrival = arrival.with_flaw(flaw);

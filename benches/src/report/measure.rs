@@ -1,6 +1,6 @@
 //! Taking times: rounds in which everybody has a turn, and the median of each.
 //!
-//! Whoever stands in a contest takes its own time, per operation, so that preparing costs nobody anything. The first
+//! Each contestant takes its own time, per operation, so that preparing costs no other anything. The first
 //! round warms up and does not count; each round begins with another contestant.
 
 use std::error::Error;
@@ -31,7 +31,7 @@ impl<'a> Contest<'a> {
         Self::default()
     }
 
-    /// Somebody who gives a number for each turn.
+    /// A contestant that gives a number for each turn.
     pub(super) fn turn(
         mut self,
         name: &'static str,
@@ -42,7 +42,7 @@ impl<'a> Contest<'a> {
         self
     }
 
-    /// Somebody who does something again and again: the number is the seconds of one time.
+    /// A contestant that repeats an operation: the number is the seconds of one repetition.
     pub(super) fn again<T>(
         self,
         name: &'static str,
@@ -82,7 +82,7 @@ impl<'a> Contest<'a> {
 }
 
 impl Medians {
-    /// What somebody reached who took part.
+    /// What a contestant reached.
     pub(super) fn of(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, m)| *m)
     }

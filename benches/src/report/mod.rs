@@ -2,7 +2,7 @@
 //! a user would pick instead, on the same data in one run.
 //!
 //! It calibrates the machine first, makes the data from a seed, compares the answers, and only then takes times: the
-//! medians of rounds in which everybody has a turn. A row without a measurement is told as absent; a row that is
+//! medians of rounds in which everybody has a turn. A row without a measurement is reported as absent; a row that is
 //! absent, wrong or behind its goal makes the command end with 1.
 //! Not here: what a row asks (`rows`), which rows there are and what they are to reach (`list`).
 

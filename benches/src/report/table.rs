@@ -69,7 +69,7 @@ impl Row {
     /// Why a goal is missed; none if it is met.
     fn missed(&self, goal: Goal, ours: f64, found: &Found) -> Option<String> {
         match goal {
-            // Whoever measures a row fails where the answer is wrong.
+            // Measuring a row fails where the answer is wrong.
             Goal::Right => None,
             Goal::AtMost(most) => {
                 let most = most + found.slack;

@@ -1,7 +1,7 @@
 //! Keeps the machine awake: a thread that spins at the lowest priority while others wait for the disk.
 //!
 //! On a virtual machine an idle core may see a finished sync only at its next tick: the same sync takes 0.1 ms or 4 ms,
-//! as chance has it, and a row and its limit fall on different sides. It yields to whoever has work.
+//! as chance has it, and a row and its limit fall on different sides. It yields to any thread that has work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

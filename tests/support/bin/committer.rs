@@ -1,4 +1,4 @@
-//! A writer whose power fails: it writes one brain by the store itself, and notes what it begins and what it is told.
+//! A writer whose power fails: it writes one brain by the store itself, and notes each request and each answer.
 //!
 //! `amem-committer FOLDER BOOT SEED FLAW` makes the brain `b` if it is not there. What an earlier one had begun and
 //! was not answered comes first, by stdin, one request a line up to an empty one. Then it writes until it can't:
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // Whoever reads this may be gone.
+            // The reading process may be gone.
             drop(say(&Said::Failed(why.to_string())));
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! One of a crowd around a brain: a writer that tells what it was answered, or a reader that must then see it.
+//! One process around a brain: a writer that announces what it was answered, or a reader that must then see it.
 //!
 //! `amem-staleness write CELLS SLOT SOCKET BRAIN` ingests single events through the daemon; once one is answered, its
 //! LSN and its id go into the writer's slot of CELLS, a mapped file. `amem-staleness read CELLS FILE` follows the

@@ -112,7 +112,7 @@ struct Examiner<'e, S> {
 
 impl<S: Scenario> Examiner<'_, S> {
     fn at_level(&self, state: &CrashState, trail: &str, level: usize, finding: &mut Finding) {
-        // The first of all is always crashed: whoever asks has chosen.
+        // The first of all is always crashed: the caller has chosen it.
         let before = level
             .checked_sub(1)
             .map_or(0, |above| finding.recoveries[above]);

@@ -24,7 +24,7 @@ pub trait Scenario: Sync {
     /// is wrong; the proof compares that number with `answered` itself.
     ///
     /// It may go on working on the disk, telling `trace`; the proof crashes what it does in turn. What it
-    /// returned has been shown to somebody: a later crash must not take it away.
+    /// returned has been shown to a reader: a later crash must not take it away.
     fn check(
         &self,
         disk: Arc<SimDisk>,

@@ -75,7 +75,7 @@ impl CrashState {
         }
     }
 
-    /// A number that states of one scenario share if whoever opens them can't tell them apart; none after a kill, when
+    /// A number that states of one scenario share if opening them can't tell them apart; none after a kill, when
     /// what is uncertain counts too.
     pub(super) fn key(&self) -> Option<u128> {
         if self.choice.kill {

@@ -2,7 +2,7 @@
 
 use super::choice::Kept;
 
-/// So many of the newest uncertain writes, or changes of names, are tried in all subsets.
+/// The newest uncertain writes, or changes of names, up to this number, are tried in all subsets.
 pub(super) const SUBSET_ITEMS: usize = 6;
 /// So many cuts of a long write are tried.
 const CUTS: usize = 8;

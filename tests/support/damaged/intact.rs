@@ -132,7 +132,7 @@ impl Known {
             let earlier = report.findings.is_empty() && !self.pictures.contains(&shown);
             if !untold && earlier {
                 return Err(format!(
-                    "only a tail is told, and it shows something else: {report:?}"
+                    "only a tail is reported, and it shows something else: {report:?}"
                 ));
             }
         }
@@ -154,7 +154,7 @@ impl Known {
         }
     }
 
-    /// The first part that is damaged is told of. What a live page says may mean nothing: it comes last.
+    /// The first damaged part is reported. What a live page says may mean nothing: it comes last.
     fn is_placed(&self, damaged: &[u8], report: &Report) -> Result<(), String> {
         let first = self
             .changed(damaged)
@@ -176,11 +176,11 @@ impl Known {
             .tail
             .as_ref()
             .is_some_and(|t| near(t.offset) || near(t.offset + t.bytes));
-        // What the live page says is held against the frames: it is told where these end.
+        // What the live page says is held against the frames: it is reported where these end.
         let live = first.name == "live page" && report.findings.iter().any(|f| f.part == "journal");
         match finding || tail || live {
             true => Ok(()),
-            false => Err(format!("damage in {first:?} is told as {report:?}")),
+            false => Err(format!("damage in {first:?} is reported as {report:?}")),
         }
     }
 
@@ -218,7 +218,7 @@ fn base_parts(view: &View) -> Vec<Part> {
         .collect()
 }
 
-/// A file that is no brain of ours any more must not pass for one of somebody else's: whoever adopts it would lose
+/// A file that is no brain of ours any more must not pass for one of another's: a daemon that adopts it would lose
 /// what only our sections say.
 fn no_stranger(damaged: &[u8]) -> Result<Verdict, String> {
     let told = tempfile::NamedTempFile::new().and_then(|mut file| {

@@ -1,4 +1,4 @@
-//! Damage done to a file on purpose, and what is told of it.
+//! Damage done to a file on purpose, and what is reported of it.
 //!
 //! `brain` makes a brain of 128 KiB with everything in it, the same bytes each time; `Known` is that brain with its
 //! parts and all that it shows after each commit; `Known::judge` holds a damaged copy against it.

@@ -51,7 +51,7 @@ pub enum Flaw {
     NamedUnowned,
     /// The old file never says that there is a new one.
     NotSuperseded,
-    /// The old file says so, but nobody is told to look.
+    /// The old file says so, but no reader is notified.
     NotTold,
     /// The old file does not say that it must be let go of.
     NotDropped,

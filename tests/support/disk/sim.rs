@@ -43,7 +43,7 @@ pub(super) struct State {
 }
 
 impl SimDisk {
-    /// Sets the clock: what is asked for the time next is told a moment after this one.
+    /// Sets the clock: the next reading is a moment after this one.
     pub fn set_clock(&self, now: Micros) {
         self.state().log.clock = now;
     }

@@ -259,7 +259,7 @@ impl Doing {
         self.vector(event.vector.as_deref())?;
         sense(event.space.is_none_or(|space| space.is_nil()) || event.vector.is_none())?;
         let id = self.state().events.len() as u64;
-        // Its time is told when it is known how many come after it.
+        // Its time is known once it is known how many come after it.
         self.act(Act::Add(NewEvent {
             event_type: event.event_type,
             session: session.0,

@@ -1,7 +1,7 @@
 //! A naive model of a brain: lists and maps, the whole log replayed for every moment, every query answered by
 //! looking at everything. What it shares with the core is the way words are cut and filters are read.
 //!
-//! `World` makes random commits and does each in both, in the model and in a journal in memory. An `Account` is told
+//! `World` makes random commits and does each in both, in the model and in a journal in memory. An `Account` is given
 //! what the store is asked, works out what that means, and says what is to be answered.
 
 mod account;

@@ -50,7 +50,7 @@ pub enum Act {
     Erase(u64),
     /// It was used, so many times.
     Touch(u64, u32),
-    /// Strengths are made anew, with these rates.
+    /// Strengths are computed again, with these rates.
     Decay([f32; 6]),
     /// Settings: rates.
     Rates([f32; 6]),

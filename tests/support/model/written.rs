@@ -76,11 +76,11 @@ impl Written {
             workers: &Inline,
             from_scratch: true,
         };
-        let mut anew = Vec::new();
-        fold_with(&view, &options, how, &mut anew)?;
+        let mut rebuilt = Vec::new();
+        fold_with(&view, &options, how, &mut rebuilt)?;
         assert!(
-            bytes == anew,
-            "what was taken over is not what it would be anew"
+            bytes == rebuilt,
+            "what was copied is not what rebuilding gives"
         );
         journal(&options.identity, 1, end, &mut bytes)?;
         *self = Self::open(bytes)?;
@@ -92,7 +92,7 @@ impl Written {
         self.brain.view()
     }
 
-    /// A view of a copy of the file, opened anew.
+    /// A view of a copy of the file, newly opened.
     pub fn copy(&self) -> Result<View> {
         self.copy_with(&|_| ())
     }

@@ -1,7 +1,7 @@
-//! Somebody's file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
+//! A foreign file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
 //!
 //! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3:
-//! something was committed to that brain; or, where somebody goes on to write to the file that was adopted, that is
+//! something was committed to that brain; or, where its owner goes on to write to the file that was adopted, that is
 //! durable, and the commit is the fourth. Whatever a crash leaves, all of the file is in the brain, or still in the
 //! file.
 
@@ -38,11 +38,11 @@ const WRITTEN: &str = "written";
 /// How a file comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// Somebody writes it under the brain's name.
+    /// Another process writes it under the brain's name.
     Placed,
     /// It comes by a call, in parts.
     Received,
-    /// It was kept aside.
+    /// It was quarantined.
     Kept,
 }
 
@@ -54,7 +54,7 @@ pub struct Arrival {
     way: Way,
     bytes: Vec<u8>,
     exchanges: bool,
-    /// Somebody writes to the file when it is a brain already.
+    /// Another process writes to the file when it is a brain already.
     late: bool,
     flaw: Flaw,
     /// What the brain shows before and after the commit.
@@ -89,7 +89,7 @@ impl Arrival {
         out
     }
 
-    /// Files that somebody is still writing to when they are brains already.
+    /// Files that another process is still writing to when they are brains already.
     pub fn late() -> Vec<Self> {
         let ways = [("", true), (", no exchange", false)];
         let late = ways.into_iter().map(|(how, exchanges)| {
@@ -139,7 +139,7 @@ impl Arrival {
         arrival
     }
 
-    /// Somebody else puts the file where it is found.
+    /// Another process puts the file where it is found.
     fn put(&self, disk: &SimDisk) -> std::io::Result<Option<Arc<dyn File>>> {
         let (folder, path) = match self.way {
             Way::Received => return Ok(None),
@@ -216,12 +216,12 @@ impl Arrival {
             match done.and_then(|()| file.sync()) {
                 Ok(()) => {
                     trace.acknowledge(3);
-                    // Whoever could not note it does not ask for it.
+                    // A client that could not note it does not ask for it.
                     drop(note(disk, WRITTEN, b""));
                 }
                 // Who writes knows of it.
                 Err(_) if disk.struck_at().is_some() => {}
-                Err(e) => panic!("somebody writes: {e}"),
+                Err(e) => panic!("another process writes: {e}"),
             }
         }
         if let Some(original) = original {
@@ -258,7 +258,7 @@ impl Arrival {
         u64::from(disk.contents(&path).as_deref() == Some(&self.bytes))
     }
 
-    /// What somebody wrote late stays somewhere, whatever becomes of the brain.
+    /// What another process wrote late stays somewhere, whatever becomes of the brain.
     fn check_late(disk: &SimDisk) -> Result<(), String> {
         if disk.contents(WRITTEN).is_some() && disk.files_with(LATE).is_empty() {
             return Err("what was written late is gone".into());
@@ -307,7 +307,7 @@ impl Scenario for Arrival {
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
         trace.submit(1);
         let Ok(written) = self.put(&disk) else {
-            // Whoever put it there knows.
+            // The process that put it there knows.
             return;
         };
         trace.acknowledge(1);
@@ -356,7 +356,7 @@ impl Scenario for Arrival {
             Ok(Standing::Ours) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
             Ok(Standing::Ours) => shown,
             // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted
-            // anew. Or a copy that was cut off behind its last frame.
+            // again. Or a copy that was cut off behind its last frame.
             Ok(Standing::Other(_)) if before.as_ref() != Some(&self.bytes) => {
                 shown.min(answered.may)
             }

@@ -1,8 +1,8 @@
-//! A brain that is removed, and another one that is made under its name; and one whose name somebody's file takes in
+//! A brain that is removed, and another one that is made under its name; and one whose name a foreign file takes in
 //! the moment in which it is removed.
 //!
 //! Transaction 1: the brain is there, with a fact. 2: it is removed, and its bytes are in no file. 3: another one has
-//! its name. 4: something was committed to that. Where somebody's file takes the name, 2: that is durable; 3: the
+//! its name. 4: something was committed to that. Where a foreign file takes the name, 2: that is durable; 3: the
 //! brain, which is not removed then, is saved.
 
 use std::io;
@@ -37,8 +37,8 @@ const REMOVED: &str = "qwertzuiop";
 const BROUGHT: &str = "brought along";
 /// What only the other one has.
 const OTHER: &str = "yxcvbnmasd";
-/// What somebody's file has, and what it is called before it takes the name.
-const THEIRS: &[u8] = b"what somebody has written";
+/// What the foreign file has, and what it is called before it takes the name.
+const THEIRS: &[u8] = b"what another has written";
 const COMING: &str = "coming";
 
 /// A brain that is removed.
@@ -46,7 +46,7 @@ const COMING: &str = "coming";
 pub struct Removal {
     /// What it is called in reports.
     pub name: &'static str,
-    /// Whether somebody's file takes the brain's name.
+    /// Whether a foreign file takes the brain's name.
     raced: bool,
     /// Whether what was removed must be in no file.
     searched: bool,
@@ -118,7 +118,7 @@ impl Removal {
     fn work(&self, disk: &Arc<SimDisk>, trace: &Trace, begun: &mut u64) -> Result<(), Error> {
         let (theirs, told) = (disk.clone(), Trace::new(disk));
         let (process, folder, armed) = self.begin(disk, move || {
-            // What fails here fails somebody else, who knows.
+            // What fails here fails in another process, which knows.
             if put(&theirs).is_ok() {
                 told.acknowledge(2);
             }
@@ -153,7 +153,7 @@ impl Removal {
                         done => done?,
                     }
                     if self.raced {
-                        // Whoever was to take the name failed.
+                        // The process that was to take the name failed.
                         return Ok(());
                     }
                     trace.acknowledge(2);
@@ -180,7 +180,7 @@ impl Removal {
         }
     }
 
-    /// What is left of somebody's file, and of the brain that had the name.
+    /// What is left of the foreign file, and of the brain that had the name.
     fn check_raced(
         &self,
         disk: &SimDisk,
@@ -189,7 +189,7 @@ impl Removal {
     ) -> Result<(), String> {
         let has_theirs = |path: &String| disk.contents(path).as_deref() == Some(THEIRS);
         if answered.must >= 2 && !disk.files_with(THEIRS).iter().any(has_theirs) {
-            return Err("what somebody had put there is gone".into());
+            return Err("the foreign file is gone".into());
         }
         if answered.must < 3 {
             return Ok(());
@@ -209,7 +209,7 @@ impl Scenario for Removal {
     fn disk(&self, seed: u64) -> SimDisk {
         let disk = SimDisk::new(seed);
         if self.raced {
-            // Nothing takes a name away and looks at what had it: somebody's file is renamed before it is known to be
+            // Nothing takes a name away and looks at what had it: a foreign file is renamed before it is known to be
             // theirs. Where a power cut halves renames, one that comes in the same moment can take it.
             return with_our_folders(disk.with_whole_renames());
         }
@@ -282,7 +282,7 @@ fn submit(trace: &Trace, begun: &mut u64, transaction: u64) {
     trace.submit(*begun);
 }
 
-/// Somebody's file takes the brain's name, durably.
+/// A foreign file takes the brain's name, durably.
 fn put(disk: &Arc<SimDisk>) -> io::Result<()> {
     let file = disk.create(COMING)?;
     file.write_at(0, THEIRS)?;

@@ -22,8 +22,8 @@ use crate::disk::{Answered, SimDisk};
 pub const NAME: &str = "b";
 /// Its file.
 const FILE: &str = "b.amem";
-/// What somebody writes behind the copy that takes the place of the brain's file.
-const THEIRS: &[u8] = b"what somebody has added";
+/// What another process writes behind the copy that takes the place of the brain's file.
+const THEIRS: &[u8] = b"what another has added";
 /// Says that it is there.
 pub(super) const PUT: &str = "put";
 /// Says that the copy became the brain.
@@ -38,7 +38,7 @@ pub struct Trial {
     oracle: Oracle,
     requests: Vec<(Request, Micros)>,
     flaw: Flaw,
-    /// Somebody has the brain's files mapped.
+    /// A reader has the brain's files mapped.
     has_readers: bool,
 }
 
@@ -71,7 +71,7 @@ impl Trial {
         }
     }
 
-    /// The same on a disk that fails: nobody is told of a later file by one that can't be written, or whose folder
+    /// The same on a disk that fails: no reader hears of a later file by one that can't be written, or whose folder
     /// can't be synced; readers find out by its path.
     pub fn without_readers(mut self) -> Self {
         self.has_readers = false;
@@ -88,7 +88,7 @@ impl Trial {
         self.requests.get(transaction.checked_sub(2)? as usize)
     }
 
-    /// Whether somebody puts a file in the place of the brain's.
+    /// Whether another process puts a file in the place of the brain's.
     fn is_replaced(&self) -> bool {
         let replaces = |step: &Step| matches!(step, Step::Replace);
         self.script.steps.iter().any(replaces)
@@ -118,14 +118,14 @@ impl Trial {
     /// Looks for the file that took the place of the brain's.
     fn expect_theirs(&self, disk: &SimDisk) -> Result<(), String> {
         if disk.contents(PUT).is_some() && disk.files_with(THEIRS).is_empty() {
-            return Err("what somebody had put there is gone".into());
+            return Err("the foreign file is gone".into());
         }
         Ok(())
     }
 
     /// Nobody who has a file of the brain mapped misses what was answered.
     fn expect_told(&self, disk: &SimDisk, answered: u64) -> Result<(), Violation> {
-        // Nobody tells those whose brain's file somebody has replaced: they find out by its path.
+        // Readers of a replaced file get no hint: they find out by its path.
         if self.is_replaced() {
             return Ok(());
         }
@@ -157,7 +157,7 @@ pub(super) fn create(folder: &Folder, script: &Script) -> Result<(), Error> {
     }
 }
 
-/// Opens a script's brain; a copy that somebody has put in its place is adopted, and was seen.
+/// Opens a script's brain; a copy that was put in its place is adopted, and was seen.
 fn open(folder: &Folder, disk: &SimDisk) -> Result<Store, Error> {
     if let Ok(Standing::Other(stamp)) = adoption::standing(folder, NAME) {
         if disk.files_with(THEIRS).iter().any(|name| name == FILE) {
@@ -394,7 +394,7 @@ fn is_trouble(error: &Error) -> bool {
     )
 }
 
-/// Somebody puts a copy in the place of the brain's file.
+/// Puts a copy in the place of the brain's file, as another process would.
 fn replace(disk: &SimDisk) -> std::io::Result<()> {
     let bytes = disk.contents(FILE).unwrap_or_default();
     let copy = disk.create("copy")?;

@@ -92,7 +92,7 @@ impl Written {
             What::Versions => whole::put(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
                 // As `amemctl repair` does it. Where a file of an earlier try is in its way it says so, and stops:
-                // whoever reads that removes it.
+                // the process that reads that removes it.
                 let failed = |action, source| amem_store::Error::Disk {
                     action,
                     name: REPAIRED.into(),

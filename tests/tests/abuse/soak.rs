@@ -1,4 +1,4 @@
-//! The short form of the soak, so that it is known to work when somebody has a day for it.
+//! The short form of the soak, so that it works when there is a day for it.
 
 use std::io::Write;
 use std::process::Command;

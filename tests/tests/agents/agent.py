@@ -164,7 +164,7 @@ class Agent:
         only_if = If(head=(target, target)) if verb == "careful" else None
         return brain.correct(target, text, session=session, only_if=only_if, request_id=request_id)
 
-    # What it is told in the end.
+    # The answer in the end.
 
     def ask(self, folder):
         with open(f"{folder}/asked-{self.number}", "w", encoding="utf-8") as asked:

@@ -24,7 +24,7 @@ pub(crate) struct Done {
     pub(crate) settled: usize,
     /// Answers that were given once more.
     pub(crate) again: usize,
-    /// What was refused, because somebody else was faster, or has closed the session.
+    /// What was refused, because another agent was faster, or has closed the session.
     pub(crate) refused: usize,
 }
 

@@ -1,4 +1,4 @@
-//! One of a crowd: a process that is told and says lines.
+//! One agent: a process that reads and writes lines.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How long one may be silent.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One of the crowd; it is killed when it is dropped.
+/// It is killed when it is dropped.
 pub(crate) struct Member {
     child: Child,
     said: Receiver<String>,

@@ -19,7 +19,7 @@ use crate::{create, folder, seconds};
 const READERS: usize = 8;
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts one of the crowd, and waits until it is ready.
+/// Starts one process, and waits until it is ready.
 fn start<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Member {
     let mut command = Command::new(env!("CARGO_BIN_EXE_amem-staleness"));
     let member = Member::spawn(command.args(args));

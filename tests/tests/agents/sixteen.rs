@@ -3,7 +3,7 @@
 //! later.
 //!
 //! Promises: nothing that an agent was answered is lost, nothing is doubled, all see the same commits in the same
-//! order, and who asks is told what is contested. `AMEM_AGENTS_RATE` is how much each writes a second (12). Where Python
+//! order, and a query shows what is contested. `AMEM_AGENTS_RATE` is how much each writes a second (12). Where Python
 //! can't be had, all sixteen are in Rust, and the test says so.
 
 use std::collections::BTreeSet;
@@ -150,7 +150,7 @@ fn expected(done: &Done) -> String {
     contradictions.chain(contested).collect()
 }
 
-/// Each event that was replaced is told to be contested, or not, with its heads.
+/// Each event that was replaced is answered as contested, or not, with its heads.
 async fn check_resolved(brain: &Brain, done: &Done) {
     let contested = contested(&done.replaced());
     let targets: BTreeSet<u64> = done

@@ -168,7 +168,7 @@ fn a_native_export_includes_forgotten_events_by_default() {
     }
     assert!(new.node(NodeId(3)).unwrap().is_forgotten());
     assert!(!tool.text("ls copy.amem").contains("hunter2"));
-    // To stdout it is the same brain, and what is hidden is told beside it.
+    // To stdout it is the same brain, and what is hidden is reported beside it.
     let ran = tool
         .command()
         .args(["export", "b.amem", "--format", "native"])

@@ -130,7 +130,7 @@ fn daemon_activity_is_shown_with_rates_between_two_samples() {
     tool.text("-q shutdown");
 }
 
-/// Waits until somebody else has looked at the daemon: jobs are what is asked for last, by a look of ours, too.
+/// Waits until another client has looked at the daemon: jobs are what is asked for last, by a look of ours, too.
 fn wait_for_a_look(tool: &Tool) {
     let until = Instant::now() + Duration::from_secs(20);
     for ours in 0.. {

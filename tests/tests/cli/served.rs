@@ -1,4 +1,4 @@
-//! Brains of a daemon, by name: what is asked and how it is told.
+//! Brains of a daemon, by name: queries and how their answers are printed.
 
 use std::process::Stdio;
 
@@ -227,7 +227,7 @@ fn commits_are_watched_from_any_lsn_that_is_held() {
     ] {
         tool.text(line);
     }
-    // Every kind of commit is told, both ways.
+    // Every kind of commit is shown, both ways.
     let lsn = tool.envelope("info work")["brain"]["lsn"].as_u64().unwrap();
     let all = tool.text("--json watch work --after 0 --count 16");
     let kinds: Vec<String> = all

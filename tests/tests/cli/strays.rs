@@ -1,4 +1,4 @@
-//! What is told of files that are no brains, and of brains that can't be opened: each by itself.
+//! Reports of files that are no brains, and of brains that can't be opened: each by itself.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};

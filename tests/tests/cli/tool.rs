@@ -10,7 +10,7 @@ use serde_json::Value;
 /// A folder of files, and the program in it; a daemon that it started ends with it.
 pub(crate) struct Tool {
     folder: tempfile::TempDir,
-    /// What is a user's of their own: nothing of whoever runs the tests is seen or touched.
+    /// A user's own files: nothing of the user that runs the tests is seen or touched.
     home: tempfile::TempDir,
 }
 
@@ -199,7 +199,7 @@ impl Drop for Tool {
     fn drop(&mut self) {
         if self.socket().exists() {
             let ended = self.command().args(["-q", "shutdown"]).status();
-            // A test that fails already is told by its own failure.
+            // A test that fails already is reported by its own failure.
             if !std::thread::panicking() {
                 assert!(ended.unwrap().success(), "amemd could not be ended");
             }

@@ -1,4 +1,4 @@
-//! What is told of the batches of an ingest: of each that was taken, once, with the id to ask again.
+//! The outcomes of the batches of an ingest: of each that was taken, once, with the id for a retry.
 
 use std::time::Duration;
 

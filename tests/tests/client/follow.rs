@@ -41,7 +41,7 @@ async fn every_commit_arrives_once_and_in_order_across_daemon_failures() {
         assert_eq!(commits.after_lsn(), Some(lsn));
         last = lsn;
         for text in texts(&commit) {
-            // What was followed is seen by whoever reads then.
+            // What was followed is seen by every later read.
             let id = found.len() as u64;
             assert_eq!(follower.get(&[id]).await.unwrap()[0].text, text);
             found.push(text);

@@ -103,7 +103,7 @@ async fn touches_of_direct_reads_are_sent_together_and_once() {
         (6, 1)
     );
 
-    // Whoever drops the brain sends what waits.
+    // Dropping the brain sends what waits.
     let other = kit.client().await.brain("b").await.unwrap();
     brain.get(&[1]).await.unwrap();
     drop(brain);

@@ -51,7 +51,7 @@ fn is_secret(id: u64) -> bool {
 /// One secret in so many is long, and packed.
 const PACKED_ONE_IN: u64 = 3;
 
-/// What is told of a secret.
+/// What is known of a secret.
 fn secret(id: u64) -> String {
     let text = format!("the word is {WORD} of {id}");
     match (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
@@ -107,17 +107,17 @@ fn derived_from_nothing_else(file: &[u8]) {
         workers: &Inline,
         from_scratch: true,
     };
-    let mut anew = Vec::new();
+    let mut rebuilt = Vec::new();
     let options = Options::next(&view, view.time());
-    fold_with(&view, &options, how, &mut anew).unwrap();
-    let anew_brain = open(&anew);
+    fold_with(&view, &options, how, &mut rebuilt).unwrap();
+    let rebuilt_brain = open(&rebuilt);
     for section in DERIVED {
         let of = |brain: &Brain, bytes: &[u8]| {
             let places = &brain.base().table().places;
             let place = places.iter().find(|place| place.tag == section).unwrap();
             bytes[place.offset as usize..][..place.len as usize].to_vec()
         };
-        let (found, expected) = (of(&brain, file), of(&anew_brain, &anew));
+        let (found, expected) = (of(&brain, file), of(&rebuilt_brain, &rebuilt));
         assert!(
             !found.is_empty() && found == expected,
             "section {section:#x}"
@@ -332,7 +332,7 @@ async fn bytes_erased_from_a_large_brain_are_in_no_file_while_writes_continue() 
     }
 }
 
-/// A copy of the brain takes its name, whatever the daemon is about: it is kept aside, and has what is being erased.
+/// A copy of the brain takes its name, whatever the daemon is about: it is quarantined, and has what is being erased.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_during_it() {
     const TEXT: &str = "qwertzuiopasdf";
@@ -390,7 +390,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_during_it() {
                     break;
                 }
                 // It came when the brain was without the text already, as one that is put there later. It is kept,
-                // and whoever erases again is told.
+                // and the next erase is refused with its name.
                 late += 1;
                 crate::process::ingest(&client, "b", &["after"]).await;
                 assert_eq!(disk.files_with(TEXT.as_bytes()).len(), 1);

@@ -6,7 +6,7 @@ use tonic::Code;
 use crate::process::{Daemon, check_refused, create_bare, folder};
 use crate::subscribe::{after, instance, next, texts};
 
-/// The texts that a follower is told who wants only some, up to an event that says `end`.
+/// The texts that a follower of only some gets, up to an event that says `end`.
 async fn told(client: &Client, only: v1::SubscribeRequest) -> Vec<String> {
     let request = v1::SubscribeRequest {
         instance: instance(client).await,

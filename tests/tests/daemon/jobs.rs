@@ -1,4 +1,4 @@
-//! What a daemon knows of its jobs after it was started anew, and what it tells of them to those who listen.
+//! What a daemon knows of its jobs after a restart, and what its subscribers hear of them.
 
 use amem_client::{Client, v1};
 

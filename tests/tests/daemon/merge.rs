@@ -1,4 +1,4 @@
-//! Brains that are merged by a daemon, and files that it has kept aside.
+//! Brains that are merged by a daemon, and files that it has quarantined.
 
 use std::fs;
 use std::path::Path;
@@ -313,7 +313,7 @@ async fn a_conflict_is_resolved_by_ours_by_theirs_or_by_a_merge() {
         brain(&client, "ours").await.unwrap().status.unwrap().events,
         4
     );
-    // Theirs is taken, and ours is kept aside.
+    // Theirs is taken, and ours is quarantined.
     let kept_file = conflict().await;
     let taken = resolve(&client, &kept_file.file, Action::Take(true))
         .await

@@ -1,4 +1,4 @@
-//! Files that were kept aside: nothing in them is lost, and nothing in them outlives an erase.
+//! Quarantined files: nothing in them is lost, and nothing in them outlives an erase.
 
 use std::fs;
 use std::path::Path;

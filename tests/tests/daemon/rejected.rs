@@ -36,7 +36,7 @@ async fn listed(client: &Client) -> (Vec<v1::BrainProblem>, usize) {
     }
 }
 
-/// What is told of a name.
+/// What is reported of a name.
 async fn of(client: &Client, name: &str) -> Option<v1::BrainProblem> {
     let (all, _) = listed(client).await;
     all.into_iter().find(|problem| problem.brain == name)

@@ -255,7 +255,7 @@ async fn an_ended_session_is_summarised_on_schedule_or_on_request() {
         "Backups and the database share one disk, which is busy while backups run",
         "The weather is nice today",
         "The database is slow at night because backups keep the disk busy",
-        "Somebody mentioned a bicycle",
+        "A neighbour mentioned a bicycle",
     ];
     let session = async |key: &str| {
         let open = v1::OpenSessionRequest {

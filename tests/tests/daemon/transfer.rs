@@ -240,7 +240,7 @@ async fn a_brain_is_removed_only_if_its_instance_matches() {
     // A reader keeps what it has mapped, and the name is free.
     assert_eq!(opened.reader.unwrap().view().unwrap().nodes(), 1);
     create_bare(&client, "b").await;
-    assert_eq!(ingest(&client, "b", &["anew"]).await.event_ids, [0]);
+    assert_eq!(ingest(&client, "b", &["again"]).await.event_ids, [0]);
 }
 
 #[tokio::test]

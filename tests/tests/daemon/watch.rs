@@ -70,7 +70,7 @@ pub(crate) fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
     files
 }
 
-/// How long a file is written by somebody slow: longer than one that does not change passes for whole.
+/// How long a slow process writes a file: longer than one that does not change passes for whole.
 const SLOW: Duration = Duration::from_secs(3);
 /// The longest pause of such a writer that the daemon can't take for the end.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -113,7 +113,7 @@ fn is_try(name: &str) -> bool {
     name.starts_with("slow-")
 }
 
-/// True for a file that was kept aside under the name of a brain.
+/// True for a file that was quarantined under the name of a brain.
 fn is_of(kept: &Path, name: &str) -> bool {
     kept.file_name().unwrap().to_str().unwrap().contains(name)
 }
@@ -373,7 +373,7 @@ async fn a_file_that_takes_an_owned_name_is_quarantined_and_the_brain_loses_noth
         let reader = client.open("b").await.unwrap().reader.unwrap();
         until_closed(&client, row == 1).await;
         let theirs = folder.path().join("theirs");
-        fs::write(&theirs, b"somebody else's").unwrap();
+        fs::write(&theirs, b"another user's").unwrap();
         fs::rename(&theirs, at(folder.path(), "b")).unwrap();
         until("nothing is kept", || async {
             (!kept(folder.path(), "conflicts").is_empty()).then_some(())
@@ -382,7 +382,7 @@ async fn a_file_that_takes_an_owned_name_is_quarantined_and_the_brain_loses_noth
         let conflicts = kept(folder.path(), "conflicts");
         assert_eq!(
             fs::read(&conflicts[0]).unwrap(),
-            b"somebody else's",
+            b"another user's",
             "row {row}"
         );
         ingest(&client, "b", &["afterwards"]).await;

@@ -4,7 +4,7 @@ use amem_tests::random::Random;
 
 use crate::{KNOWN, all, seed, share, trials};
 
-/// One in so many bits is tried unless somebody says otherwise.
+/// One in this many bits is tried by default.
 const SHARE: u64 = 100;
 
 #[test]

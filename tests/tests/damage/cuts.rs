@@ -2,7 +2,7 @@
 
 use crate::{KNOWN, all, share, trials};
 
-/// Of so many lengths one is tried unless somebody says otherwise: a prime, so that places within records vary.
+/// One in this many lengths is tried by default: a prime, so that places within records vary.
 const STRIDE: usize = 211;
 
 #[test]

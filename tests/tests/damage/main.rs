@@ -32,7 +32,7 @@ fn all() -> bool {
     share() == Some(1)
 }
 
-/// One in how many bits and cuts is to be tried, if somebody says so.
+/// One in how many bits and cuts is to be tried, if `AMEM_DAMAGE` is set.
 fn share() -> Option<u64> {
     let asked = std::env::var("AMEM_DAMAGE").ok()?;
     match asked.as_str() {

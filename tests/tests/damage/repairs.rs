@@ -118,7 +118,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
     let report = &repaired.report;
     let held = is_subset(&view, known, report)?;
     match report.lost_nothing() {
-        true if !held.all => return Err("something is missing, and nothing is told".into()),
+        true if !held.all => return Err("something is missing, and nothing is reported".into()),
         true => counts.lost_nothing += 1,
         false => {
             counts.lost += 1;
@@ -131,7 +131,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
     Ok(())
 }
 
-/// That each event and edge is one that the brain had, or is told of; true if all are there.
+/// That each event and edge is one that the brain had, or is reported; true if all are there.
 fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String> {
     let all = collect(known);
     // What comes from a range that fails its checksum may be another.
@@ -247,7 +247,7 @@ fn is_what_is_left(event: &Event, was: &Event, is_now: bool) -> bool {
 /// Decay goes on. How often an event was used has no earlier moments.
 fn is_same(event: &Event, was: &Event, is_now: bool) -> bool {
     let used = |event: &Event| (event.access_count, event.last_accessed);
-    // Which values it has is told by some; what was forgotten later is hidden at every moment.
+    // Which values it has is reported of some; what was forgotten later is hidden at every moment.
     let values = Flags::VECTOR.0 | Flags::ATTRIBUTES.0;
     let other = if is_now { 0 } else { Flags::FORGOTTEN.0 };
     let flags = |event: &Event| event.flags.0 & !(values | other);

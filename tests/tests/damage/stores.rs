@@ -20,7 +20,7 @@ use amem_tests::random::Random;
 
 use crate::{KNOWN, seed, share};
 
-/// One in so many bits is tried unless somebody says otherwise: each takes a brain to be opened, written, folded and
+/// One in this many bits is tried by default: each takes a brain to be opened, written, folded and
 /// closed.
 const SHARE: u64 = 1_000;
 const FILE: &str = "b.amem";
@@ -131,7 +131,7 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
     }
 }
 
-/// What can't even be read is told with its place.
+/// What can't even be read is reported with its offset.
 fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Core(amem_format::Error::Corrupt { .. }))
 }
@@ -209,10 +209,10 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
     let removed: Taken = |disk| disk.remove(FILE).unwrap();
     let replaced: Taken = |disk| {
         let other = disk.create("other").unwrap();
-        other.write_at(0, b"somebody's").unwrap();
+        other.write_at(0, b"another's").unwrap();
         disk.replace("other", FILE).unwrap();
     };
-    // Bytes of the checksums; of an index and of the texts, so that all is made anew of what is damaged.
+    // Bytes of the checksums; of an index and of the texts, so that all that is damaged is rebuilt.
     let at = |tag| move |places: &[Place]| places.iter().find(|p| p.tag == tag).unwrap().offset;
     let (sums, kinds) = (at(tag::CHECKSUMS), at(tag::KINDS));
     for (taken, both) in [removed, replaced]
@@ -243,12 +243,12 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
         drop((store, folder));
         let bytes = disk.contents(&kept).unwrap();
         let report = verify::native(Arc::new(Map::owned(&bytes)), None).unwrap();
-        assert!(!report.is_whole(), "the damage is told");
+        assert!(!report.is_whole(), "the damage is reported");
         assert!(open(&bytes).unwrap().nodes() >= before, "{kept}");
     }
     // And one whose process was killed.
     let disk = Arc::new(owned(Left::Killed));
     let damaged = sums(&places(&disk)) + 40;
     flip(&disk, damaged as usize * 8 + 1);
-    assert!(go_on(&disk).unwrap().is_none(), "the damage is told");
+    assert!(go_on(&disk).unwrap().is_none(), "the damage is reported");
 }

@@ -114,7 +114,7 @@ fn no_failed_operation_causes_a_false_answer() {
         judge_all(&mut total, name, &trial.without_readers(), stepped());
     }
     for arrival in Arrival::late().into_iter().chain(Arrival::all()) {
-        // Whoever puts a file there meets errors of their own: half of one is nobody's.
+        // A process that puts a file there meets errors of its own: half a file counts for nothing.
         judge_all(&mut total, &arrival.name, &arrival, stepped());
     }
     for removal in Removal::all() {

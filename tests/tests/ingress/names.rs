@@ -1,4 +1,4 @@
-//! Every call there is, as who has a role for one brain: nothing that it is told has the name of another.
+//! Every call there is, as who has a role for one brain: nothing that it is answered has the name of another.
 
 use std::fs;
 use std::time::Duration;
@@ -149,7 +149,7 @@ async fn no_answer_and_no_refusal_of_any_call_names_a_brain_that_is_not_for_its_
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Who reads is told something by all that reads, so that there was something to look at.
+    // Every call that reads answers a reader with something, so that there is something to search.
     for path in LISTS.into_iter().chain([
         "/amem.v1.BrainService/GetBrain",
         "/amem.v1.BrainService/ExportBrain",
@@ -224,7 +224,7 @@ async fn an_erasure_blocked_by_another_brains_file_is_refused_without_its_name()
         .list_kept_files(v1::ListKeptFilesRequest::default())
         .await;
     let kept = kept.unwrap().into_inner().files.remove(0).file;
-    // Who may know is told which.
+    // A caller with the role gets the name.
     let refused = client.memory().erase(erase_mine()).await;
     check_refused(
         refused,
@@ -260,7 +260,7 @@ async fn an_erasure_that_may_be_blocked_by_another_brain_is_refused_without_its_
 
     let mut memory = MemoryServiceClient::new(channel(&daemon).await);
     refused_without_name(&mut memory, &token).await;
-    // Who may know is told which, and why.
+    // A caller with the role gets the name and the reason.
     let client = daemon.client().await;
     let refused = client.memory().erase(erase_mine()).await;
     let words = ["conflicts/veiled-", "can't be looked through", "memory"];

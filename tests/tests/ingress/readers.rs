@@ -153,7 +153,7 @@ async fn a_group_that_cannot_reach_the_files_is_reported() {
     assert!(output.status.success(), "{told}");
     let remedy = format!("chmod o+x {}", brains.display());
     assert!(told.contains(&remedy), "{told}");
-    // A name that does not do is told with the setting.
+    // An invalid name is reported with the setting.
     for (readers, words) in [
         ("{ work = \"no such group\" }", "no such group"),
         ("{ \"a/b\" = \"0\" }", "letters, digits"),

@@ -86,7 +86,7 @@ async fn no_argument_environment_or_core_dump_contains_a_token() {
     tool.args(["watch", "b", "--after", "0"]);
     let mut watches = dumping(&tool);
     let mut watches = Tool(watches.stdout(Stdio::piped()).spawn().unwrap());
-    // What it is told it is told for its token.
+    // It is answered because of its token.
     let mut line = String::new();
     let mut out = BufReader::new(watches.0.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();

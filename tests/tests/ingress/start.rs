@@ -1,4 +1,4 @@
-//! Starting: settings shown and refused, sockets that are taken or stale, what the service manager is told.
+//! Starting: settings shown and refused, sockets that are taken or stale, messages to the service manager.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

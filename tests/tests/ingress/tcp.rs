@@ -85,7 +85,7 @@ async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_caller_over_its_rate_is_told_how_long_to_wait_and_others_are_served() {
+async fn a_caller_over_its_rate_gets_the_time_to_wait_and_others_are_served() {
     let settings = format!("{SETTINGS}[limits]\ncalls_per_second = 10\n");
     let daemon = Place::new(&settings).start();
     let channel = connect(&daemon, "localhost").await;

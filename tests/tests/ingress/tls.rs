@@ -69,7 +69,7 @@ fn place(authority: &Authority, more: &str) -> Place {
     place
 }
 
-/// Connects as somebody who trusts the authority, and may have a certificate.
+/// Connects as a client that trusts the authority, and may have a certificate.
 async fn connect(
     daemon: &Daemon,
     authority: &Authority,

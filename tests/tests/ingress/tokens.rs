@@ -1,4 +1,4 @@
-//! Tokens: from when on they let somebody in, until when, and where they never stand.
+//! Tokens: from when and until when they are valid, and where they never appear.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

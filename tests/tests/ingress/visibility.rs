@@ -180,7 +180,7 @@ async fn listed(daemon: &Daemon, token: &str) -> String {
     format!("{told:?}")
 }
 
-/// Has a file of the other brain kept aside, which is a copy of the caller's, and a third file that is none.
+/// Has a file of the other brain quarantined, which is a copy of the caller's, and a third file that is none.
 pub(crate) fn disturb(daemon: &Daemon) {
     let at = |name: &str| daemon.place.path(&format!("brains/{name}.amem"));
     let copy = daemon.place.path("copy");

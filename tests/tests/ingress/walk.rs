@@ -172,7 +172,7 @@ async fn send(
     grpc.streaming(request, path.parse().unwrap(), Raw).await
 }
 
-/// All that a call is told, headers and details of a refusal included, as text; and whether it was let do what it asks.
+/// All that a call is answered, headers and details of a refusal included, as text; and whether it was authorized.
 /// A stream that goes on is left when it has nothing more to say for now.
 pub(crate) async fn hear(
     channel: &Channel,

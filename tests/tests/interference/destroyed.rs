@@ -1,4 +1,4 @@
-//! What is not survived: whoever takes the read-only mode away and cuts the file destroys it.
+//! What is not survived: a user that makes the file writable and truncates it destroys it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};

@@ -44,7 +44,7 @@ async fn try_row(world: &World, row: &Row, state: State) {
     world.make(&name).await;
     let path = world.file(&name);
     let reader = Reader::open(&path).unwrap();
-    // As whoever copies the file in the middle of it.
+    // As a user that copies the file in the middle of it.
     let mut plain = fs::File::open(&path).unwrap();
     let load = Load::start(world, &name, state).await;
 
@@ -76,7 +76,7 @@ async fn try_row(world: &World, row: &Row, state: State) {
         | Becomes::KeptOrSaved
         | Becomes::Stray => {
             if row.becomes == Becomes::Kept {
-                // Whoever put it there finds all of it, also where it was a link to it.
+                // The user that put it there finds all of it, also where it was a link to it.
                 let kept = fs::read(world.kept("conflicts", &name)).unwrap();
                 assert!(kept == world.other(), "{what}: another file is kept");
             }

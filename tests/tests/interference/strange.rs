@@ -27,7 +27,7 @@ async fn a_file_of_another_user_is_rejected_and_its_owner_is_named() {
         if let Some(told) = problems.into_iter().find(|told| told.brain == "strange") {
             break told;
         }
-        assert!(began.elapsed() < PATIENCE, "it is told of nothing");
+        assert!(began.elapsed() < PATIENCE, "nothing is reported");
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
     assert_eq!(told.reason, "NOT_ADOPTED", "{told:?}");

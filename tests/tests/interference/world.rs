@@ -1,4 +1,4 @@
-//! A daemon and whoever uses tools on its folder, both as an ordinary user.
+//! A daemon, and tools on its folder, both as an ordinary user.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -132,25 +132,25 @@ impl World {
         loop {
             let is_seen = match row.becomes {
                 Becomes::Same => true,
-                Becomes::Exposed => self.is_told_of_mode(brain),
+                Becomes::Exposed => self.reports_mode(brain),
                 Becomes::Kept => self.is_kept_and_told_of("conflicts", brain).await,
                 Becomes::KeptOrSaved => {
                     self.is_kept_and_told_of("conflicts", brain).await
                         || self.is_saved_and_replaced(brain).await
                 }
                 Becomes::Saved => self.is_kept_and_told_of("recovered", brain).await,
-                Becomes::Stray => self.is_told_of_or_a_brain(&format!("linked-{brain}")).await,
+                Becomes::Stray => self.is_reported_or_adopted(&format!("linked-{brain}")).await,
             };
             if is_seen {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "{what}: nothing is told");
+            assert!(began.elapsed() < PATIENCE, "{what}: nothing is reported");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     }
 
     /// Whether the log tells of a brain's file that has another mode, or a checkpoint has put it right already.
-    fn is_told_of_mode(&self, brain: &str) -> bool {
+    fn reports_mode(&self, brain: &str) -> bool {
         let is_right = fs::metadata(self.file(brain)).unwrap().mode() & 0o7777 == 0o400;
         let told = format!("brain=\"{brain}\"");
         is_right || self.told_of_modes().iter().any(|line| line.contains(&told))
@@ -173,9 +173,9 @@ impl World {
             && self.client.brains().get_brain(request).await.is_ok()
     }
 
-    /// Whether a second name of a brain's file is told of, as a file that is not adopted or that is still written, or
+    /// Whether a second name of a brain's file is reported, as a file that is rejected or still written, or
     /// has become a brain as the first one has another file now.
-    async fn is_told_of_or_a_brain(&self, linked: &str) -> bool {
+    async fn is_reported_or_adopted(&self, linked: &str) -> bool {
         let request = v1::ListBrainsRequest::default();
         let listed = self.client.brains().list_brains(request).await;
         if listed.unwrap().into_inner().files_waiting > 0 {
@@ -220,7 +220,7 @@ impl World {
                 .any(|line| warns(line) && line.contains(&name))
     }
 
-    /// The file of a brain that is kept aside.
+    /// The quarantined file of a brain.
     pub(crate) fn kept(&self, place: &str, brain: &str) -> PathBuf {
         self.kept_files(place, brain).remove(0)
     }

@@ -1,7 +1,7 @@
 //! What readers in other processes find when the steps of publishing are done in a wrong order, and in the right one.
 //!
 //! A writer commits, checkpoints and erases on a real disk that mixes up one thing (`Flaw`). Three processes read the
-//! file: one follows it, one opens it anew each time, one has it under a second name. Whatever is wrong, one of them
+//! file: one follows it, one opens it again each time, one has it under a second name. Whatever is wrong, one of them
 //! has to tell; of the right order, none.
 
 use std::path::{Path, PathBuf};

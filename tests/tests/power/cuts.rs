@@ -43,7 +43,7 @@ struct Sums {
 }
 
 impl Rig {
-    /// None where this can't be done, which is told.
+    /// None where this can't be done, which is printed.
     fn new(kind: Kind, flaw: Flaw, seed: u64) -> Option<Self> {
         let folder = scratch();
         let mount = mounted(kind, folder.path(), "what a power cut leaves")?;
@@ -198,8 +198,8 @@ fn a_store_that_does_not_sync_is_caught_by_power_cuts() {
     let is_later = rig.sums.cuts > 1;
     let is_loss = |what: &String| {
         let ways = ["event ", "edge ", "the brain is gone", "it can't be read"];
-        let is_told = ways.iter().any(|way| what.starts_with(way));
-        is_told || (is_later && what.starts_with("the writer ended by itself"))
+        let is_reported = ways.iter().any(|way| what.starts_with(way));
+        is_reported || (is_later && what.starts_with("the writer ended by itself"))
     };
     assert!(wrong.iter().any(is_loss), "{wrong:#?}");
 }

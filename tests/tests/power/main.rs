@@ -53,7 +53,7 @@ fn scratch() -> TempDir {
     made.unwrap()
 }
 
-/// A file system, or nothing where there can be none, which is told.
+/// A file system, or nothing where there can be none, which is printed.
 fn mounted(kind: Kind, below: &Path, what: &str) -> Option<Mount> {
     match Mount::make(kind, below) {
         Ok(mount) => Some(mount),

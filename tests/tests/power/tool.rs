@@ -146,7 +146,7 @@ fn check(kind: Kind) {
             is_there(&place.at("new.amem")).unwrap_or_else(|why| panic!("{what}: {why}"));
         match ended {
             Some(status) => {
-                // 1: what was lost of the damaged file is told.
+                // 1: what was lost of the damaged file is reported.
                 let told = arguments[0] == "repair" && status.code() == Some(1);
                 assert!(status.success() || told, "{what}: {status}");
                 assert!(is_there, "{what}: it was written, and is gone");

@@ -151,7 +151,7 @@ fn check(hits: &[(NodeId, f32)], all: &BTreeMap<u64, f64>, limit: usize) -> Resu
     Ok(())
 }
 
-/// A copy of a file's bytes, opened as whoever got it would.
+/// A copy of a file's bytes, opened as its recipient would.
 pub(crate) fn copy(bytes: &[u8]) -> Result<View, String> {
     let read = |e: Error| format!("a copy: {e}");
     let brain = Arc::new(Brain::open(Map::owned(bytes)).map_err(read)?);

@@ -91,7 +91,7 @@ impl History {
         }
         let as_it_was = CrashState::by_chance(&log, point, true, &mut self.chance);
         if let (true, Some(account)) = (self.is_created, &self.account) {
-            // Somebody copied the file in the last moment.
+            // Another process copied the file in the last moment.
             let file = as_it_was.image.file(FILE).ok_or("the file has no name")?;
             let copied = looks::copy(&file.read(u64::MAX))?.lsn();
             if copied < account.lsn() {
@@ -216,7 +216,7 @@ impl History {
         if let Ok(Standing::Other(stamp)) = adoption::standing(&folder, NAME)
             && !self.figures.faults.is_empty()
         {
-            // The folder has lost its id, as a sync of it had failed: to it, the file is somebody's.
+            // The folder has lost its id, as a sync of it had failed: to it, the file is a foreign one.
             self.figures.adopted += 1;
             drop(adoption::adopt(&folder, NAME, stamp, false)?);
         }

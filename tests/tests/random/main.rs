@@ -7,7 +7,7 @@
 //! history goes on from there. Every view shows what the model knows, and nothing else.
 //!
 //! `AMEM_RANDOM_HISTORIES=100000 cargo test --release -p amem-tests --test random` tries a hundred thousand histories
-//! of `AMEM_RANDOM_STEPS` steps; `AMEM_RANDOM_SEED=7` tells the one of that seed alone. A history that fails is told
+//! of `AMEM_RANDOM_STEPS` steps; `AMEM_RANDOM_SEED=7` tells the one of that seed alone. A history that fails is printed
 //! again without the steps that it does not need.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! `amemctl service`, with a systemctl that writes down what it is told and answers what it is given.
+//! `amemctl service`, with a systemctl that writes down its arguments and answers what it is given.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,9 +1,9 @@
-//! amemd as a service: what the service manager is told and lends, what is installed, what is deployed.
+//! amemd as a service: the service manager's sockets and messages, what is installed, what is deployed.
 //!
-//! `notify` and `inherited` are the two ends of the protocol with the real daemon, `stop` the end under load; `units` has
-//! systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is in `deploy`.
+//! `notify` and `inherited` are the two ends of the protocol with the real daemon, `stop` the end under load; `units`
+//! has systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is there.
 //!
-//! What a machine has no tool for is told in a line that begins with SKIPPED. Not here: settings, signals and sockets
+//! A test without its tool prints a line that begins with SKIPPED. Not here: settings, signals and sockets
 //! that are about no service (`ingress`).
 
 #![forbid(unsafe_code)]

@@ -128,7 +128,7 @@ fn exposure(units: &Units, tenths_max: u32) -> Option<String> {
 struct Exposed {
     folder: &'static str,
     drop_ins: &'static [&'static str],
-    /// A line of whoever runs the machine.
+    /// A line of the machine's administrator.
     more: &'static str,
     /// In tenths, as systemd-analyze takes it.
     tenths_max: u32,

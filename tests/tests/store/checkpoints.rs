@@ -35,15 +35,15 @@ pub(crate) fn folded(view: &View, from_scratch: bool) -> Vec<u8> {
 /// Where two files differ first, told by the section.
 fn compare(store: &Store, seed: u64) {
     let view = store.view();
-    let (kept, anew) = (folded(&view, false), folded(&view, true));
-    if kept != anew {
-        let at = kept.iter().zip(&anew).position(|(a, b)| a != b);
-        let brain = amem_format::brain::Brain::open(Map::owned(&anew)).unwrap();
+    let (copied, rebuilt) = (folded(&view, false), folded(&view, true));
+    if copied != rebuilt {
+        let at = copied.iter().zip(&rebuilt).position(|(a, b)| a != b);
+        let brain = amem_format::brain::Brain::open(Map::owned(&rebuilt)).unwrap();
         let places = &brain.base().table().places;
         panic!(
             "seed {seed}: {} bytes and {} from byte {at:?} on: {:?} {places:?}",
             kept.len(),
-            anew.len(),
+            rebuilt.len(),
             brain.base().header(),
         );
     }
@@ -332,8 +332,8 @@ fn a_missing_index_of_attributes_is_built_from_the_stored_attributes() {
     let report = native(base.map().clone(), None).unwrap();
     assert!(report.findings.is_empty(), "{report:?}");
     assert!(base.values().unwrap().is_none());
-    let anew = folded(&view, true);
-    assert!(folded(&older, false) == anew && folded(&view, false) == anew);
+    let rebuilt = folded(&view, true);
+    assert!(folded(&older, false) == rebuilt && folded(&view, false) == rebuilt);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn every_commit_is_delivered_once_across_checkpoints() {
     for round in 0..30 {
         let answer = run(&mut store, ingest(vec![fact(&format!("fact {round}"))])).unwrap();
         expected.push((answer.lsn, Kind::Ingest));
-        // An agent that is new makes a commit of two frames: it is told as one.
+        // An agent that is new makes a commit of two frames: it is delivered as one.
         let request = Request::new(Mutation::Correct(correction(round, "better")));
         let answer = store.execute(request.by("uid:1", &format!("agent {round}")));
         expected.push((answer.unwrap().lsn, Kind::Correct));

@@ -1,4 +1,4 @@
-//! What a run that ended leaves in `.amemd/tmp` is looked at by the next: what may be somebody's is kept or given back.
+//! What a run leaves in `.amemd/tmp` is examined by the next: what may be foreign is quarantined or given back.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn brain(disk: &Arc<SimDisk>) -> Store {
     store
 }
 
-/// Somebody's file under the brain's name, which is a copy of a brain: its descriptor.
+/// A foreign file under the brain's name, which is a copy of a brain: its descriptor.
 fn put(disk: &Arc<SimDisk>) -> Arc<dyn File> {
     let other = Arc::new(SimDisk::new(8));
     drop(brain(&other));
@@ -117,14 +117,14 @@ fn a_file_that_takes_the_name_is_quarantined_on_every_file_system() {
     for disk in disks() {
         let mut store = brain(&disk);
         let file = disk.create("another").unwrap();
-        file.write_at(0, b"somebody's").unwrap();
+        file.write_at(0, b"another's").unwrap();
         disk.replace("another", FILE).unwrap();
         run(&mut store, ingest(vec![fact("goes on")])).unwrap();
         drop(store);
         let [here, kept, recovered] = begun(&disk);
         assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
         let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0]));
-        assert_eq!(kept.as_deref(), Some(&b"somebody's"[..]));
+        assert_eq!(kept.as_deref(), Some(&b"another's"[..]));
         assert_eq!(Store::open(&folder(&disk), "b").unwrap().view().nodes(), 3);
     }
 }
@@ -207,9 +207,9 @@ fn the_previous_file_of_a_brain_without_a_new_one_is_recovered() {
     let replaced = |disk: &SimDisk| {
         removed(disk);
         let file = disk.create(FILE).unwrap();
-        file.write_at(0, b"somebody's").unwrap();
+        file.write_at(0, b"another's").unwrap();
     };
-    let rows: [(Act<'_>, Option<&[u8]>); 2] = [(&removed, None), (&replaced, Some(b"somebody's"))];
+    let rows: [(Act<'_>, Option<&[u8]>); 2] = [(&removed, None), (&replaced, Some(b"another's"))];
     for (act, left) in rows {
         let disk = Arc::new(SimDisk::new(1));
         old_is_left(&disk);
@@ -229,7 +229,7 @@ fn a_file_that_could_not_be_quarantined_is_quarantined_by_the_next_run() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     let file = disk.create("another").unwrap();
-    file.write_at(0, b"somebody's").unwrap();
+    file.write_at(0, b"another's").unwrap();
     disk.exchange("another", FILE).unwrap();
     disk.remove("another").unwrap();
     disk.fail(failing(Among::Only(Kind::Link), false));
@@ -238,7 +238,7 @@ fn a_file_that_could_not_be_quarantined_is_quarantined_by_the_next_run() {
     let [here, kept, recovered] = begun(&disk);
     assert_eq!((here, recovered), (vec![FILE.to_owned()], none()));
     let kept = disk.contents(&format!("{CONFLICTS}/{}", kept[0]));
-    assert_eq!(kept.as_deref(), Some(&b"somebody's"[..]));
+    assert_eq!(kept.as_deref(), Some(&b"another's"[..]));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn an_adopted_source_file_that_could_not_be_removed_is_checked_again() {
         folder.clear_left("b").unwrap_err();
         disk.heal();
         assert_eq!(disk.list(TMP).unwrap().len(), 1);
-        // Somebody wrote to it since.
+        // Another process wrote to it since.
         file.write_at(file.len().unwrap(), b"late").unwrap();
         folder.clear_left("b").unwrap();
         assert_eq!(disk.list(TMP).unwrap(), [""; 0]);

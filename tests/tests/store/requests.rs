@@ -64,7 +64,7 @@ fn a_request_from_before_an_erase_is_recognised_by_id_and_its_hash_is_gone() {
         "a hash of what was erased is in {found:?}"
     );
 
-    // Whoever asks again gets the answer of then; what it asks for can't be compared any more.
+    // A retry gets the answer of then; what it asks for can't be compared any more.
     let other = Request::new(ingest(vec![fact("the code is 4712")])).with_id(first);
     for request in [secret(), other] {
         let again = store.execute(request).unwrap();

@@ -1,4 +1,4 @@
-//! A brain that is taken away, or was made in vain: what has its name in the last moment is looked at, and somebody's
+//! A brain that is taken away, or was made in vain: what has its name in the last moment is checked, and a foreign
 //! file stays.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use amem_tests::disk::{About, Among, EIO, Effect, Fault, Hooked, Kind, SimDisk};
 use crate::{fact, ingest, run};
 
 const FILE: &str = "b.amem";
-const THEIRS: &[u8] = b"somebody's";
+const THEIRS: &[u8] = b"another's";
 const SECRET: &str = "what the brain has, in these bytes";
 
 /// A disk on each kind of file system: one that exchanges names, one that gives second names, one that has neither.
@@ -24,7 +24,7 @@ fn disks() -> [SimDisk; 3] {
     ]
 }
 
-/// A disk on which somebody's file takes the brain's name right before that is taken away, if that is asked for.
+/// A disk on which a foreign file takes the brain's name right before that is taken away, if that is asked for.
 fn contested(disk: &SimDisk) -> (Arc<dyn Disk>, Arc<AtomicBool>) {
     let (inner, armed) = (disk.clone(), Arc::new(AtomicBool::new(false)));
     let is_armed = armed.clone();

@@ -124,6 +124,52 @@ fn every_test_that_a_decision_names_exists() {
 }
 
 #[test]
+fn every_test_that_a_recipe_names_exists() {
+    let page = file("CONTRIBUTING.md");
+    let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
+    let is_test = |name: &&str| name.matches('_').count() >= 4 && !name.contains('/');
+    let names: Vec<_> = quoted(&page.text).filter(is_test).collect();
+    let is_gone = |name: &&&str| {
+        let function = format!("fn {name}(");
+        !sources.iter().any(|file| file.text.contains(&function))
+    };
+    let gone = names.iter().filter(is_gone);
+    none(
+        gone.map(|name| format!("there is no test {name}"))
+            .collect(),
+    );
+    assert!(names.len() >= 20, "only {} tests are named", names.len());
+}
+
+#[test]
+fn the_map_of_tests_lists_every_target_module_and_variable() {
+    let page = file("tests/README.md").text;
+    let mut out = Vec::new();
+    for file in files().iter().filter(|file| file.is_rust()) {
+        let below = |folder: &str| {
+            let rest = file.path.strip_prefix(folder)?.trim_end_matches(".rs");
+            let name = rest.strip_suffix("/main").or(rest.strip_suffix("/mod"));
+            let name = name.unwrap_or(rest);
+            (!name.contains('/') && name != "lib").then(|| name.to_owned())
+        };
+        let name = below("tests/tests/").or(below("tests/support/"));
+        if let Some(name) = name.filter(|name| !page.contains(&format!("\n| `{name}` |"))) {
+            out.push(format!("{}: tests/README.md has no row {name}", file.path));
+        }
+        if file.path.starts_with("tests/tests/") && !file.path.starts_with("tests/tests/tidy/") {
+            let read = file.text.split("\"AMEM_").skip(1);
+            let names = read.filter_map(|rest| rest.split('"').next());
+            let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            let names = names.filter(is_name);
+            let is_unknown = |name: &&str| !page.contains(&format!("AMEM_{name}"));
+            let unknown = names.filter(is_unknown);
+            out.extend(unknown.map(|name| format!("tests/README.md: AMEM_{name} is missing")));
+        }
+    }
+    none(out);
+}
+
+#[test]
 fn every_test_and_setting_named_in_security_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
     let limits = [

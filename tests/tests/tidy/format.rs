@@ -25,7 +25,7 @@ fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String
     let complaints = missing.map(|r| format!("{what}: FORMAT.md should say: {}", line(&r)));
     let complaints = complaints.chain(wrong.map(|r| format!("{what}: it is not so: {}", line(&r))));
     none(complaints.collect());
-    assert_eq!(told.len(), held.len(), "{what}: a row is told twice");
+    assert_eq!(told.len(), held.len(), "{what}: a row appears twice");
 }
 
 fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {

@@ -102,7 +102,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
         let checkpoint = built
             .join()
             .map_err(|_| "building a checkpoint panicked")??;
-        // Whoever commits while the new file is put in place waits for that as well.
+        // A commit while the new file is put in place waits for that as well.
         let began = Instant::now();
         let retired = store.install(checkpoint)?;
         // As the daemon does: nobody waits until what is left of the old generation is gone.

@@ -35,7 +35,7 @@ pub(super) fn rate<T: Send>(
                 let waiting = std::iter::once(first).chain(queue.try_iter());
                 let (group, callers): (Vec<T>, Vec<usize>) = waiting.unzip();
                 for (caller, is_done) in callers.into_iter().zip(commit(group)) {
-                    // Whoever asked waits for it: there is nobody to tell if it does not.
+                    // The caller waits for it: if it does not, there is no one to notify.
                     let _ = askers[caller].send(is_done);
                 }
             }

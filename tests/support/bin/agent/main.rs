@@ -1,4 +1,4 @@
-//! One agent of a crowd, as a process: it follows a brain from its first commit, writes, corrects, links, and notes
+//! One of many agents, as a process: it follows a brain from its first commit, writes, corrects, links, and notes
 //! what it does and sees (`amem_tests::agents`).
 //!
 //! `amem-agent NUMBER SOCKET BRAIN FOLDER RATE` says "ready" once it follows, begins at "go", ends at "stop", so many

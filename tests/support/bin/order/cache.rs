@@ -45,7 +45,7 @@ pub(crate) fn learnt() {
     }
 }
 
-/// What was found holds for who knows of the same changes, whoever overwrites it meanwhile.
+/// A cached summary holds for a reader of the same changes, also while another overwrites it.
 pub(crate) fn replaced() {
     let replaced = Replaced::new(100);
     replaced.after(0).set(NodeId(5), Some(NodeId(10)), None);

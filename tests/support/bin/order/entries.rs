@@ -281,7 +281,7 @@ pub(crate) fn applied() {
         Reader(Applied::nothing(), Log::default()),
         write,
         |Reader(applied, log)| {
-            let up_to = applied.up_to().expect("a file that somebody owns");
+            let up_to = applied.up_to().expect("a file that is owned");
             let seen = u64::from(log.published());
             assert!(seen >= up_to, "wrong: {seen} of {up_to} that are applied");
         },

@@ -49,7 +49,7 @@ mod base {
     pub mod learnt;
     pub mod replaced;
 
-    #[path = "../../../../tests/support/bin/order/known.rs"]
+    #[path = "../../../../tests/support/bin/order/cache.rs"]
     pub mod cache;
 }
 

@@ -1,8 +1,8 @@
 //! In place of core's `sync`: every interleaving of what is built on it can be explored, and one ordering weakened.
 //!
-//! Atomics are loom's. Each ordering is noted with the line that asks for it; the one that is told to be weak becomes
+//! Atomics are loom's. Each ordering is noted with the line that asks for it; the one that is to be weak becomes
 //! relaxed, as if that line had said so. `OnceLock` is the smallest stand-in for std's: a state that is stored with
-//! release and loaded with acquire, and a mark by which loom notices whoever comes to the value too early.
+//! release and loaded with acquire, and a mark by which loom notices a thread that comes to the value too early.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -59,7 +59,7 @@ fn granted(order: Ordering, at: &'static Location<'static>) -> Ordering {
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// As std's, unless it is told to be weak: then there is none.
+/// As std's, unless it is to be weak: then there is none.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     let order = granted(order, Location::caller());
@@ -110,7 +110,7 @@ impl AtomicU64 {
     }
 }
 
-/// Stands for bytes that are written once, without any atomic: whoever reads them and has not seen that they were
+/// Stands for bytes that are written once, without any atomic: a thread that reads them and has not seen that they were
 /// written is found out, as loom wants all use of an atomic to come after it was made.
 #[derive(Debug)]
 pub(crate) struct Written(loom::sync::atomic::AtomicBool);
@@ -177,7 +177,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Sets the value if nobody has, or does; false if somebody has.
+    /// Sets the value if no other thread has, or does; false if one has.
     fn fill(&self, value: impl FnOnce() -> Option<T>) -> bool {
         let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
         let claimed = self.state.compare_exchange(EMPTY, BUSY, acquire, relaxed);

@@ -14,7 +14,7 @@ use crate::world::{Failure, LEDGERS, MIXED, SEED_EVENTS, World, brought};
 /// The digits of the last part of a UUID.
 const DIGITS: usize = 12;
 
-/// Looks at all of them; what is wrong is noted in the world, what was done is told. Gives the bytes of their files.
+/// Checks all of them: notes faults in the world, reports what was done. Gives the bytes of their files.
 pub(crate) fn brains(
     world: &World,
     ledgers: &[Vec<Vec<Told>>],

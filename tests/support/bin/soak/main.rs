@@ -2,9 +2,9 @@
 //! the last is for the daemon's environment.
 //!
 //! Writers with ledgers and request ids, sessions, summaries, corrections, erases, decay, queries, subscriptions,
-//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read anew; and
+//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read again; and
 //! in the first half `kill -9` again and again. The second half belongs to one process, so that its memory and
-//! descriptors can be told, and writers take their time, so that it is not the brains' growth that is told; of a run
+//! descriptors can be told, and writers take their time, so that it is not the brains' growth that counts; of a run
 //! of an hour or more, the slope of its memory is judged as well. In the end every brain is verified and held against
 //! what was answered; exit code 1 if anything is wrong.
 
@@ -80,7 +80,7 @@ fn span(text: &str) -> Result<Duration, Failure> {
     Ok(Duration::from_secs(number * seconds))
 }
 
-/// What is told in the end, and whether all is well.
+/// The closing line, and whether all is well.
 async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
     let mut variables = Vec::new();
     let (mut lasts, mut seed) = (Duration::from_secs(300), u64::from(std::process::id()));
@@ -133,7 +133,7 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
         world.wrong("the daemon did not end well".into());
     }
     let mut said = format!(
-        "soak: {:.0} s, seed {seed}, {kills} kills, {} settings read anew",
+        "soak: {:.0} s, seed {seed}, {kills} kills, {} reloads",
         began.elapsed().as_secs_f32(),
         world.count("reloads"),
     );

@@ -1,4 +1,4 @@
-//! Metrics by HTTP: what is told, when the daemon is ready, who is refused, who is slow.
+//! Metrics by HTTP: their content, readiness, refused and slow scrapers.
 
 mod scraped;
 
@@ -99,7 +99,7 @@ async fn metrics_parse_and_counters_only_grow() {
     }
     assert_eq!(after.value("amemd_ready"), 1.0);
     let page = get(from, "/metrics").body;
-    assert!(!page.contains("secret"), "content of a brain is told");
+    assert!(!page.contains("secret"), "content of a brain is exposed");
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn requests_other_than_for_metrics_are_refused() {
     };
     assert_eq!(request("POST /metrics", "localhost"), 405);
     assert_eq!(request("HEAD /metrics", "localhost:1"), 200);
-    // A name that somebody else has made up for this machine, as in a browser.
+    // A name that another site made up for this machine, as in a browser.
     assert_eq!(request("GET /metrics", "evil.example"), 421);
     let long = format!(
         "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: {}",
@@ -300,7 +300,7 @@ async fn a_slow_scraper_delays_no_other() {
             .set_read_timeout(Some(Duration::from_secs(15)))
             .unwrap();
         let mut rest = Vec::new();
-        // One that was cut off is told so or not.
+        // One that was cut off may be answered or not.
         _ = stream.read_to_end(&mut rest);
         assert!(!rest.starts_with(b"HTTP/1.1 200"));
     }

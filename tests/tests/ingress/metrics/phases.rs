@@ -73,7 +73,7 @@ async fn a_daemon_is_live_from_its_start_and_ready_from_recovery_to_shutdown() {
     drop((client, stop));
     ended.await.unwrap().unwrap();
 
-    // The disk stands still whenever it is told to.
+    // The disk stalls on demand.
     let holds = Arc::new(AtomicBool::new(true));
     let (release, held) = mpsc::channel::<()>();
     let (held, is_held) = (Mutex::new(held), holds.clone());
@@ -112,7 +112,7 @@ async fn a_daemon_is_live_from_its_start_and_ready_from_recovery_to_shutdown() {
     // Its port is free again, as soon as its task has been let go of.
     let until = Instant::now() + Duration::from_secs(20);
     while std::net::TcpStream::connect(metrics).is_ok() {
-        assert!(Instant::now() < until, "somebody still listens");
+        assert!(Instant::now() < until, "the port is still open");
         tokio::task::yield_now().await;
     }
 }

@@ -169,7 +169,7 @@ impl Agent<'_> {
         })
     }
 
-    /// One of the edges that are there, set anew or retracted.
+    /// One of the edges that are there, set again or retracted.
     fn edge(&mut self) -> Option<(NodeId, NodeId, EdgeType)> {
         let source = self.event();
         let view = self.store.view();
@@ -402,7 +402,7 @@ fn three_diverging_agents_agree_after_merges_in_any_order() {
         if seed % 2 == 0 {
             story.world.brains[second].checkpoint().unwrap();
         }
-        // Whoever meets now has nothing to tell.
+        // A further merge brings nothing.
         for (into, from) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
             let views = story.views();
             let gone = [into, from].map(|at| erased(&views[at]));

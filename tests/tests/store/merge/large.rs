@@ -76,7 +76,7 @@ fn struck(journal_bytes: usize, fault: Fault) -> Option<()> {
             assert_eq!(source.kind(), said.kind(), "{what}: {done:?}");
         }
         Err(Error::OutcomeUnknown { .. }) => {}
-        Err(e) => panic!("{what}: an error of the disk is told as {e:?}"),
+        Err(e) => panic!("{what}: an error of the disk is reported as {e:?}"),
     }
     let (_world, mut store) = restarted(world);
     let nodes = store.view().nodes();
@@ -133,7 +133,7 @@ fn a_file_with_an_oversized_journal_is_refused_before_replay() {
     assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
     let max = 16 * bytes.len() as u64;
     assert_eq!(read(&bytes, max).unwrap().0.nodes(), 15);
-    // What is damaged is told as that.
+    // Damage is reported as damage.
     let damaged = read(&bytes[..4096], 0).unwrap_err();
     assert!(!matches!(damaged, Error::MergeTooLarge { .. }), "{damaged}");
 }
