@@ -139,7 +139,10 @@ impl World {
                         || self.is_saved_and_replaced(brain).await
                 }
                 Becomes::Saved => self.is_kept_and_told_of("recovered", brain).await,
-                Becomes::Stray => self.is_reported_or_adopted(&format!("linked-{brain}")).await,
+                Becomes::Stray => {
+                    self.is_reported_or_adopted(&format!("linked-{brain}"))
+                        .await
+                }
             };
             if is_seen {
                 return;
