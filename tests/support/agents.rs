@@ -61,7 +61,7 @@ pub struct Act {
 
 /// What became of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct ActOutcome {
     /// The event that it made; 0 of an edge. None if it was not answered, or refused.
     pub answer: Option<u64>,
     /// Why it was refused.
@@ -134,14 +134,14 @@ impl Act {
 ///
 /// # Errors
 /// The line that says nothing, or something that can't be.
-pub fn acts(noted: &str) -> Result<Vec<(Act, Fate)>, String> {
-    let mut acts: Vec<(Act, Fate)> = Vec::new();
+pub fn acts(noted: &str) -> Result<Vec<(Act, ActOutcome)>, String> {
+    let mut acts: Vec<(Act, ActOutcome)> = Vec::new();
     for line in noted.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
         let wrong = || format!("{line:?} after {:?}", acts.last());
         match parts[..] {
             ["begin", ref rest @ ..] => {
-                acts.push((Act::read(rest).ok_or_else(wrong)?, Fate::default()))
+                acts.push((Act::read(rest).ok_or_else(wrong)?, ActOutcome::default()))
             }
             [what, id, told] => {
                 let answer = || told.parse().map_err(|_| format!("{line:?}: no number"));

@@ -1,5 +1,5 @@
-//! What crosses crates: a disk that forgets what was not synced, the proof that a store survives it, what the
-//! store is asked to do meanwhile, and helpers of the tests in `tests/`.
+//! The harness of the tests in `tests/`: a simulated disk, crash states, models, helper processes. tests/README.md maps
+//! it.
 
 #![forbid(unsafe_code)]
 #![expect(

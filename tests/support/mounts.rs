@@ -157,7 +157,7 @@ impl Mount {
         .map(drop)
     }
 
-    /// Unmounts it, once nobody uses it any more.
+    /// Unmounts it, once no process uses it any more.
     ///
     /// # Errors
     /// What the system says if a process goes on to use it.

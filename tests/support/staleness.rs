@@ -12,12 +12,12 @@ pub const OVER: u64 = CELLS_BYTES - 8;
 pub struct Slot(pub usize);
 
 impl Slot {
-    /// The cell with the LSN that it was told last.
+    /// The cell with the LSN of the last answer.
     pub const fn lsn(self) -> usize {
         128 * self.0
     }
 
-    /// The cell with the id that it was told last, plus 1.
+    /// The cell with the id of the last answer, plus 1.
     pub const fn id(self) -> usize {
         128 * self.0 + 64
     }

@@ -73,7 +73,7 @@ impl Daemon {
         import(&self.socket(), &file, more)
     }
 
-    /// The same, and what it told.
+    /// The same, and what it printed.
     fn imported(&self, lines: &str, more: &[&str]) -> Value {
         let ended = self.import(lines, more);
         assert!(ended.status.success(), "{ended:?}");
@@ -264,7 +264,7 @@ fn a_run_that_is_repeated_writes_nothing_twice() {
 fn events_of_an_unknown_run_are_not_duplicated_silently() {
     let daemon = Daemon::start();
     daemon.imported(&long(10), &["--again"]);
-    // The same beginning, of a run that only its id tells.
+    // The same beginning, of a run that differs only in its id.
     for lines in [long(10), long(11)] {
         let ended = daemon.import(&lines, &[]);
         check_refused(

@@ -1,5 +1,4 @@
-//! `amemctl demo`, the project's main command: it holds, it fails if what it shows is broken, and nothing is left
-//! behind, however it ends.
+//! `amemctl demo`: it passes, it fails if what it claims is broken, and it leaves nothing behind, however it ends.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -32,7 +31,7 @@ fn demo(temporary: &Path) -> Command {
     command
 }
 
-/// No file is left in the folder, and no process that was told of one there.
+/// No file is left in the folder, and no process with a path of it among its arguments.
 fn check_nothing_left(temporary: &Path) {
     let left: Vec<_> = fs::read_dir(temporary).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -161,7 +160,7 @@ fn a_demo_without_a_daemon_says_why_and_leaves_nothing_behind() {
     }
 }
 
-/// It ended with this code, told the words and a remedy, and did not say that all is well.
+/// It ended with this code, printed the words and a remedy, and did not report success.
 fn check_failed(ended: &Output, exit: i32, words: &str) {
     let (told, failed) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(exit), "{told}\n{failed}");

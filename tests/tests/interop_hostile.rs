@@ -1,4 +1,4 @@
-//! Foreign bytes that were cut or changed: an error or a graph, never a panic, and bounded memory.
+//! Truncated and changed foreign bytes: an error or a graph, never a panic, in bounded memory.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -16,7 +16,7 @@ const ROUNDS: usize = 7;
 /// What one turn takes at least, so that the clock itself costs nothing.
 const TURN: Duration = Duration::from_millis(8);
 
-/// Who takes part.
+/// A contestant.
 #[derive(Default)]
 pub(super) struct Contest<'a> {
     names: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Stores of keys and values as peers of writing: what a user would build a memory on who does not take SQLite.
+//! Stores of keys and values as peers of writing: alternatives to SQLite on which a user could build a memory.
 //!
 //! An event is one value under its number, an edge a key in each of two tables, so that it is found from both ends. A
 //! commit is one transaction, synced. Neither has an index of types, times, words or vectors, which ours makes too.

@@ -10,7 +10,7 @@ use super::wakeful::Wakeful;
 use super::world::World;
 use super::{file_system, growth, rows};
 
-/// What `report` can be told.
+/// Arguments of `report`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Options {
     /// Only rows whose names have one of these parts.

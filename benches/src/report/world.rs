@@ -22,7 +22,7 @@ use super::sqlite::Sqlite;
 pub(super) const FORGOTTEN_EVERY: u64 = 100;
 
 /// A brain that is open for writing, and followed by a reader as another process would.
-pub(super) struct Held {
+pub(super) struct BenchBrain {
     pub(super) corpus: Corpus,
     pub(super) path: PathBuf,
     pub(super) store: RefCell<Store>,
@@ -35,10 +35,10 @@ pub(super) struct World {
     pub(super) calibration: Calibration,
     folder: tempfile::TempDir,
     brains: Folder,
-    clustered: OnceCell<Held>,
-    uniform: OnceCell<Held>,
-    forgetful: OnceCell<Held>,
-    written: OnceCell<Held>,
+    clustered: OnceCell<BenchBrain>,
+    uniform: OnceCell<BenchBrain>,
+    forgetful: OnceCell<BenchBrain>,
+    written: OnceCell<BenchBrain>,
     graph: OnceCell<MemoryGraph>,
     file: OnceCell<(MmapReader, Option<f64>)>,
     /// Where the reference's file is kept, if it is.
@@ -82,19 +82,19 @@ impl World {
     }
 
     /// The brain of most rows.
-    pub(super) fn clustered(&self) -> Outcome<&Held> {
+    pub(super) fn clustered(&self) -> Outcome<&BenchBrain> {
         made(&self.clustered, || {
             self.hold("clustered", Vectors::Clustered)
         })
     }
 
     /// The same with other vectors.
-    pub(super) fn uniform(&self) -> Outcome<&Held> {
+    pub(super) fn uniform(&self) -> Outcome<&BenchBrain> {
         made(&self.uniform, || self.hold("uniform", Vectors::Uniform))
     }
 
     /// The same as the first, some events of which are forgotten.
-    pub(super) fn forgetful(&self) -> Outcome<&Held> {
+    pub(super) fn forgetful(&self) -> Outcome<&BenchBrain> {
         made(&self.forgetful, || {
             let held = self.hold("forgetful", Vectors::Clustered)?;
             let ids = (0..self.nodes).step_by(FORGOTTEN_EVERY as usize);
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// The same as the first, for rows that write.
-    pub(super) fn written(&self) -> Outcome<&Held> {
+    pub(super) fn written(&self) -> Outcome<&BenchBrain> {
         made(&self.written, || self.hold("written", Vectors::Clustered))
     }
 
@@ -169,17 +169,17 @@ impl World {
     }
 
     /// One of its own for a row that writes and wants no more events in it than the others have.
-    pub(super) fn fresh(&self, name: &str) -> Outcome<Held> {
+    pub(super) fn fresh(&self, name: &str) -> Outcome<BenchBrain> {
         self.hold(name, Vectors::Clustered)
     }
 
-    fn hold(&self, name: &str, vectors: Vectors) -> Outcome<Held> {
+    fn hold(&self, name: &str, vectors: Vectors) -> Outcome<BenchBrain> {
         let corpus = self.corpus(vectors);
         import(&self.brains, name, &options(), &corpus)?;
         let store = RefCell::new(Store::open(&self.brains, name)?);
         let path = self.brain_path(name);
         let reader = Reader::open(&path)?;
-        Ok(Held {
+        Ok(BenchBrain {
             corpus,
             path,
             store,
@@ -219,7 +219,7 @@ pub(super) fn options() -> Create {
 fn made<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Outcome<T>) -> Outcome<&T> {
     if cell.get().is_none() {
         let made = make()?;
-        // Nobody else can have filled it: everything here is of one thread.
+        // No other thread can have filled it: everything here is of one thread.
         drop(cell.set(made));
     }
     Ok(cell.get().ok_or("what was made is gone")?)

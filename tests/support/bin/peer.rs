@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 /// What was seen so far.
-struct Seen {
+struct ViewTotals {
     views: u64,
     /// Frames that the views show, each counted once.
     frames: u64,
@@ -66,7 +66,7 @@ fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, Str
     let number = number.parse().map_err(|_| "a number")?;
     let mut reader = Reader::open(brain).map_err(told)?;
     println!("ready");
-    let mut seen = Seen {
+    let mut seen = ViewTotals {
         views: 0,
         frames: 0,
         stale: 0,
@@ -116,7 +116,7 @@ fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, Str
     }
 }
 
-impl Seen {
+impl ViewTotals {
     fn is_newer(&mut self, view: &View, oldest: u64) -> Result<(), String> {
         let lsn = view.lsn().0;
         if lsn < self.last {

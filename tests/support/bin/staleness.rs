@@ -109,7 +109,7 @@ fn read(cells: &str, file: &str) -> Result<String, Failure> {
     }
 }
 
-/// True if a view has what each writer was told before it was begun; an error if it has it otherwise.
+/// True if a view has what each writer was answered before it began; an error if it differs.
 fn holds(view: &View, known: &[(u64, u64)]) -> Result<bool, Failure> {
     for (n, &(lsn, next)) in known.iter().enumerate() {
         if view.lsn().0 < lsn || view.nodes() < next {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::violation::Violation;
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 /// Something a store does, and how to tell whether it kept its word.
 ///
@@ -28,7 +28,7 @@ pub trait Scenario: Sync {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation>;
 }

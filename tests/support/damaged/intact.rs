@@ -20,9 +20,9 @@ use super::picture;
 pub enum Verdict {
     /// A reader refuses it.
     AtOpen,
-    /// It opens, and verify tells of it, and where.
+    /// It opens, and verify reports the damage with its offset.
     ByVerify,
-    /// Nobody tells of it, and nobody need: it shows what the whole brain shows.
+    /// It is not reported, and need not be: every answer equals the intact brain's.
     InPadding,
 }
 
@@ -35,7 +35,7 @@ struct Part {
 }
 
 /// The whole brain.
-pub struct Known {
+pub struct IntactBrain {
     bytes: Vec<u8>,
     parts: Vec<Part>,
     /// What it shows after each commit of its journal, that of the base first.
@@ -51,7 +51,7 @@ pub fn open(bytes: &[u8]) -> Result<View> {
     Ok(brain.view())
 }
 
-impl Known {
+impl IntactBrain {
     /// A brain that is whole.
     ///
     /// # Panics
@@ -106,7 +106,7 @@ impl Known {
         self.pictures.len() - 1
     }
 
-    /// Holds a damaged copy against it; `read` says if all is read though verify tells of damage. An error says what
+    /// Holds a damaged copy against it; `read` says if all is read though verify reports damage. An error says what
     /// is not as it must be.
     ///
     /// # Panics
@@ -143,7 +143,7 @@ impl Known {
         Ok(Verdict::ByVerify)
     }
 
-    /// Of what nobody tells, all is in bytes that mean nothing.
+    /// Damage that is not reported is in bytes without meaning.
     fn only_unused(&self, damaged: &[u8]) -> Result<Verdict, String> {
         let used = self
             .changed(damaged)

@@ -29,12 +29,12 @@ use crate::disk::SimDisk;
 /// Bytes of a file in one message of a seed.
 const PART: usize = 48 << 10;
 
-/// Who asks.
+/// The caller.
 const PRINCIPAL: &str = "uid:1000";
 
 /// The files that come in the messages of one input.
 #[derive(Default)]
-struct Received {
+struct ReceivedFiles {
     imported: Option<v1::ImportOptions>,
     merged: Option<v1::MergeOptions>,
     /// The bytes of each.
@@ -43,7 +43,7 @@ struct Received {
 }
 
 /// What is done with the bytes of a message.
-type Read = fn(&[u8], &mut Received);
+type Read = fn(&[u8], &mut ReceivedFiles);
 
 macro_rules! requests {
     ($($read:ident: $($message:ident)*;)* [$($part:ident: $in_parts:ident;)*]) => {
@@ -84,7 +84,7 @@ pub fn requests_read() -> impl Iterator<Item = &'static str> {
 
 /// Requests of any calls, one after the other; then the files that came in them are read.
 pub(super) fn requests(data: &[u8]) {
-    let mut received = Received::default();
+    let mut received = ReceivedFiles::default();
     for (number, message) in Messages(data).take(ASKED_MAX) {
         READS[number % READS.len()].1(message, &mut received);
     }
@@ -129,24 +129,24 @@ fn made<T>(result: Result<T>) -> Option<T> {
     result.map_err(refuse).ok()
 }
 
-fn plain<M: Message + Default>(bytes: &[u8], _: &mut Received) {
+fn plain<M: Message + Default>(bytes: &[u8], _: &mut ReceivedFiles) {
     decoded::<M>(bytes);
 }
 
-fn mutation<M: Asks + Default>(bytes: &[u8], _: &mut Received) {
+fn mutation<M: Asks + Default>(bytes: &[u8], _: &mut ReceivedFiles) {
     if let Some(message) = decoded::<M>(bytes) {
         made(message.into_request(PRINCIPAL));
     }
 }
 
-fn question<Q: Question + Default>(bytes: &[u8], _: &mut Received) {
+fn question<Q: Question + Default>(bytes: &[u8], _: &mut ReceivedFiles) {
     if let Some(question) = decoded::<Q>(bytes) {
         let _ = question.is_heavy();
         ask(question);
     }
 }
 
-fn erase<M: Asks + Default>(bytes: &[u8], received: &mut Received)
+fn erase<M: Asks + Default>(bytes: &[u8], received: &mut ReceivedFiles)
 where
     for<'a> &'a M: Says,
 {
@@ -154,7 +154,7 @@ where
     mutation::<M>(bytes, received);
 }
 
-fn said<M: Message + Default>(bytes: &[u8], _: &mut Received)
+fn said<M: Message + Default>(bytes: &[u8], _: &mut ReceivedFiles)
 where
     for<'a> &'a M: Says,
 {
@@ -164,7 +164,7 @@ where
 }
 
 /// A brain that was made is one.
-fn created<M: Message + Default>(bytes: &[u8], _: &mut Received)
+fn created<M: Message + Default>(bytes: &[u8], _: &mut ReceivedFiles)
 where
     for<'a> &'a M: Says<What = Create>,
 {
@@ -177,7 +177,7 @@ where
     }
 }
 
-fn batch<M>(bytes: &[u8], _: &mut Received)
+fn batch<M>(bytes: &[u8], _: &mut ReceivedFiles)
 where
     M: Message + Default + Says,
     M::What: Asks,
@@ -187,7 +187,7 @@ where
     }
 }
 
-fn import(bytes: &[u8], received: &mut Received) {
+fn import(bytes: &[u8], received: &mut ReceivedFiles) {
     match decoded::<v1::ImportBrainRequest>(bytes).and_then(|message| message.part) {
         Some(Imported::Options(options)) => received.imported = Some(options),
         Some(Imported::Data(data)) => received.import.extend(data),
@@ -195,7 +195,7 @@ fn import(bytes: &[u8], received: &mut Received) {
     }
 }
 
-fn merge(bytes: &[u8], received: &mut Received) {
+fn merge(bytes: &[u8], received: &mut ReceivedFiles) {
     match decoded::<v1::MergeBrainRequest>(bytes).and_then(|message| message.part) {
         Some(Merged::Options(options)) => received.merged = Some(options),
         Some(Merged::Data(data)) => received.merge.extend(data),

@@ -13,7 +13,7 @@ use amem_store::mutation::{Correct, End, Episode, Ingest, NewEvent as Given, New
 use amem_store::{Answer, Mutation};
 
 use super::graph::heads;
-use super::history::Known;
+use super::history::ViewState;
 use super::state::{Act, NewEvent, State};
 
 /// A request was refused, for a reason that the model does not tell from others.
@@ -34,7 +34,7 @@ pub(super) struct Meaning {
 /// A mutation on its way.
 struct Doing {
     /// All there is, as the acts so far leave it.
-    known: Known,
+    known: ViewState,
     /// How many events there were before.
     before: u64,
     dimension: u32,
@@ -43,9 +43,9 @@ struct Doing {
     unsettled: BTreeSet<u64>,
 }
 
-/// What a mutation means to a brain. Recorded times are told by `account`: here every act is of time 0.
+/// What a mutation means to a brain. Recorded times come from `account`: here every act is of time 0.
 pub(super) fn meaning(
-    known: &Known,
+    known: &ViewState,
     dimension: u32,
     mutation: &Mutation,
     agent: &str,
@@ -425,7 +425,7 @@ impl Doing {
         self.meaning.answer.session = Some(session);
     }
 
-    /// True if events may join a session: nobody's, or one that was opened and not closed.
+    /// True if events may join a session: one without an owner, or one that was opened and not closed.
     fn is_open(&self, id: SessionId) -> bool {
         let session = self.state().sessions.get(&id.0);
         id == SessionId(0) || session.is_some_and(|session| session.closed.is_none())

@@ -118,7 +118,7 @@ impl Event {
 pub struct Session {
     /// The client's name for it.
     pub key: String,
-    /// Who opened it.
+    /// The actor that opened it.
     pub agent: String,
     /// It was opened by a client.
     pub explicit: bool,

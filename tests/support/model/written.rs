@@ -14,13 +14,13 @@ use amem_format::{ActorId, Error, Lsn, Micros, Result};
 use uuid::Uuid;
 
 /// A brain being written.
-pub struct Written {
+pub struct WrittenBrain {
     bytes: Vec<u8>,
     brain: Arc<Brain>,
     position: Position,
 }
 
-impl Written {
+impl WrittenBrain {
     /// An empty brain.
     pub fn new(dimension: u32, origin: Micros) -> Result<Self> {
         let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), origin);

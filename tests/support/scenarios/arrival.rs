@@ -24,7 +24,7 @@ use super::script::{id_of, time_of};
 use super::trial::{ATTEMPTS, PUT, note};
 use super::with_our_folders;
 use crate::crash::{Scenario, Trace, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 const NAME: &str = "b";
 const FILE: &str = "b.amem";
@@ -219,7 +219,7 @@ impl Arrival {
                     // A client that could not note it does not ask for it.
                     drop(note(disk, WRITTEN, b""));
                 }
-                // Who writes knows of it.
+                // The writing process knows of it.
                 Err(_) if disk.struck_at().is_some() => {}
                 Err(e) => panic!("another process writes: {e}"),
             }
@@ -249,7 +249,7 @@ impl Arrival {
     }
 
     /// What is there where no brain is: nothing, or the file; it must do.
-    fn found_file(&self, disk: &Arc<SimDisk>, answered: Answered) -> u64 {
+    fn found_file(&self, disk: &Arc<SimDisk>, answered: AnsweredBounds) -> u64 {
         let path = match self.way {
             Way::Received => return answered.may.min(1),
             Way::Placed => FILE.to_owned(),
@@ -266,7 +266,7 @@ impl Arrival {
         Ok(())
     }
 
-    fn check_kept(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
+    fn check_kept(&self, disk: &SimDisk, answered: AnsweredBounds) -> Result<(), String> {
         let is_put = self.way == Way::Received || disk.contents(PUT).is_some();
         if self.late || answered.must == 0 || !is_put {
             // It was never, or does not stay, what it was; or a power cut took what was not synced of it.
@@ -323,7 +323,7 @@ impl Scenario for Arrival {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
@@ -337,7 +337,7 @@ impl Scenario for Arrival {
                 return Err(format!("the file does not become a brain: {e}").into());
             }
             Err(_) => {
-                // Half a file, or none: nobody's any more, and untouched.
+                // Half a file, or none: without an owner, and unchanged.
                 let same = disk.contents(FILE) == before;
                 return same
                     .then_some(0)

@@ -28,7 +28,7 @@ pub(super) fn expect_told(
             continue;
         }
         let seen = seen(disk, inode, &content)?;
-        let Some(Seen { lsn, is_hinted }) = seen else {
+        let Some(ReaderState { lsn, is_hinted }) = seen else {
             continue;
         };
         let there = count(lsn).ok_or_else(|| format!("a reader sees half of {lsn}"))?;
@@ -42,7 +42,7 @@ pub(super) fn expect_told(
 }
 
 /// What a reader has of a file.
-struct Seen {
+struct ReaderState {
     /// Up to where the file is committed.
     lsn: Lsn,
     /// Whether it says that readers have to look for a later one, or let go of it.
@@ -50,7 +50,7 @@ struct Seen {
 }
 
 /// What a reader sees that follows a file; none does if the file is not owned, or no brain yet.
-fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<Seen>, String> {
+fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<ReaderState>, String> {
     let map = content.map(content.len());
     let Some(Ok(brain)) = map.map(Brain::open) else {
         return Ok(None);
@@ -67,7 +67,7 @@ fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<Seen>, S
     let is_later = live.superseded_by > Some(brain.base().identity().generation);
     let (lsn, _) = Arc::new(brain).view().moment();
     let is_hinted = cell & LOOK != 0 && (is_later || live.must_drop);
-    Ok(Some(Seen { lsn, is_hinted }))
+    Ok(Some(ReaderState { lsn, is_hinted }))
 }
 
 /// The files that have, or had, a name, as the running machine sees them, by inode number.

@@ -16,7 +16,7 @@ use super::readers;
 use super::script::{Ask, Script, Step, time_of};
 use super::with_our_folders;
 use crate::crash::{Breach, Scenario, Trace, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 /// The name of every script's brain.
 pub const NAME: &str = "b";
@@ -123,7 +123,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Nobody who has a file of the brain mapped misses what was answered.
+    /// No reader of a file of the brain misses an answered write.
     fn expect_told(&self, disk: &SimDisk, answered: u64) -> Result<(), Violation> {
         // Readers of a replaced file get no hint: they find out by its path.
         if self.is_replaced() {
@@ -443,7 +443,7 @@ impl Scenario for Trial {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         self.refuse_secrets(&disk, answered.must)?;

@@ -6,14 +6,14 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// What one follower saw.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct FollowerLog {
     /// Each commit: LSN, time, kind, agent, principal, what it holds.
     pub(crate) commits: Vec<String>,
     /// Microseconds from each commit's time until it was here.
     pub(crate) delays: Vec<i64>,
 }
 
-impl Seen {
+impl FollowerLog {
     /// From the lines that an agent noted.
     pub(crate) fn of(noted: &str) -> Self {
         let mut seen = Self::default();
@@ -80,7 +80,7 @@ impl Seen {
         words.filter(move |words| words[0] == word)
     }
 
-    /// Who committed after an LSN and until another.
+    /// The actors that committed after an LSN and until another.
     pub(crate) fn agents(&self, after: u64, until: u64) -> BTreeSet<&str> {
         let among = self.commits.iter().zip(self.lsns());
         let among = among.filter(|(_, lsn)| (after + 1..=until).contains(lsn));
@@ -107,10 +107,10 @@ fn missing_duplicated_swapped_and_foreign_commits_are_reported() {
         "6\t6\t20\tingest\tb\tu\tevent 1 fact 1 y",
         "7\t8\t30\tlink\ta\tu\tedge 1 supports 0 1.000",
     ];
-    let right = Seen::of(&whole.join("\n"));
+    let right = FollowerLog::of(&whole.join("\n"));
     right.check_order().unwrap();
     let slower = whole.join("\n").replace("5\t3", "9\t3");
-    right.check_same(&Seen::of(&slower)).unwrap();
+    right.check_same(&FollowerLog::of(&slower)).unwrap();
     let texts: String = right.holding("event").map(|words| words[4]).collect();
     assert_eq!(texts, "xy");
     assert_eq!(right.agents(2, 6), BTreeSet::from(["a", "b"]));
@@ -129,7 +129,7 @@ fn missing_duplicated_swapped_and_foreign_commits_are_reported() {
         (&[a, &agent, c], true),
     ];
     for (noted, is_in_order) in rows {
-        let wrong = Seen::of(&noted.join("\n"));
+        let wrong = FollowerLog::of(&noted.join("\n"));
         assert_eq!(wrong.check_order().is_ok(), is_in_order, "{noted:?}");
         assert!(wrong.check_same(&right).is_err(), "{noted:?}");
         assert!(right.check_same(&wrong).is_err(), "{noted:?}");

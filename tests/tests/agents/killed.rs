@@ -1,4 +1,4 @@
-//! An agent that was killed, whom nobody misses: its session ends by itself, and it may come back.
+//! A killed agent: its session ends by itself, and the agent may come back.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Brain, v1};
 use amem_tests::agents;
-use amem_tests::daemon::Place;
+use amem_tests::daemon::DaemonHome;
 
 use crate::process::Member;
 use crate::{create, folder};
@@ -22,7 +22,7 @@ async fn session(brain: &Brain, session_id: u32) -> v1::Session {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_agents_session_is_closed_as_idle_and_the_agent_opens_another() {
     let (folder, notes) = (folder(), crate::folder());
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
     let brain = create(&place).await.brain("b").await.unwrap().by_call();
     let spawn = || {
@@ -63,7 +63,7 @@ async fn a_killed_agents_session_is_closed_as_idle_and_the_agent_opens_another()
     // Of what it was about to write when it was killed, everybody knows what became.
     let acts = agents::acts(&noted()).unwrap();
     let (_, earlier) = acts.split_last().unwrap();
-    let is_known = |fate: &agents::Fate| fate.answer.is_some() || fate.refused.is_some();
+    let is_known = |fate: &agents::ActOutcome| fate.answer.is_some() || fate.refused.is_some();
     assert!(earlier.iter().all(|(_, fate)| is_known(fate)), "{acts:?}");
     assert!(acts.iter().any(|(act, _)| act.session == 2), "{acts:?}");
     assert!(daemon.stop().success());

@@ -1,7 +1,7 @@
 //! Many agents, one memory: processes around one brain of a running daemon.
 //!
 //! `sixteen`: agents that write, correct, link and follow, half of them in Python. `killed`: one that is killed.
-//! `readers`: readers of the file beside writers. `AMEM_AGENTS_SECS` is how long each goes on (5; 60 is the long form).
+//! `readers`: readers of the file beside writers. `AMEM_AGENTS_SECS` is the duration of each (5; 60 is the long form).
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -24,7 +24,7 @@ mod sixteen;
 mod sources;
 
 use amem_client::Client;
-use amem_tests::daemon::{Place, create_bare};
+use amem_tests::daemon::{DaemonHome, create_bare};
 
 fn seconds() -> u64 {
     let seconds = std::env::var("AMEM_AGENTS_SECS").ok();
@@ -36,7 +36,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// A brain without vectors.
-async fn create(place: &Place) -> Client {
+async fn create(place: &DaemonHome) -> Client {
     let client = Client::connect_unix(place.socket()).await.unwrap();
     create_bare(&client, "b").await;
     client

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use amem_client::core::view::View;
 use amem_client::core::{EdgeType, NodeId};
 use amem_client::v1;
-use amem_tests::agents::{Act, Fate, Verb};
+use amem_tests::agents::{Act, ActOutcome, Verb};
 
-use crate::commits::Seen;
+use crate::commits::FollowerLog;
 
 /// What all agents did.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct ActSummary {
     /// What each new event says, by its id.
     pub(crate) events: BTreeMap<u64, String>,
     /// Edges: source, type, target.
@@ -28,9 +28,11 @@ pub(crate) struct Done {
     pub(crate) refused: usize,
 }
 
-impl Done {
+impl ActSummary {
     /// Of what agents noted; an error is something that none should have met.
-    pub(crate) fn of<'a>(acts: impl IntoIterator<Item = &'a (Act, Fate)>) -> Result<Self, String> {
+    pub(crate) fn of<'a>(
+        acts: impl IntoIterator<Item = &'a (Act, ActOutcome)>,
+    ) -> Result<Self, String> {
         let mut done = Self::default();
         for (act, fate) in acts {
             done.again += fate.again;
@@ -111,7 +113,7 @@ impl Done {
     }
 
     /// All of it was followed, once, and nothing else; events in the order of their ids.
-    pub(crate) fn check_seen(&self, seen: &Seen) -> Result<(), String> {
+    pub(crate) fn check_seen(&self, seen: &FollowerLog) -> Result<(), String> {
         let mut held = BTreeMap::new();
         for words in seen.holding("event") {
             let id: u64 = words[1].parse().unwrap();
@@ -163,7 +165,7 @@ fn pairs(edges: &BTreeSet<(u64, String, u64)>, wanted: &str) -> Vec<(u64, u64)> 
 }
 
 /// What followers can tell of what replaced what.
-pub(crate) fn replaced(seen: &Seen) -> Vec<(u64, u64)> {
+pub(crate) fn replaced(seen: &FollowerLog) -> Vec<(u64, u64)> {
     pairs(
         &seen.holding("edge").map(|words| edge(&words)).collect(),
         "supersedes",
@@ -175,7 +177,7 @@ fn lost_duplicated_and_invented_events_are_reported() {
     let acts = |text: &str| amem_tests::agents::acts(text).unwrap();
     let right = "begin\ta\t1\tadd\t\tx\ndone\ta\t0\nagain\ta\t0\nbegin\tb\t1\tcareful\t0\ty\ndone\tb\t1\n\
                  begin\tc\t1\tcareful\t0\tz\nrefused\tc\tCONDITION\n";
-    let done = Done::of(&acts(right)).unwrap();
+    let done = ActSummary::of(&acts(right)).unwrap();
     assert_eq!((done.corrections, done.again, done.refused), (1, 1, 1));
     assert_eq!(done.replaced(), [(1, 0)]);
     let two = |texts: [&str; 2]| {
@@ -204,7 +206,7 @@ fn lost_duplicated_and_invented_events_are_reported() {
                 .contains("is lost")
         );
     }
-    let seen = |commits: &str| Seen::of(&commits.replace('/', "\t"));
+    let seen = |commits: &str| FollowerLog::of(&commits.replace('/', "\t"));
     let commits = "1/1/1/ingest/a/u/event 0 fact 1 x\n1/2/1/correct/a/u/event 1 correction 1 y | edge 1 supersedes 0 1.000";
     done.check_seen(&seen(commits)).unwrap();
     for wrong in [
@@ -221,7 +223,7 @@ fn lost_duplicated_and_invented_events_are_reported() {
         right.replace("done\tb\t1\n", ""),
     ];
     for noted in wrong {
-        assert!(Done::of(&acts(&noted)).is_err(), "{noted}");
+        assert!(ActSummary::of(&acts(&noted)).is_err(), "{noted}");
     }
     let other = right.replace("again\ta\t0", "again\ta\t1");
     assert!(amem_tests::agents::acts(&other).is_err());

@@ -43,7 +43,7 @@ impl Member {
         assert_eq!(self.line(), word);
     }
 
-    /// Tells it a word.
+    /// Sends it a word.
     pub(crate) fn tell(&self, word: &str) {
         writeln!(self.child.stdin.as_ref().unwrap(), "{word}").unwrap();
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
 use amem_format::mapping::Cells;
-use amem_tests::daemon::Place;
+use amem_tests::daemon::DaemonHome;
 use amem_tests::staleness::{CELLS_BYTES, OVER, Slot, WRITERS};
 
 use crate::process::Member;
@@ -57,7 +57,7 @@ fn cells(folder: &Path) -> (PathBuf, Cells) {
 async fn no_view_of_eight_readers_misses_an_answered_write_of_four_writers() {
     let seconds = seconds();
     let folder = folder();
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
     let client = create(&place).await;
     let (path, cells) = cells(place.run());
@@ -99,7 +99,7 @@ async fn no_view_of_eight_readers_misses_an_answered_write_of_four_writers() {
 #[tokio::test]
 async fn a_view_without_an_announced_write_counts_as_stale() {
     let folder = folder();
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let _daemon = place.start();
     create(&place).await;
     let (path, cells) = cells(place.run());

@@ -13,14 +13,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use amem_client::{Brain, Client, Reader, v1};
-use amem_tests::agents::{self, Act, Fate, THE_END, name};
-use amem_tests::daemon::Place;
+use amem_tests::agents::{self, Act, ActOutcome, THE_END, name};
+use amem_tests::daemon::DaemonHome;
 use tokio::time::sleep;
 
-use crate::commits::{Seen, quantiles};
+use crate::commits::{FollowerLog, quantiles};
 use crate::contested::contested;
 use crate::kit::{python, say};
-use crate::notes::{Done, replaced};
+use crate::notes::{ActSummary, replaced};
 use crate::process::Member;
 use crate::sources::Sources;
 use crate::{create, folder, seconds};
@@ -36,15 +36,15 @@ const GONE_MAX: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where the agents are.
-struct Crowd<'a> {
-    place: &'a Place,
+struct AgentGroup<'a> {
+    place: &'a DaemonHome,
     notes: &'a Path,
     rate: String,
     /// Runs the script of an agent in Python.
     python: Option<Box<dyn Fn() -> Command + 'a>>,
 }
 
-impl Crowd<'_> {
+impl AgentGroup<'_> {
     fn spawn(&self, number: usize) -> Member {
         let mut command = match &self.python {
             Some(python) if number >= PYTHON => python(),
@@ -68,7 +68,7 @@ impl Crowd<'_> {
             .count()
     }
 
-    fn acts(&self, number: usize) -> Vec<(Act, Fate)> {
+    fn acts(&self, number: usize) -> Vec<(Act, ActOutcome)> {
         agents::acts(&self.noted("acts", number)).unwrap()
     }
 }
@@ -127,9 +127,9 @@ async fn close_sessions(brain: &Brain) -> u64 {
 }
 
 /// All that a follower of its own is sent, up to the last event.
-async fn follow(brain: Brain) -> Seen {
+async fn follow(brain: Brain) -> FollowerLog {
     let mut commits = brain.follow(Some(0));
-    let mut seen = Seen::default();
+    let mut seen = FollowerLog::default();
     loop {
         let line = agents::line(&commits.next().await.unwrap());
         let is_last = line.ends_with(THE_END);
@@ -141,7 +141,7 @@ async fn follow(brain: Brain) -> Seen {
 }
 
 /// What `ListConflicts` must tell: contradictions, then contested beliefs.
-fn expected(done: &Done) -> String {
+fn expected(done: &ActSummary) -> String {
     let contradictions = done.contradictions().into_iter();
     let contradictions =
         contradictions.map(|(source, target)| format!("contradiction {source} {target}\n"));
@@ -151,7 +151,7 @@ fn expected(done: &Done) -> String {
 }
 
 /// Each event that was replaced is answered as contested, or not, with its heads.
-async fn check_resolved(brain: &Brain, done: &Done) {
+async fn check_resolved(brain: &Brain, done: &ActSummary) {
     let contested = contested(&done.replaced());
     let targets: BTreeSet<u64> = done
         .replaced()
@@ -178,7 +178,7 @@ async fn check_resolved(brain: &Brain, done: &Done) {
 #[tokio::test(flavor = "multi_thread")]
 async fn sixteen_agents_in_two_languages_share_one_memory() {
     let (folder, notes) = (folder(), crate::folder());
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
     let client = create(&place).await;
     let brain = client.brain("b").await.unwrap().by_call();
@@ -189,7 +189,7 @@ async fn sixteen_agents_in_two_languages_share_one_memory() {
         let site = sources.installed(&kit);
         kit.other(vec![script], Some(("PYTHONPATH", site)))
     });
-    let crowd = Crowd {
+    let crowd = AgentGroup {
         place: &place,
         notes: notes.path(),
         rate: std::env::var("AMEM_AGENTS_RATE").unwrap_or_else(|_| "12".into()),
@@ -257,8 +257,8 @@ async fn sixteen_agents_in_two_languages_share_one_memory() {
         .flatten()
         .for_each(|member| member.ends("asked"));
 
-    let acts: Vec<Vec<(Act, Fate)>> = (0..AGENTS).map(|number| crowd.acts(number)).collect();
-    let mut done = Done::of(acts.iter().flatten()).unwrap();
+    let acts: Vec<Vec<(Act, ActOutcome)>> = (0..AGENTS).map(|number| crowd.acts(number)).collect();
+    let mut done = ActSummary::of(acts.iter().flatten()).unwrap();
     done.events.insert(last, THE_END.into());
     let reader = Reader::open(folder.path().join("b.amem")).unwrap();
     done.check_brain(&reader.view().unwrap()).unwrap();
@@ -268,14 +268,14 @@ async fn sixteen_agents_in_two_languages_share_one_memory() {
     let sent = following.await.unwrap();
     sent.check_order().unwrap();
     done.check_seen(&sent).unwrap();
-    let seen: Vec<Seen> = (0..AGENTS)
-        .map(|number| Seen::of(&crowd.noted("seen", number)))
+    let seen: Vec<FollowerLog> = (0..AGENTS)
+        .map(|number| FollowerLog::of(&crowd.noted("seen", number)))
         .collect();
     for (number, seen) in seen.iter().enumerate() {
         let told = seen.check_order().and_then(|()| seen.check_same(&sent));
         told.unwrap_or_else(|why| panic!("agent {number}: {why}"));
     }
-    // Who was not killed wrote on when two were.
+    // The others wrote on when two were killed.
     let wrote = sent.agents(gone_at, back_at);
     assert!(
         others.iter().all(|&number| wrote.contains(&*name(number))),

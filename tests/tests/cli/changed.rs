@@ -1,4 +1,4 @@
-//! Changes to a daemon's brain: each is done, told, undone where that can be, and refused in words.
+//! Changes to a daemon's brain: each is made, shown, undone where possible, and refused with a reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Damage, as the tool tells it and repairs it.
+//! Damage, as the tool reports and repairs it.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -4,7 +4,7 @@ use amem_format::view::Direction;
 use amem_format::{EdgeType, NodeId};
 use serde_json::{Value, json};
 
-use crate::daemon::Served;
+use crate::daemon::ServedFolder;
 
 const NOTES: &str = "---
 project: kitchen
@@ -35,7 +35,7 @@ RAL 6005
 
 #[test]
 fn notes_become_facts_with_their_source() {
-    let served = Served::start();
+    let served = ServedFolder::start();
     served.put("kitchen.md", NOTES);
     let told = served.data("import kitchen.md home", 0);
     assert_eq!(
@@ -120,7 +120,7 @@ fn notes_become_facts_with_their_source() {
 
 #[test]
 fn repeated_notes_are_written_once_and_new_ones_are_added() {
-    let served = Served::start();
+    let served = ServedFolder::start();
     served.put("2026-02-01.md", NOTES);
     served.data("import 2026-02-01.md home", 0);
     let again = served.data("import 2026-02-01.md home", 0);

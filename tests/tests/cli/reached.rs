@@ -1,4 +1,4 @@
-//! How a daemon is found, started, told of and ended, and what it says of its brains.
+//! Finding, starting, showing and stopping a daemon, and what it says of its brains.
 
 use std::fs::Permissions;
 use std::net::TcpListener;

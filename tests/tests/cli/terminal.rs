@@ -15,12 +15,12 @@ use crate::brains;
 use crate::tool::{Tool, words};
 
 /// A terminal after a command has ended in it.
-struct Seen {
+struct TerminalState {
     screen: vt100::Screen,
     exit: i32,
 }
 
-impl Seen {
+impl TerminalState {
     fn text(&self) -> String {
         self.screen.contents()
     }
@@ -34,7 +34,7 @@ impl Seen {
 }
 
 /// Runs a command in a terminal; what follows each prompt is typed once the prompt is there.
-fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Seen {
+fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> TerminalState {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();
@@ -75,7 +75,7 @@ fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Seen 
         "nothing asked {next:?}: {}",
         parser.screen().contents()
     );
-    Seen {
+    TerminalState {
         exit: child.wait().unwrap().code().unwrap(),
         screen: parser.screen().clone(),
     }

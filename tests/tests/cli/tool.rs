@@ -16,7 +16,7 @@ pub(crate) struct Tool {
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     /// The exit code.
     pub(crate) exit: i32,
     /// What was written to stdout.
@@ -70,7 +70,7 @@ impl Tool {
     }
 
     /// Runs the program.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ran {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> RunOutput {
         self.run_with(arguments, Stdio::null())
     }
 
@@ -95,7 +95,7 @@ impl Tool {
     }
 
     /// Runs the program with something on stdin.
-    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], stdin: Stdio) -> Ran {
+    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], stdin: Stdio) -> RunOutput {
         let output: Output = self
             .command()
             .args(arguments)
@@ -103,7 +103,7 @@ impl Tool {
             .output()
             .unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran {
+        RunOutput {
             exit: output.status.code().expect("it must not be killed"),
             out: text(output.stdout),
             err: text(output.stderr),

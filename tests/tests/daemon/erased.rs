@@ -17,12 +17,12 @@ use amem_format::mapping::Map;
 use amem_format::verify;
 use amem_format::{Lsn, NodeId};
 use amem_store::disk::Disk;
-use amem_tests::disk::{About, Hooked, SimDisk};
+use amem_tests::disk::{About, HookedDisk, SimDisk};
 use tonic::Code;
 use uuid::Uuid;
 use v1::resolve_kept_file_request::Action;
 
-use crate::faulty::{Served, reason};
+use crate::faulty::{FaultyDaemon, reason};
 use crate::merge::{files, resolve};
 use crate::process::{Daemon, check_refused, create_bare, files_with, folder, get};
 
@@ -364,7 +364,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_during_it() {
                 }
             }
         };
-        let served = Served::start(Arc::new(Hooked::new(disk.clone(), hook))).await;
+        let served = FaultyDaemon::start(Arc::new(HookedDisk::new(disk.clone(), hook))).await;
         let client = served.client().await;
         create_bare(&client, "b").await;
         crate::process::ingest(&client, "b", &[TEXT, "stays"]).await;

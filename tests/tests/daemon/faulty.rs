@@ -10,7 +10,7 @@ use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
-use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
+use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, HookedDisk, Kind, SimDisk};
 use amemd::limits::{GROUP_REQUESTS_MAX, OPEN_AGAIN_AFTER, QUEUE_REQUESTS_MAX};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
@@ -21,14 +21,14 @@ use uuid::Uuid;
 use crate::process::{check_refused, create_bare, facts, get};
 
 /// A daemon that serves a folder on some disk.
-pub(crate) struct Served {
+pub(crate) struct FaultyDaemon {
     socket: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     ended: Option<tokio::task::JoinHandle<amemd::Result<()>>>,
     _folder: tempfile::TempDir,
 }
 
-impl Served {
+impl FaultyDaemon {
     pub(crate) async fn start(disk: Arc<dyn Disk>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
@@ -204,9 +204,9 @@ async fn a_full_disk_refuses_writes_and_poisons_no_brain() {
 }
 
 /// A daemon on a disk of its own, and a brain that has one event.
-async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
+async fn begun(seed: u64) -> (Arc<SimDisk>, FaultyDaemon, Client) {
     let disk = Arc::new(SimDisk::new(seed));
-    let served = Served::start(disk.clone()).await;
+    let served = FaultyDaemon::start(disk.clone()).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     until_answered(&client, &request("before")).await;
@@ -214,7 +214,7 @@ async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
 }
 
 /// What is kept of a brain that has lost its name, once that is said: the texts of its events.
-async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
+async fn kept(served: FaultyDaemon, disk: &Arc<SimDisk>) -> Vec<String> {
     served.end().await;
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "after the daemon").unwrap();
     let kept = amem_store::kept::list(&folder).unwrap();
@@ -410,8 +410,8 @@ async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
             assert!(!is_hit, "a defect");
         }
     };
-    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(4)), hook));
-    let served = Served::start(disk).await;
+    let disk = Arc::new(HookedDisk::new(Arc::new(SimDisk::new(4)), hook));
+    let served = FaultyDaemon::start(disk).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     create_bare(&client, "other").await;
@@ -444,8 +444,8 @@ async fn requests_to_a_full_queue_are_refused_at_once_and_queued_ones_are_execut
             }
         }
     };
-    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(5)), hook));
-    let served = Served::start(disk).await;
+    let disk = Arc::new(HookedDisk::new(Arc::new(SimDisk::new(5)), hook));
+    let served = FaultyDaemon::start(disk).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     until_answered(&client, &request("before")).await;

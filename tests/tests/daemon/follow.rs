@@ -100,7 +100,7 @@ async fn a_subscriber_gets_only_the_requested_events() {
         ..decisions
     };
     assert_eq!(told(&client, both.clone()).await, ["a decision of ann"]);
-    // What is changed of others is not told, and an erased event is whatever its scope was.
+    // Changes of others are not delivered; an erased event is, in any scope.
     let request = v1::SubscribeRequest {
         instance: instance(&client).await,
         after_lsn: None,

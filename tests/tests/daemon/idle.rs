@@ -1,4 +1,4 @@
-//! Brains that nobody uses are closed, and nobody notices.
+//! Idle brains are closed, and no caller notices.
 
 use std::time::{Duration, Instant};
 

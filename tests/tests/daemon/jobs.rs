@@ -57,7 +57,7 @@ async fn a_jobs_outcome_is_reported_to_callers_that_ask_after_its_commits() {
         let made = matches!(kind, v1::JobKind::Decay).then_some(v1::CommitKind::Decay);
         assert_eq!(commits, Vec::from_iter(made), "{kind:?}");
     }
-    // One that found nothing to do is not told of.
+    // A run without work is not reported.
     assert_eq!(
         run(&client, v1::JobKind::Expiry).await.unwrap(),
         "nothing was to be done"

@@ -1,4 +1,4 @@
-//! The real daemon as a process of its own: what it answers, what it refuses, what survives its death.
+//! The real daemon as a process: its answers, its refusals, and what survives its death.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -167,7 +167,7 @@ async fn an_erase_of_a_merged_event_waits_for_quarantined_files_of_its_origin() 
             .await
             .unwrap();
     }
-    // The other brain has it still. Files of one that has nothing of it, and damaged ones of others, hinder nobody.
+    // The other brain has it still. Files of one that has nothing of it, and damaged ones of others, block nothing.
     create_bare(&client, "unrelated").await;
     ingest(&client, "unrelated", &["something else"]).await;
     let unrelated = fs::read(at(folder.path(), "unrelated")).unwrap();
@@ -302,7 +302,7 @@ async fn a_file_with_impossible_edges_stays_until_it_is_removed() {
         "KEPT_FILE",
         &words,
     );
-    // What only the brain has stands in nobody's way.
+    // What only the brain has blocks nothing.
     ingest(&client, "theirs", &["of our own"]).await;
     let ours = graph.events.len() as u64;
     let request = v1::EraseRequest {

@@ -1,4 +1,4 @@
-//! Who still has an earlier file open after an erase, and when the last one has not.
+//! After an erase: which readers still have an earlier file open, and when the last one closes it.
 
 use std::time::{Duration, SystemTime};
 
@@ -39,7 +39,7 @@ async fn an_erase_reports_when_the_last_mapping_of_an_earlier_file_ended() {
     let path = folder.path().join("b.amem");
     let first = add(&client, "the first secret").await;
     let second = add(&client, "the second secret").await;
-    // Nobody reads.
+    // There is no reader.
     let third = add(&client, "the third secret").await;
     let answer = erase(&client, third, Duration::ZERO).await;
     assert!(answer.readers_gone.is_some(), "{answer:?}");

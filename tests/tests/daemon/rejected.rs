@@ -1,4 +1,4 @@
-//! Files that are no brains, in numbers and of odd kinds: how they are told, and that they hide nothing else.
+//! Rejected files, many and of odd kinds: how they are reported, and that they hide nothing else.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -49,7 +49,7 @@ fn damage(path: &Path) {
     file.write_all_at(&[9], 4).unwrap();
 }
 
-/// What a list of brains tells: names, files that were not adopted, files that may become brains.
+/// A list of brains: names, rejected files, files that may become brains.
 async fn brains(client: &Client) -> (Vec<String>, u64, u64) {
     let request = v1::ListBrainsRequest::default();
     let page = client.brains().list_brains(request).await;

@@ -184,7 +184,7 @@ async fn changes_of_every_kind_are_delivered_and_erased_content_is_not() {
     use v1::CommitKind::{Correct, Erase, Forget, Ingest, OpenSession};
     assert_eq!(kinds, [Ingest, Correct, OpenSession, Forget, Erase]);
     assert_eq!(shown, ["", "an old belief", "", "a new belief"]);
-    // Who asks for what is forgotten sees it.
+    // A subscriber that asks for forgotten events sees them.
     let request = v1::SubscribeRequest {
         include_forgotten: true,
         ..after(Some(0))
@@ -302,7 +302,7 @@ async fn a_slow_subscriber_is_ended_with_the_lsn_to_resume_at() {
     for _ in 0..20 {
         expected.push(ingest(&client, "b", &[&text]).await.commit.unwrap().lsn);
     }
-    // It has been given up once nobody follows the brain.
+    // It has been given up once the brain has no subscriber.
     loop {
         let status = client.admin().get_status(v1::GetStatusRequest {}).await;
         if status.unwrap().into_inner().brains[0].subscribers == 0 {

@@ -1,4 +1,4 @@
-//! Brains as files over the wire, brains that come and go, what the daemon tells of itself.
+//! Brains as files over the wire, brains that come and go, the daemon's status.
 
 use std::path::Path;
 

@@ -354,7 +354,7 @@ async fn existing_files_are_adopted_at_the_start_and_owned_ones_stay_unchanged()
     assert_eq!(texts(&client, "c", 2).await, TEXTS);
 }
 
-/// An open brain, and one that was closed as nobody used it.
+/// An open brain, and one that was closed as idle.
 const IDLE: [&[&str]; 2] = [&[], &["--set", "limits.idle_close_secs=1"]];
 
 async fn until_closed(client: &Client, wanted: bool) {

@@ -31,7 +31,7 @@ struct Counts {
     lost: usize,
     /// Of these, in which no value may be another than it was.
     lost_and_certain: usize,
-    /// Events and edges that are others than they were, told as doubtful; and of one repair.
+    /// Changed events and edges, reported as doubtful; and of one repair.
     differ: usize,
     differ_most: usize,
     events: usize,
@@ -39,12 +39,12 @@ struct Counts {
 
 /// What a repaired brain has of what was there.
 #[derive(Debug)]
-struct Held {
+struct Coverage {
     /// All of it.
     all: bool,
     /// What it has is what it was, value by value.
     certain: bool,
-    /// Events and edges that are others, where what stands in a damaged range is carried over and told as doubtful.
+    /// Changed events and edges, carried over from a damaged range and reported as doubtful.
     differ: usize,
 }
 
@@ -132,7 +132,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
 }
 
 /// That each event and edge is one that the brain had, or is reported; true if all are there.
-fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String> {
+fn is_subset(view: &View, known: &View, report: &Report) -> Result<Coverage, String> {
     let all = collect(known);
     // What comes from a range that fails its checksum may be another.
     let certain = report.doubtful.is_empty();
@@ -153,7 +153,7 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String>
     let has_lost_edges = ["edge record", "edge table", "node record"]
         .into_iter()
         .any(lost);
-    let mut held = Held {
+    let mut held = Coverage {
         all: view.event_count() == all.events.len() as u64,
         certain,
         differ: 0,
@@ -212,7 +212,7 @@ fn edges_of<'g>(graph: &'g MemoryGraph, event: &Event) -> impl Iterator<Item = &
     graph.edges.iter().filter(move |edge| edge.source == source)
 }
 
-/// True if every part of an event that is not told to be lost is what it was. `is_now`: at no earlier moment.
+/// True if every part of an event that is not reported as lost is what it was. `is_now`: at no earlier moment.
 fn is_what_is_left(event: &Event, was: &Event, is_now: bool) -> bool {
     let mut left = event.clone();
     let lost = left.attributes.as_mut().and_then(|of| of.remove(LOST));

@@ -27,7 +27,7 @@ const FILE: &str = "b.amem";
 
 /// How the store was left.
 #[derive(Debug, Clone, Copy)]
-enum Left {
+enum StoreEnd {
     Closed,
     /// Its process was killed, and what it had written is in the cache.
     Killed,
@@ -40,7 +40,7 @@ enum Became {
     Refused,
     /// It is opened, and makes no new generation of what it can't read.
     Stopped,
-    /// It went on, and `verify` tells of the damage.
+    /// It went on, and `verify` reports the damage.
     Told,
     /// It went on, and nothing is different.
     Same,
@@ -54,7 +54,7 @@ fn fact(text: &str) -> Request {
 }
 
 /// A disk with the known brain as one of ours, with something in its journal.
-fn owned(left: Left) -> SimDisk {
+fn owned(left: StoreEnd) -> SimDisk {
     let disk = Arc::new(SimDisk::new(5));
     let made = || -> Result<SimDisk> {
         let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test")?;
@@ -72,11 +72,11 @@ fn owned(left: Left) -> SimDisk {
             store.execute(fact(text))?;
         }
         Ok(match left {
-            Left::Closed => {
+            StoreEnd::Closed => {
                 store.close()?;
                 disk.cloned()
             }
-            Left::Killed => disk.cloned(),
+            StoreEnd::Killed => disk.cloned(),
         })
     };
     made().unwrap()
@@ -90,19 +90,19 @@ fn places(disk: &SimDisk) -> Vec<Place> {
 
 /// Where a store stopped.
 #[derive(Debug)]
-enum Stopped {
+enum StopPoint {
     AtOpen,
     Later(Error),
 }
 
-/// Opens the brain, goes on with it, and makes a new generation of it. What it shows then, if nobody tells of damage.
-fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, Stopped> {
+/// Opens the brain, goes on with it, and makes a new generation of it. What it shows then, if no damage is reported.
+fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, StopPoint> {
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a later one");
-    let mut store = Store::open(&folder.unwrap(), "b").map_err(|_| Stopped::AtOpen)?;
+    let mut store = Store::open(&folder.unwrap(), "b").map_err(|_| StopPoint::AtOpen)?;
     let done = store.execute(fact("four"));
     let done = done.and_then(|_| store.checkpoint());
     let done = done.and_then(|_| store.execute(fact("five")));
-    done.and_then(|_| store.close()).map_err(Stopped::Later)?;
+    done.and_then(|_| store.close()).map_err(StopPoint::Later)?;
     let read = || -> Result<_> {
         let bytes = disk.contents(FILE).unwrap();
         let report = verify::native(Arc::new(Map::owned(&bytes)), None)?;
@@ -111,7 +111,7 @@ fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, Stopped> {
             false => None,
         })
     };
-    read().map_err(Stopped::Later)
+    read().map_err(StopPoint::Later)
 }
 
 fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
@@ -119,9 +119,9 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
     flip(&disk, bit);
     match catch_unwind(AssertUnwindSafe(|| go_on(&disk))) {
         Ok(Err(stopped)) => match (disk.contents(FILE), stopped) {
-            (Some(_), Stopped::AtOpen) => Ok(Became::Refused),
-            (Some(_), Stopped::Later(e)) if is_damage(&e) => Ok(Became::Stopped),
-            (Some(_), Stopped::Later(e)) => Err(format!("it goes on, and does not say why: {e}")),
+            (Some(_), StopPoint::AtOpen) => Ok(Became::Refused),
+            (Some(_), StopPoint::Later(e)) if is_damage(&e) => Ok(Became::Stopped),
+            (Some(_), StopPoint::Later(e)) => Err(format!("it goes on, and does not say why: {e}")),
             (None, _) => Err("it is refused, and its file is gone".into()),
         },
         Ok(Ok(None)) => Ok(Became::Told),
@@ -146,7 +146,7 @@ fn flip(disk: &SimDisk, bit: usize) {
 
 #[test]
 fn a_store_with_a_flipped_bit_reports_it_or_gives_the_same_answers() {
-    for left in [Left::Closed, Left::Killed] {
+    for left in [StoreEnd::Closed, StoreEnd::Killed] {
         let whole = owned(left);
         let bits = whole.contents(FILE).unwrap().len() * 8;
         let expected = go_on(&Arc::new(whole.cloned())).unwrap().unwrap();
@@ -202,12 +202,12 @@ fn a_store_with_a_flipped_bit_reports_it_or_gives_the_same_answers() {
 }
 
 /// What takes the file's name away, or its place.
-type Taken = fn(&SimDisk);
+type Displacement = fn(&SimDisk);
 
 #[test]
 fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
-    let removed: Taken = |disk| disk.remove(FILE).unwrap();
-    let replaced: Taken = |disk| {
+    let removed: Displacement = |disk| disk.remove(FILE).unwrap();
+    let replaced: Displacement = |disk| {
         let other = disk.create("other").unwrap();
         other.write_at(0, b"another's").unwrap();
         disk.replace("other", FILE).unwrap();
@@ -219,7 +219,7 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
         .into_iter()
         .flat_map(|taken| [(taken, false), (taken, true)])
     {
-        let disk = Arc::new(owned(Left::Closed));
+        let disk = Arc::new(owned(StoreEnd::Closed));
         let places = places(&disk);
         let damage: Vec<u64> = match both {
             false => vec![sums(&places) + 40],
@@ -247,7 +247,7 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
         assert!(open(&bytes).unwrap().nodes() >= before, "{kept}");
     }
     // And one whose process was killed.
-    let disk = Arc::new(owned(Left::Killed));
+    let disk = Arc::new(owned(StoreEnd::Killed));
     let damaged = sums(&places(&disk)) + 40;
     flip(&disk, damaged as usize * 8 + 1);
     assert!(go_on(&disk).unwrap().is_none(), "the damage is reported");

@@ -8,11 +8,11 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use crate::process::{Place, ask, check_refused};
+use crate::process::{Setup, ask, check_refused};
 
 #[tokio::test]
 async fn the_id_of_a_call_is_returned_and_logged() {
-    let daemon = Place::new("[log]\nfilter = \"amemd=debug\"\n").start();
+    let daemon = Setup::new("[log]\nfilter = \"amemd=debug\"\n").start();
     let channel = daemon.client().await.channel();
     let answer = ask(channel.clone(), &[("x-request-id", "turn-7")])
         .await
@@ -31,7 +31,7 @@ async fn the_id_of_a_call_is_returned_and_logged() {
 
 #[tokio::test]
 async fn reflection_lists_the_services() {
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let mut client = ServerReflectionClient::new(daemon.client().await.channel());
     let request = ServerReflectionRequest {
         message_request: Some(MessageRequest::ListServices(String::new())),
@@ -71,7 +71,7 @@ async fn reflection_lists_the_services() {
 
 #[tokio::test]
 async fn an_invalid_deadline_is_refused() {
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let client = daemon.client().await;
     let answer = ask(client.channel(), &[("grpc-timeout", "soon")]).await;
     check_refused(answer, Code::InvalidArgument, "INVALID", &["grpc-timeout"]);
@@ -79,7 +79,7 @@ async fn an_invalid_deadline_is_refused() {
 
 #[tokio::test]
 async fn a_request_over_the_memory_limit_is_refused_with_the_limit() {
-    let daemon = Place::new("[limits]\nrequest_bytes_in_flight = 100_000\n").start();
+    let daemon = Setup::new("[limits]\nrequest_bytes_in_flight = 100_000\n").start();
     let client = daemon.client().await;
     let create = v1::CreateBrainRequest {
         brain: "b".into(),
@@ -118,7 +118,7 @@ async fn a_request_over_the_memory_limit_is_refused_with_the_limit() {
 
 #[tokio::test]
 async fn unknown_methods_are_refused() {
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let mut grpc = tonic::client::Grpc::new(daemon.client().await.channel());
     for path in ["/amem.v1.AdminService/Unheard", "/other.Service/Method"] {
         grpc.ready().await.unwrap();
@@ -134,7 +134,7 @@ async fn unknown_methods_are_refused() {
 
 #[tokio::test]
 async fn a_stream_ends_at_the_deadline_that_it_names() {
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let client = daemon.client().await;
     let create = v1::CreateBrainRequest {
         brain: "b".into(),

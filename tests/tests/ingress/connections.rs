@@ -10,7 +10,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tonic::Code;
 
-use crate::process::{Place, ask, check_refused};
+use crate::process::{Setup, ask, check_refused};
 use crate::tokens::{TCP, batch, connect, with};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -71,7 +71,7 @@ async fn until_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
 async fn an_idle_connection_is_closed_and_an_active_one_stays() {
     let settings = "[limits]\npreface_millis = 300\n[tcp]\nlisten = \"127.0.0.1:0\"\n\
                     tokens_file = \"tokens.toml\"\n";
-    let daemon = Place::new(settings).start();
+    let daemon = Setup::new(settings).start();
     let socket = daemon.place.socket();
     let mut speaks = UnixStream::connect(&socket).await.unwrap();
     speaks.write_all(PREFACE).await.unwrap();
@@ -109,7 +109,7 @@ async fn an_idle_connection_is_closed_and_an_active_one_stays() {
 
 #[tokio::test]
 async fn invalid_or_endless_headers_close_their_connection_only() {
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let client = daemon.client().await;
     let header_frame = |kind, flags, payload: &[u8]| frame(kind, flags, 1, payload);
     let mut endless = header_frame(1, 0, &[0x10; 16_000]);
@@ -133,7 +133,7 @@ async fn invalid_or_endless_headers_close_their_connection_only() {
 
 #[tokio::test]
 async fn headers_over_their_limit_are_refused_and_the_next_call_is_served() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     let bearer = format!("Bearer {}", daemon.token().await);
     for bytes in [14 << 10, 17 << 10] {
         let large = "x".repeat(bytes);
@@ -156,7 +156,7 @@ async fn headers_over_their_limit_are_refused_and_the_next_call_is_served() {
 
 #[tokio::test]
 async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_continue() {
-    let daemon = Place::new("[limits]\nstreams_per_connection = 2\n").start();
+    let daemon = Setup::new("[limits]\nstreams_per_connection = 2\n").start();
     let mut caller = UnixStream::connect(daemon.place.socket()).await.unwrap();
     caller.write_all(PREFACE).await.unwrap();
     caller.write_all(SETTINGS).await.unwrap();
@@ -185,19 +185,19 @@ async fn streams_over_the_limit_of_a_connection_are_refused_and_the_others_conti
 
 #[tokio::test]
 async fn a_peer_that_does_not_answer_pings_is_disconnected() {
-    let daemon = Place::new("[limits]\nkeepalive_secs = 1\n").start();
+    let daemon = Setup::new("[limits]\nkeepalive_secs = 1\n").start();
     let mut silent = UnixStream::connect(daemon.place.socket()).await.unwrap();
     silent.write_all(PREFACE).await.unwrap();
     silent.write_all(SETTINGS).await.unwrap();
     let (stream, asked) = next(6, &mut silent).await;
     assert_eq!((stream, asked.len()), (0, 8), "a ping");
-    // Sooner than one who calls nothing is sent away for that.
+    // Sooner than a connection without calls is closed.
     until_closed(&mut silent).await;
 }
 
 #[tokio::test]
 async fn connections_over_the_limit_are_closed_and_slots_become_free() {
-    let daemon = Place::new("[limits]\nconnections_per_user = 2\n").start();
+    let daemon = Setup::new("[limits]\nconnections_per_user = 2\n").start();
     let socket = daemon.place.socket();
     let known = || async {
         let client = daemon.client().await;
@@ -228,7 +228,7 @@ async fn connections_over_the_limit_are_closed_and_slots_become_free() {
 #[tokio::test]
 async fn connections_without_an_authorized_call_make_way_for_others() {
     let config = format!("{TCP}[limits]\nconnections_per_user = 3\n");
-    let daemon = Place::new(&config).start();
+    let daemon = Setup::new(&config).start();
     let token = daemon.token().await;
     let bearer = format!("Bearer {token}");
     let address = daemon.tcp.unwrap();
@@ -261,7 +261,7 @@ async fn connections_without_an_authorized_call_make_way_for_others() {
 #[tokio::test]
 async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_stay() {
     let config = format!("{TCP}[limits]\nconnections_per_user = 2\n");
-    let daemon = Place::new(&config).start();
+    let daemon = Setup::new(&config).start();
     // On one connection: of ours, too, there may be two.
     let client = daemon.client().await;
     create_bare(&client, "b").await;
@@ -303,7 +303,7 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
     ask(new.clone(), &[("authorization", &by_stays)])
         .await
         .unwrap();
-    // Those that are left are of who is let in, one of them without a call but that of before.
+    // The remaining ones are authorized; one of them has made only the earlier call.
     let mut more = TcpStream::connect(daemon.tcp.unwrap()).await.unwrap();
     assert!(until_closed(&mut more).await.is_empty());
     let mut memory = MemoryServiceClient::new(new);
@@ -318,7 +318,7 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
 
 #[tokio::test]
 async fn a_call_is_active_until_its_answer_is_read() {
-    let daemon = Place::new("[limits]\nrequests_in_flight = 1\n").start();
+    let daemon = Setup::new("[limits]\nrequests_in_flight = 1\n").start();
     let mut reader = UnixStream::connect(daemon.place.socket()).await.unwrap();
     reader.write_all(PREFACE).await.unwrap();
     // Its windows are closed: nothing of the answer but its head can be sent.

@@ -6,7 +6,7 @@ use amem_client::v1;
 use serde_json::Value;
 use tonic::Request;
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 
 /// A request of a call that the caller names.
 fn named<T>(message: T, name: &str) -> Request<T> {
@@ -18,7 +18,7 @@ fn named<T>(message: T, name: &str) -> Request<T> {
 
 #[tokio::test]
 async fn every_log_line_of_a_call_has_its_id() {
-    let place = Place::new("[log]\nformat = \"json\"\nfilter = \"warn,amemd=debug\"\n");
+    let place = Setup::new("[log]\nformat = \"json\"\nfilter = \"warn,amemd=debug\"\n");
     let mut command = place.command();
     command.stdout(Stdio::null());
     let daemon = Daemon::start(place, command);

@@ -1,4 +1,4 @@
-//! The door of the real daemon: how it is configured, who comes in, what becomes of who must not.
+//! The ingress of the real daemon: its configuration, its listeners, authorization, limits, and how it stops.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -1,4 +1,4 @@
-//! Every call there is, as who has a role for one brain: nothing that it is answered has the name of another.
+//! Every call, as a caller with a role for one brain: no answer has the name of another brain.
 
 use std::fs;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tonic::{Code, Request};
 
 use crate::process::{Daemon, check_refused};
 use crate::visibility::{MINE, VEILED, channel, daemon, disturb};
-use crate::walk::{self, Named};
+use crate::walk::{self, BrainField};
 
 /// The names of all brains that are not for the callers begin like this.
 const SOURCE: &str = "veiled-source";
 
-/// A request of who shows a token.
+/// A request with a token.
 fn with<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     let bearer = format!("Bearer {token}").parse().unwrap();
@@ -61,7 +61,7 @@ async fn stir(daemon: &Daemon) {
 }
 
 /// What a call is sent: nothing, and the caller's brain in each place where it can stand.
-fn messages(path: &str, places: &[Named]) -> Vec<Vec<u8>> {
+fn messages(path: &str, places: &[BrainField]) -> Vec<Vec<u8>> {
     let mut out = vec![Vec::new()];
     for place in places.iter().filter(|place| place.path == path) {
         let other = match place.words().as_str() {

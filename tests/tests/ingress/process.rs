@@ -22,13 +22,13 @@ use tonic_types::StatusExt;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder for brains with a file of settings.
-pub(crate) struct Place {
+pub(crate) struct Setup {
     pub(crate) folder: TempDir,
     /// The path of a socket is short: it lies among the temporary files.
     sockets: TempDir,
 }
 
-impl Place {
+impl Setup {
     /// Settings that follow those of folder and socket.
     pub(crate) fn new(settings: &str) -> Self {
         let place = Self {
@@ -78,23 +78,23 @@ impl Place {
 
 /// A running daemon; it is killed when it is dropped.
 pub(crate) struct Daemon {
-    child: Running,
+    child: ChildProcess,
     log: Receiver<String>,
     /// What was taken of it.
     heard: Mutex<Vec<String>>,
-    pub(crate) place: Place,
+    pub(crate) place: Setup,
     /// Where it listens by TCP.
     pub(crate) tcp: Option<SocketAddr>,
-    /// Where it tells metrics.
+    /// Where it serves metrics.
     pub(crate) metrics: Option<SocketAddr>,
 }
 
 /// Its process.
-struct Running(Child);
+struct ChildProcess(Child);
 
 impl Daemon {
     /// Starts one and waits until it is ready.
-    pub(crate) fn start(place: Place, mut command: Command) -> Self {
+    pub(crate) fn start(place: Setup, mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (send, log) = channel();
@@ -104,7 +104,7 @@ impl Daemon {
             }
         });
         let mut daemon = Self {
-            child: Running(child),
+            child: ChildProcess(child),
             log,
             heard: Mutex::default(),
             place,
@@ -154,12 +154,12 @@ impl Daemon {
     }
 
     /// Waits until it has ended; gives its place back.
-    pub(crate) fn wait(mut self) -> (ExitStatus, Place) {
+    pub(crate) fn wait(mut self) -> (ExitStatus, Setup) {
         (self.child.0.wait().unwrap(), self.place)
     }
 
     /// Ends it in order, for another one in its place.
-    pub(crate) fn end(self) -> Place {
+    pub(crate) fn end(self) -> Setup {
         self.signal("-TERM");
         let (status, place) = self.wait();
         assert!(status.success(), "{status}");
@@ -167,7 +167,7 @@ impl Daemon {
     }
 
     /// Ends it in order; gives its place back, and all that it ever said.
-    pub(crate) fn end_and_tell(self) -> (Place, String) {
+    pub(crate) fn end_and_tell(self) -> (Setup, String) {
         self.signal("-TERM");
         let Self {
             mut child,
@@ -183,7 +183,7 @@ impl Daemon {
     }
 
     /// SIGKILL.
-    pub(crate) fn kill(self) -> Place {
+    pub(crate) fn kill(self) -> Setup {
         self.signal("-KILL");
         self.wait().1
     }
@@ -223,7 +223,7 @@ impl Daemon {
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use crate::kit::python;
-use crate::process::Place;
+use crate::process::Setup;
 
 #[test]
 fn python_calls_over_the_unix_socket_with_default_options() {
     let Some(kit) = python() else { return };
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let stubs = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = kit

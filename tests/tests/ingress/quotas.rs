@@ -1,4 +1,4 @@
-//! Nobody takes all that there is: what one caller may have, and what is left for others.
+//! Quotas: what one caller may take, and what is left for others.
 
 use amem_client::v1;
 use amem_client::v1::memory_service_client::MemoryServiceClient;
@@ -7,7 +7,7 @@ use tokio_stream::pending;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-use crate::process::{Place, ask, check_refused};
+use crate::process::{Setup, ask, check_refused};
 use crate::tokens::{TCP, batch, connect, create, with};
 
 /// Follows a brain, without a deadline.
@@ -26,7 +26,7 @@ async fn follow(
 
 #[tokio::test]
 async fn callers_leave_capacity_to_others_and_to_administrators() {
-    let daemon = Place::new(&format!("{TCP}[limits]\nrequests_in_flight = 8\n")).start();
+    let daemon = Setup::new(&format!("{TCP}[limits]\nrequests_in_flight = 8\n")).start();
     create(&daemon, "b").await;
     let one = daemon.token_of("one", v1::Permission::Read).await;
     let other = daemon.token_of("other", v1::Permission::Write).await;
@@ -60,7 +60,7 @@ async fn callers_leave_capacity_to_others_and_to_administrators() {
 
 #[tokio::test]
 async fn callers_leave_ingest_streams_to_others() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     create(&daemon, "b").await;
     let one = daemon.token_of("one", v1::Permission::Write).await;
     let mut memory = MemoryServiceClient::new(connect(&daemon).await);

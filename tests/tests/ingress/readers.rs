@@ -1,4 +1,4 @@
-//! Groups that read files of brains directly: who can open which file, and from when on no more.
+//! Groups that read files of brains directly: which files they can open, and until when.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use amem_client::v1;
 use amem_tests::machine::skipped;
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 
 const GROUP: u32 = 65_531;
 const USER: u32 = 65_532;
@@ -17,7 +17,7 @@ const USER: u32 = 65_532;
 const AMEMD: u32 = 65_533;
 
 /// The mode of a brain's file and its group.
-fn of(place: &Place, brain: &str) -> (u32, u32) {
+fn of(place: &Setup, brain: &str) -> (u32, u32) {
     let meta = fs::metadata(place.path(&format!("brains/{brain}.amem"))).unwrap();
     (meta.permissions().mode() & 0o7777, meta.gid())
 }
@@ -39,7 +39,7 @@ async fn create(daemon: &Daemon, brain: &str) {
 }
 
 /// Starts a daemon as root, or as an ordinary user whom the place belongs to then.
-fn start(place: Place, user: Option<u32>) -> Daemon {
+fn start(place: Setup, user: Option<u32>) -> Daemon {
     let Some(user) = user else {
         return place.start();
     };
@@ -74,7 +74,7 @@ async fn a_group_reads_its_files_until_its_right_ends() {
         return;
     }
     group_reads(None).await;
-    // Who is not root gives files to a group that they are in, and opens only what their modes allow.
+    // A user other than root gives files to one of its own groups, and opens only what modes allow.
     group_reads(Some(AMEMD)).await;
 }
 
@@ -82,7 +82,7 @@ async fn group_reads(user: Option<u32>) {
     // Root calls.
     let access = format!("[access]\nsocket_group = {GROUP}\nusers = {{ 0 = \"admin\" }}\n");
     let readers = format!("{access}readers = {{ open = \"{GROUP}\" }}\n");
-    let place = Place::new(&readers);
+    let place = Setup::new(&readers);
     let brains = place.path("brains");
     // Others pass through, and can't list.
     for folder in [place.folder.path(), &brains] {
@@ -125,7 +125,7 @@ async fn group_reads(user: Option<u32>) {
     check("open", false);
     check("shut", true);
 
-    // Nobody, after a restart: the brains were closed when the settings changed.
+    // None, after a restart: the brains were closed when the settings changed.
     let place = daemon.end();
     place.configure(&access);
     let daemon = start(place, user);
@@ -144,7 +144,7 @@ async fn group_reads(user: Option<u32>) {
 #[tokio::test]
 async fn a_group_that_cannot_reach_the_files_is_reported() {
     let group = fs::metadata("/proc/self").unwrap().gid();
-    let place = Place::new(&format!("[access]\nreaders = {{ \"*\" = \"{group}\" }}\n"));
+    let place = Setup::new(&format!("[access]\nreaders = {{ \"*\" = \"{group}\" }}\n"));
     let brains = place.path("brains");
     fs::set_permissions(&brains, fs::Permissions::from_mode(0o700)).unwrap();
     let mut command = place.command();

@@ -3,13 +3,13 @@
 use tonic::Code;
 use tonic::transport::Endpoint;
 
-use crate::process::{Place, ask, check_refused};
+use crate::process::{Setup, ask, check_refused};
 
 const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
 #[tokio::test]
 async fn a_reload_applies_changes_and_a_broken_file_changes_nothing() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     let first = format!("Bearer {}", daemon.token().await);
     let address = daemon.tcp.unwrap();
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();

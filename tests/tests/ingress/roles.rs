@@ -1,4 +1,4 @@
-//! Every call there is, as who may only read, and as who may only read and write: refused unless it stands here.
+//! Every call, as a reader and as a writer: refused unless it is listed here.
 
 use amem_client::v1;
 use tonic::Code;
@@ -6,7 +6,7 @@ use tonic::Code;
 use crate::visibility::{MINE, channel, daemon};
 use crate::walk::{self, Outcome};
 
-/// What changes nothing. A new call is refused to who may only read, or it is one of these.
+/// Calls that change nothing. A new call is refused to readers, or it is one of these.
 const READ: [&str; 32] = [
     "/amem.v1.AdminService/GetStatus",
     "/amem.v1.AdminService/ListJobs",

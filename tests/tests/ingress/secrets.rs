@@ -1,4 +1,4 @@
-//! Where a token never stands while it is in use: what the system tells of processes, and what it would dump of them.
+//! Where a token in use never appears: what the system shows of processes, and what it would dump of them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use amem_client::v1;
 use amem_tests::programs::amemctl;
 
-use crate::process::{Daemon, Place, write_private};
+use crate::process::{Daemon, Setup, write_private};
 
 const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
@@ -34,7 +34,7 @@ impl Drop for Tool {
     }
 }
 
-/// What the system tells of a process must not have a secret, and it must dump nothing.
+/// What the system shows of a process contains no secret, and it dumps nothing.
 fn check(who: &str, pid: u32, secret: &str) {
     for file in ["cmdline", "environ"] {
         match fs::read(format!("/proc/{pid}/{file}")) {
@@ -43,7 +43,7 @@ fn check(who: &str, pid: u32, secret: &str) {
                 assert!(!text.contains(secret), "{who}: {file}: {text}");
                 assert!(file != "cmdline" || text.contains("--"), "{who}: {text}");
             }
-            // Nobody reads it.
+            // It is not read.
             Err(error) => assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{who}: {file}"),
         }
     }
@@ -53,7 +53,7 @@ fn check(who: &str, pid: u32, secret: &str) {
         .find(|line| line.starts_with("Max core file size"));
     let core: Vec<_> = core.unwrap().split_whitespace().skip(4).collect();
     assert_eq!(core, ["0", "0", "bytes"], "{who}: {limits}");
-    // Who takes a dump nonetheless gets none of the memory.
+    // A dump that is taken nonetheless has none of the memory.
     let parts = fs::read_to_string(format!("/proc/{pid}/coredump_filter")).unwrap();
     assert_eq!(parts.trim().trim_start_matches('0'), "", "{who}: {parts}");
 }
@@ -62,7 +62,7 @@ fn check(who: &str, pid: u32, secret: &str) {
 async fn no_argument_environment_or_core_dump_contains_a_token() {
     // It may have to be built: no connection waits so long.
     let mut tool = amemctl();
-    let place = Place::new(TCP);
+    let place = Setup::new(TCP);
     let mut command = dumping(&place.command());
     command.env_clear().stderr(Stdio::piped());
     let daemon = Daemon::start(place, command);

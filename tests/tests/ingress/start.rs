@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use amem_tests::machine::skipped;
 
-use crate::process::{Daemon, Place, ask};
+use crate::process::{Daemon, Setup, ask};
 
 #[test]
 fn the_settings_are_shown_with_their_sources_and_nothing_is_started() {
-    let place = Place::new("[limits]\nconnections = 9\n");
+    let place = Setup::new("[limits]\nconnections = 9\n");
     let mut command = place.command();
     command
         .env("AMEMD_LOG", "warn")
@@ -59,7 +59,7 @@ fn an_invalid_configuration_is_refused_by_the_check_and_at_the_start() {
             &["access.socket_group"],
         ),
     ] {
-        let place = Place::new(settings);
+        let place = Setup::new(settings);
         for arguments in [&["--check-config"][..], &[]] {
             let (code, told) = place.refused(arguments);
             assert_eq!(code, Some(1), "{told}");
@@ -69,13 +69,13 @@ fn an_invalid_configuration_is_refused_by_the_check_and_at_the_start() {
         }
         assert!(!place.socket().exists());
     }
-    let (code, told) = Place::new("").refused(&["--no-such-flag"]);
+    let (code, told) = Setup::new("").refused(&["--no-such-flag"]);
     assert_eq!(code, Some(2), "{told}");
 }
 
 #[test]
 fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
-    let first = Place::new("").start();
+    let first = Setup::new("").start();
     let socket = first.place.socket();
     let rows = [
         (
@@ -119,7 +119,7 @@ fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
 
 #[tokio::test]
 async fn a_stale_socket_is_taken_over() {
-    let place = Place::new("");
+    let place = Setup::new("");
     drop(UnixListener::bind(place.socket()).unwrap());
     assert!(place.socket().exists());
     let daemon = place.start();
@@ -133,7 +133,7 @@ fn a_folder_of_another_user_is_refused_before_anything_is_created() {
         skipped("only root can give folders away, and be other users");
         return;
     }
-    let (owner, place) = (65_531, Place::new(""));
+    let (owner, place) = (65_531, Setup::new(""));
     let brains = place.path("brains");
     chown(&brains, Some(owner), Some(owner)).unwrap();
     let (code, told) = place.refused(&[]);
@@ -162,7 +162,7 @@ fn a_folder_in_memory_causes_a_warning_at_the_start() {
         return;
     }
     let folder = tempfile::tempdir_in(memory).unwrap();
-    let place = Place::new("");
+    let place = Setup::new("");
     let mut command = place.command();
     command.arg("--folder").arg(folder.path());
     let (_, told) = Daemon::start(place, command).end_and_tell();
@@ -199,7 +199,7 @@ fn another_user_connects_only_with_a_granted_role() {
     let (granted, stranger, group) = (65_531, 65_532, 65_533);
     let settings =
         format!("[access]\nsocket_group = {group}\nusers = {{ {granted} = \"read\" }}\n");
-    let daemon = Place::new(&settings).start();
+    let daemon = Setup::new(&settings).start();
     let socket = daemon.place.socket();
     let everybody = fs::Permissions::from_mode(0o755);
     fs::set_permissions(socket.parent().unwrap(), everybody).unwrap();
@@ -235,7 +235,7 @@ fn hears(manager: &UnixDatagram, wanted: &str) {
 
 #[test]
 fn the_service_manager_hears_of_ready_alive_reloading_and_stopping() {
-    let place = Place::new("");
+    let place = Setup::new("");
     let path = place.socket().with_file_name("manager");
     let manager = UnixDatagram::bind(&path).unwrap();
     manager
@@ -259,7 +259,7 @@ fn the_service_manager_hears_of_ready_alive_reloading_and_stopping() {
 
 #[test]
 fn the_log_can_be_json() {
-    let place = Place::new("[log]\nformat = \"json\"\n");
+    let place = Setup::new("[log]\nformat = \"json\"\n");
     let mut command = place.command();
     let mut child = command.spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
-use amem_tests::disk::{About, Hooked, SimDisk};
+use amem_tests::disk::{About, HookedDisk, SimDisk};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -55,7 +55,7 @@ async fn the_daemon_stops_in_time_even_during_a_recovery() {
     let (reached, mut is_reached) = tokio::sync::mpsc::unbounded_channel();
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
-    let still = Hooked::new(Arc::new(disk), move |about| {
+    let still = HookedDisk::new(Arc::new(disk), move |about| {
         if about == About::Open {
             return;
         }

@@ -5,7 +5,7 @@ use amem_client::v1::brain_service_client::BrainServiceClient;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request};
 
-use crate::process::{Daemon, Place, ask, check_refused};
+use crate::process::{Daemon, Setup, ask, check_refused};
 
 const SETTINGS: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
@@ -22,7 +22,7 @@ async fn connect(daemon: &Daemon, host: &str) -> Channel {
 
 #[tokio::test]
 async fn a_tcp_caller_presents_the_token_and_addresses_this_machine() {
-    let daemon = Place::new(SETTINGS).start();
+    let daemon = Setup::new(SETTINGS).start();
     let bearer = format!("Bearer {}", daemon.token().await);
     let wrong = format!("Bearer {}", "0".repeat(64));
     for host in ["127.0.0.1", "localhost"] {
@@ -51,7 +51,7 @@ async fn a_tcp_caller_presents_the_token_and_addresses_this_machine() {
 
 #[tokio::test]
 async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
-    let daemon = Place::new(SETTINGS).start();
+    let daemon = Setup::new(SETTINGS).start();
     let channel = connect(&daemon, "localhost").await;
     let token = daemon.token_of("asks", v1::Permission::Read).await;
     let bearer = format!("Bearer {token}");
@@ -87,7 +87,7 @@ async fn a_caller_may_do_what_its_role_allows_and_nothing_more() {
 #[tokio::test]
 async fn a_caller_over_its_rate_gets_the_time_to_wait_and_others_are_served() {
     let settings = format!("{SETTINGS}[limits]\ncalls_per_second = 10\n");
-    let daemon = Place::new(&settings).start();
+    let daemon = Setup::new(&settings).start();
     let channel = connect(&daemon, "localhost").await;
     let bearer = |token: &str| format!("Bearer {token}");
     let busy = bearer(&daemon.token_of("busy", v1::Permission::Read).await);

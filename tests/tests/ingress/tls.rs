@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
 
-use crate::process::{Daemon, Place, ask, check_refused, write_private};
+use crate::process::{Daemon, Setup, ask, check_refused, write_private};
 
 /// An authority.
 struct Authority {
@@ -58,8 +58,8 @@ impl Authority {
 }
 
 /// Settings of a daemon that shows a certificate of the authority.
-fn place(authority: &Authority, more: &str) -> Place {
-    let place = Place::new(&format!(
+fn place(authority: &Authority, more: &str) -> Setup {
+    let place = Setup::new(&format!(
         "[tcp]\nlisten = \"0.0.0.0:0\"\ntls_certificate = \"cert\"\ntls_key = \"key\"\n{more}"
     ));
     let ours = authority.identity();
@@ -115,7 +115,7 @@ async fn a_tls_caller_presents_the_token() {
         .unwrap();
     let answer = ask(channel, &[]).await;
     check_refused(answer, Code::Unauthenticated, "TOKEN", &[]);
-    // Without TLS nobody comes in at all.
+    // Without TLS every connection is refused.
     let port = daemon.tcp.unwrap().port();
     let bare = Endpoint::from_shared(format!("http://127.0.0.1:{port}")).unwrap();
     let answer = match bare.connect().await {

@@ -13,7 +13,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 
-use crate::process::{Daemon, Place, ask, check_refused};
+use crate::process::{Daemon, Setup, ask, check_refused};
 
 pub(crate) const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
 
@@ -23,7 +23,7 @@ pub(crate) async fn connect(daemon: &Daemon) -> Channel {
     endpoint.connect().await.unwrap()
 }
 
-/// A call of who shows a token.
+/// A call with a token.
 pub(crate) fn with<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     let bearer = format!("Bearer {token}").parse().unwrap();
@@ -74,7 +74,7 @@ async fn end<T: std::fmt::Debug>(mut answers: Streaming<T>) -> Result<Option<T>,
 
 #[tokio::test]
 async fn without_a_token_tcp_is_refused_with_the_remedy_until_there_is_one() {
-    let place = Place::new(TCP);
+    let place = Setup::new(TCP);
     let output = place.command().arg("--check-config").output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("amemctl token create"));
@@ -102,7 +102,7 @@ async fn without_a_token_tcp_is_refused_with_the_remedy_until_there_is_one() {
 
 #[tokio::test]
 async fn a_revoked_token_ends_its_calls_and_authorizes_none_on_open_connections() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     create(&daemon, "b").await;
     let (gone, stays) = (
         daemon.token().await,
@@ -169,7 +169,7 @@ async fn under_way(daemon: &Daemon, rpc: &str) -> u64 {
 
 #[tokio::test]
 async fn a_request_that_arrives_after_its_token_was_revoked_is_not_executed() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     create(&daemon, "b").await;
     let gone = daemon.token_of("gone", v1::Permission::Admin).await;
     let stays = daemon.token_of("stays", v1::Permission::Write).await;
@@ -224,7 +224,7 @@ async fn a_request_that_arrives_after_its_token_was_revoked_is_not_executed() {
 
 #[tokio::test]
 async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     let token = daemon.token().await;
     let bearer = format!("Bearer {token}");
     let channel = connect(&daemon).await;
@@ -280,7 +280,7 @@ async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() 
 
 #[tokio::test]
 async fn a_token_identifies_its_callers_and_appears_in_no_file() {
-    let daemon = Place::new(&format!("{TCP}[log]\nfilter = \"trace\"\n")).start();
+    let daemon = Setup::new(&format!("{TCP}[log]\nfilter = \"trace\"\n")).start();
     create(&daemon, "b").await;
     let token = daemon.token_of("laptop.7", v1::Permission::Write).await;
     let channel = connect(&daemon).await;
@@ -350,7 +350,7 @@ async fn a_token_identifies_its_callers_and_appears_in_no_file() {
 
 #[tokio::test]
 async fn a_stream_ends_when_its_callers_rights_change_and_not_at_other_changes() {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     create(&daemon, "b").await;
     let token = daemon
         .token_for("some", v1::Permission::Write, &["b"])

@@ -9,14 +9,14 @@ use amem_tests::machine::skipped;
 use amem_tests::programs::amemctl;
 use serde_json::Value;
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 
 const ANN: u32 = 65_531;
 const BOB: u32 = 65_532;
 const SOCKET_GROUP: u32 = 65_533;
 const READERS: u32 = 65_534;
 
-/// What amemctl tells a user: the data of its answer, or the code of its failure.
+/// What amemctl prints for a user: the data of its answer, or the code of its failure.
 fn tells(daemon: &Daemon, (uid, gid): (u32, u32), line: &str) -> Result<Value, String> {
     let mut command = amemctl();
     command
@@ -58,7 +58,7 @@ async fn users_see_only_the_brains_for_which_they_have_a_role() {
          [access.brains.both]\nusers = {{ {ANN} = \"write\" }}\ngroups = {{ {SOCKET_GROUP} = \"read\" }}\n"
     );
     let bobs = format!("[access.brains.bob]\nusers = {{ {BOB} = \"write\" }}\n");
-    let place = Place::new(&format!("{access}{bobs}"));
+    let place = Setup::new(&format!("{access}{bobs}"));
     let sockets = place.socket();
     let daemon = place.start();
     fs::set_permissions(sockets.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -114,7 +114,7 @@ async fn users_see_only_the_brains_for_which_they_have_a_role() {
         tells(&daemon, bob, "query bob").unwrap_err(),
         "unknown_brain"
     );
-    // Who is granted nothing at all is not let in, whatever files its group may read.
+    // A user without any role is refused, whatever files its group may read.
     daemon
         .place
         .configure(&access.replace(&format!("groups = {{ {SOCKET_GROUP} = \"read\" }}\n"), ""));

@@ -1,4 +1,4 @@
-//! Brains that are not for a caller: no call tells it that they are there.
+//! Brains without a role for a caller: no call reveals that they exist.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::process::{Daemon, Place, check_refused};
+use crate::process::{Daemon, Setup, check_refused};
 use crate::walk::{self, Outcome};
 
 const TCP: &str = "[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"\n";
@@ -25,9 +25,9 @@ const ABSENT: &str = "absent";
 
 /// Shows a token with every call.
 #[derive(Clone)]
-struct Shows(String);
+struct TokenInterceptor(String);
 
-impl Interceptor for Shows {
+impl Interceptor for TokenInterceptor {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         let bearer = format!("Bearer {}", self.0).parse().unwrap();
         request.metadata_mut().insert("authorization", bearer);
@@ -35,7 +35,7 @@ impl Interceptor for Shows {
     }
 }
 
-type Shown = InterceptedService<Channel, Shows>;
+type TokenChannel = InterceptedService<Channel, TokenInterceptor>;
 
 pub(crate) async fn channel(daemon: &Daemon) -> Channel {
     let address = daemon.tcp.unwrap();
@@ -45,7 +45,7 @@ pub(crate) async fn channel(daemon: &Daemon) -> Channel {
 
 /// A daemon with two brains, and the token of an administrator of one of them.
 pub(crate) async fn daemon() -> (Daemon, String) {
-    let daemon = Place::new(TCP).start();
+    let daemon = Setup::new(TCP).start();
     let client = daemon.client().await;
     for brain in [MINE, VEILED] {
         let request = v1::CreateBrainRequest {
@@ -142,7 +142,7 @@ async fn every_call_answers_alike_for_a_missing_and_a_forbidden_brain() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Who may know sees a difference.
+    // A caller with the role sees a difference.
     let all = daemon.token().await;
     let request = v1::GetBrainRequest {
         brain: VEILED.into(),
@@ -152,11 +152,11 @@ async fn every_call_answers_alike_for_a_missing_and_a_forbidden_brain() {
     assert!(matches!(told, Outcome::Answer(_)), "{told:?}");
 }
 
-/// All that is listed, as text, for who shows a token.
+/// All that is listed, as text, for a caller with a token.
 async fn listed(daemon: &Daemon, token: &str) -> String {
-    let shows = Shows(token.to_owned());
+    let shows = TokenInterceptor(token.to_owned());
     let channel = channel(daemon).await;
-    let mut admin: AdminServiceClient<Shown> =
+    let mut admin: AdminServiceClient<TokenChannel> =
         AdminServiceClient::with_interceptor(channel.clone(), shows.clone());
     let mut brains = BrainServiceClient::with_interceptor(channel, shows);
     let status = admin.get_status(v1::GetStatusRequest {}).await.unwrap();
@@ -219,7 +219,7 @@ async fn lists_and_health_show_the_callers_brains_only() {
     let kept = whole.split("file: \"").nth(1).unwrap();
     let kept = kept.split('"').next().unwrap().to_owned();
     let channel = channel(&daemon).await;
-    let shows = Shows(token.clone());
+    let shows = TokenInterceptor(token.clone());
     let mut admin = AdminServiceClient::with_interceptor(channel.clone(), shows.clone());
     for file in [kept.as_str(), "conflicts/none"] {
         for action in [
@@ -288,7 +288,7 @@ async fn a_caller_with_roles_for_some_brains_neither_creates_nor_administers() {
     let reads = daemon
         .token_for("reads", v1::Permission::Read, &[MINE])
         .await;
-    let shows = |token: &str| Shows(token.to_owned());
+    let shows = |token: &str| TokenInterceptor(token.to_owned());
     let mut brains = BrainServiceClient::with_interceptor(channel.clone(), shows(&reads));
     let open = v1::OpenBrainRequest { brain: MINE.into() };
     let opened = brains.open_brain(open.clone()).await.unwrap().into_inner();

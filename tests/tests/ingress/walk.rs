@@ -18,14 +18,14 @@ const DEPTH: usize = 3;
 
 /// A place in which a request can name a brain.
 #[derive(Debug, Clone)]
-pub(crate) struct Named {
+pub(crate) struct BrainField {
     /// The call.
     pub(crate) path: String,
     /// The fields on the way to the name, outermost first.
     fields: Vec<(u32, String)>,
 }
 
-impl Named {
+impl BrainField {
     /// The call and the place, in words.
     pub(crate) fn words(&self) -> String {
         let (_, call) = self.path.rsplit_once('/').unwrap();
@@ -52,7 +52,7 @@ impl Named {
 }
 
 /// All of amem.v1.
-pub(crate) fn all() -> Vec<Named> {
+pub(crate) fn all() -> Vec<BrainField> {
     let set = FileDescriptorSet::decode(v1::DESCRIPTORS).unwrap();
     let find = |name: &str| -> &DescriptorProto {
         let messages = set.file.iter().flat_map(|file| &file.message_type);
@@ -72,7 +72,7 @@ pub(crate) fn all() -> Vec<Named> {
                 &mut Vec::new(),
                 &mut found,
             );
-            out.extend(found.into_iter().map(|fields| Named {
+            out.extend(found.into_iter().map(|fields| BrainField {
                 path: format!("/amem.v1.{}/{}", service.name(), method.name()),
                 fields,
             }));
@@ -129,7 +129,7 @@ pub(crate) enum Outcome {
     Refused(tonic::Code, String, String),
 }
 
-/// Makes a call with one message, as who shows a token.
+/// Makes a call with one message and a token.
 pub(crate) async fn call(
     channel: &Channel,
     token: &str,

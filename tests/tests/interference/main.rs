@@ -1,8 +1,8 @@
-//! What the same user can do to the file of a brain with everyday tools, while nothing happens, under load and during
-//! checkpoints: what becomes of the brain, as its daemon, a reader of the file and a plain reader of its bytes see it.
+//! Everyday tools of the same user on the file of a brain, at rest, under load and during checkpoints: the effects on
+//! the brain, as its daemon, a reader of the file and a plain reader of its bytes see it.
 //!
 //! Promises: each cell of `rows::ROWS` is tried, and the same table stands in docs/RELIABILITY.md. As root, the daemon
-//! and the tools run as an ordinary user, whom modes of files mean something to.
+//! and the tools run as an ordinary user, for whom file modes matter.
 
 #![forbid(unsafe_code)]
 #![expect(

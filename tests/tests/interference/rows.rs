@@ -5,7 +5,7 @@
 pub(crate) enum Becomes {
     /// Nothing: it goes on in the same file.
     Same,
-    /// The same; the log tells of the mode that the file has.
+    /// The same; the log reports the mode of the file.
     Exposed,
     /// It goes on under its name, in a file of its own; the other file is quarantined as a conflict.
     Kept,

@@ -12,7 +12,7 @@ use amem_client::core::NodeId;
 use amem_client::core::reader::Reader;
 use amem_client::core::view::View;
 use amem_client::{Client, v1};
-use amem_tests::daemon::{Place, Running, create_bare};
+use amem_tests::daemon::{DaemonHome, DaemonProcess, create_bare};
 use std::os::unix::process::CommandExt;
 use tonic::Status;
 
@@ -26,8 +26,8 @@ pub(crate) struct World {
     pub(crate) client: Client,
     folder: tempfile::TempDir,
     user: Option<u32>,
-    place: Place,
-    pub(crate) running: Running,
+    place: DaemonHome,
+    pub(crate) running: DaemonProcess,
 }
 
 impl World {
@@ -50,10 +50,10 @@ impl World {
             assert!(copied.unwrap().success());
             program = copy;
         }
-        let mut place = Place::new(program, &brains);
+        let mut place = DaemonHome::new(program, &brains);
         if let Some(user) = user {
             place.run_as(user);
-            // Who asks is root.
+            // The caller is root.
             place.set("AMEMD_ACCESS_USERS", "0=admin");
             place.set("AMEMD_ACCESS_SOCKET_GROUP", user.to_string());
         }
@@ -152,14 +152,14 @@ impl World {
         }
     }
 
-    /// Whether the log tells of a brain's file that has another mode, or a checkpoint has put it right already.
+    /// Whether the log reports a brain's file with another mode, or a checkpoint has put it right already.
     fn reports_mode(&self, brain: &str) -> bool {
         let is_right = fs::metadata(self.file(brain)).unwrap().mode() & 0o7777 == 0o400;
         let told = format!("brain=\"{brain}\"");
         is_right || self.told_of_modes().iter().any(|line| line.contains(&told))
     }
 
-    /// What the log tells of modes of brains' files.
+    /// What the log reports of modes of brains' files.
     pub(crate) fn told_of_modes(&self) -> Vec<String> {
         let log = self.running.log();
         let lines = log.lines();
@@ -205,7 +205,7 @@ impl World {
         paths.filter(of).collect()
     }
 
-    /// Whether a file of the brain is kept there, is listed for who asks, and the log warned of what had become of it.
+    /// Whether a file of the brain is there, is listed, and the log warned of what had become of it.
     async fn is_kept_and_told_of(&self, place: &str, brain: &str) -> bool {
         let Some(kept) = self.kept_files(place, brain).pop() else {
             return false;

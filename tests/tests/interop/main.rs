@@ -1,7 +1,7 @@
-//! What other implementations make of our files, and we of theirs.
+//! Our files in other implementations, and theirs in ours.
 //!
-//! The peer is the published reference implementation, in the same process; its own files and dumps
-//! come from the folder of shared files.
+//! The peer is the published reference implementation, in the same process; its own files and dumps come from the
+//! folder of shared files.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -1,4 +1,4 @@
-//! That the ledgers tell what is wrong: a brain held against answers that nobody gave.
+//! The ledgers report what is wrong: a brain compared with invented answers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use amem_format::{EdgeType, EventType};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Create, Folder, Mutation, Request, Store, create};
-use amem_tests::ledger::{Told, Verdict};
+use amem_tests::ledger::{Receipt, Verdict};
 
 #[test]
 fn a_ledger_names_lost_duplicated_foreign_and_disordered_writes() {
@@ -24,11 +24,11 @@ fn a_ledger_names_lost_duplicated_foreign_and_disordered_writes() {
     let request = Request::new(Mutation::Ingest(ingest));
     let lsn = store.execute(request).unwrap().lsn.0;
 
-    let told = |lsn, id, text: &str, edges: &[(u64, u64, u8)]| Told {
+    let told = |lsn, id, text: &str, edges: &[(u64, u64, u8)]| Receipt {
         lsn,
         events: vec![(id, text.to_owned())],
         edges: edges.to_vec(),
-        ..Told::default()
+        ..Receipt::default()
     };
     let edge = (1, 0, EdgeType::SUPPORTS.0);
     let ledgers = [

@@ -1,4 +1,4 @@
-//! Readers in other processes, and copies, while a writer commits: on a real disk.
+//! Readers in other processes, and copies of the file, while a writer commits: on a real disk.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -251,7 +251,7 @@ fn by_name_and_by_link(path: &Path) -> [Reader; 2] {
     [path, &link].map(|path| Reader::open(path).unwrap())
 }
 
-/// Waits until readers that nothing tells anything have looked at their paths.
+/// Waits until readers without a hint have checked their paths.
 fn wait_for_events(readers: &[Reader], events: u64) {
     let deadline = std::time::Instant::now() + 5 * amem_format::reader::PATH_CHECK_EVERY;
     for reader in readers {
@@ -303,7 +303,7 @@ fn an_adopted_file_becomes_live_for_a_reader_that_opened_it_before() {
     let own = store.folder().clone();
     let live_page = store.brain().live_page().unwrap();
     store.close().unwrap();
-    // As after a start of the system: nobody owns it yet.
+    // As after a boot: it has no owner yet.
     let path = dir.path().join("b.amem");
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&path, private).unwrap();

@@ -13,7 +13,7 @@ use amem_store::checkpoint::Checkpoint;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Mutation, Request, Store};
 use amem_tests::board::Board;
-use amem_tests::disk::{Disordered, Flaw};
+use amem_tests::disk::{DisorderedDisk, Flaw};
 
 use crate::peers::Peer;
 use crate::{commit, folder, open_on, size};
@@ -93,7 +93,7 @@ impl Load {
         self.link();
     }
 
-    /// An event is erased: once that is answered, nobody reads a file with its bytes.
+    /// An event is erased: once that is answered, no reader uses a file with its bytes.
     fn erase(&mut self) {
         let erased = vec![NodeId(self.erased)];
         self.erased += 1;
@@ -126,7 +126,7 @@ fn run(flaw: Flaw, limit: Duration) -> Outcome {
         let (board, peers) = (board.clone(), peers.clone());
         let inner = Arc::new(OsDisk::new(dir.path()).unwrap());
         let pause = move || wait_for_looks(&board, &peers);
-        Disordered::new(inner, dir.path(), flaw, pause)
+        DisorderedDisk::new(inner, dir.path(), flaw, pause)
     };
     let store = open_on(Arc::new(disk.clone()));
     let (brain, linked) = (dir.path().join("b.amem"), dir.path().join("linked"));

@@ -1,11 +1,11 @@
-//! The power of a file system fails at random moments under a writer; what it was told must be there.
+//! The power of a file system fails at random moments under a writer; what it was answered must be there.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use amem_tests::mounts::{Kind, Mount};
-use amem_tests::power::{Cutter, Flaw, How, Said};
+use amem_tests::power::{CutMode, Cutter, Flaw, WriterLine};
 use amem_tests::random::Random;
 use tempfile::TempDir;
 
@@ -96,12 +96,12 @@ impl Rig {
         let mut writer = self.writer(false);
         let micros = self.random.pick(&[4_000, 10_000, 30_000, 80_000]);
         std::thread::sleep(Duration::from_micros(self.random.below(micros)));
-        let how = self.random.pick(&[How::AtOnce, How::LogFlushed]);
+        let how = self.random.pick(&[CutMode::AtOnce, CutMode::LogFlushed]);
         let ended = writer.has_ended();
         let failed = self.cutter.cut(self.mount.folder(), how).unwrap();
         let (_, said) = writer.kill();
         self.sums.cuts += 1;
-        if !said.iter().any(|said| matches!(said, Said::Open)) {
+        if !said.iter().any(|said| matches!(said, WriterLine::Open)) {
             self.sums.opening += 1;
         }
         let mut wrong = match (ended, said.last()) {

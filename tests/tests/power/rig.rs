@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use amem_tests::machine::skipped;
 use amem_tests::mounts::{Kind, Memory, Mount};
-use amem_tests::power::{Flaw, Said};
+use amem_tests::power::{Flaw, WriterLine};
 use amem_tests::random::Random;
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ impl Rig {
             std::thread::sleep(Duration::from_millis(5));
         }
         let (status, said) = writer.end();
-        let Some(Said::Failed(why)) = said.last().cloned() else {
+        let Some(WriterLine::Failed(why)) = said.last().cloned() else {
             let signal = status.signal();
             panic!(
                 "{}: it ended without a word: {status}, signal {signal:?}",

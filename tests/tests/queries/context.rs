@@ -95,7 +95,7 @@ fn every_budget_from_1_to_4096_holds() {
 }
 
 /// The events of a context with all the room there is, by hand: heads of what is found, then what explains them.
-fn by_hand(context: &Context, view: &View, known: &amem_tests::model::Known) -> Vec<NodeId> {
+fn by_hand(context: &Context, view: &View, known: &amem_tests::model::ViewState) -> Vec<NodeId> {
     let hits = Search {
         question: context.question.clone(),
         vector: context.vector.clone(),

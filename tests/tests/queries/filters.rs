@@ -6,13 +6,13 @@ use amem_format::query::filter::Filter;
 use amem_format::query::{Pattern, Selection};
 use amem_format::view::{AsOf, View};
 use amem_format::{Flags, NodeId};
-use amem_tests::model::{Act, Known, Requests, World, list};
+use amem_tests::model::{Act, Requests, ViewState, World, list};
 use serde_json::{Value, json};
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 /// A pattern by a filter, in any order, against what looking at every event finds.
-fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
+fn check(world: &mut World, view: &View, known: &ViewState, filter: Filter) {
     let mut request = Pattern {
         selection: Selection {
             filter: Some(filter),
@@ -97,7 +97,7 @@ fn rare(world: &mut World) -> Filter {
 #[test]
 fn a_rare_value_is_found_among_thousands_at_every_moment_of_base_and_journal() {
     for seed in 0..6 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = crowded(seed);
         let view = world.view();
         for moment in 0..8 {

@@ -5,7 +5,7 @@ use amem_format::view::AsOf;
 use amem_format::{Error, NodeId};
 use amem_tests::model::{Act, Requests, World, list, place};
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 #[test]
 fn pages_join_to_the_whole_list() {
@@ -37,7 +37,7 @@ fn pages_join_to_the_whole_list() {
 #[test]
 fn a_listing_resumes_after_its_last_row_across_commits() {
     for seed in 0..300 {
-        let mut at = Place { seed, step: 0 };
+        let mut at = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for _ in 0..40 {
             world.step().unwrap();

@@ -6,10 +6,10 @@ use amem_format::query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
 use amem_format::view::View;
 use amem_format::{EdgeType, Error, EventType, Flags, NodeId};
 use amem_tests::model::{
-    Act, Fused, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
+    Act, NewEvent, Requests, ScoreParts, ViewState, World, bm25, cosines, fused, list, shown_as,
 };
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 /// Hits against the scores of all that is wanted: each score is right, none is missing, ties are by id.
 fn check(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
@@ -43,7 +43,7 @@ fn check_scores(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: us
     }
 }
 
-fn wanted(known: &Known, selection: &Selection, scores: &mut BTreeMap<u64, f64>) {
+fn wanted(known: &ViewState, selection: &Selection, scores: &mut BTreeMap<u64, f64>) {
     let ids = list(known, selection, Default::default());
     scores.retain(|id, _| ids.contains(&NodeId(*id)));
 }
@@ -144,7 +144,7 @@ fn search_is_the_sum_of_its_parts_and_misses_nothing() {
 }
 
 /// The hits of a search against what adding up gives; how many of them are shown as what replaces them.
-fn check_search(view: &View, known: &Known, request: &Search) -> usize {
+fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
     let found = request.run(view).unwrap().hits;
     let expected = fused(known, request);
     let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
@@ -160,7 +160,7 @@ fn check_search(view: &View, known: &Known, request: &Search) -> usize {
     assert!(found.is_sorted_by(order), "{found:?}");
     let mut replaced = 0;
     for hit in found {
-        let own = expected.get(&hit.id.0).map_or(0.0, Fused::score);
+        let own = expected.get(&hit.id.0).map_or(0.0, ScoreParts::score);
         if hit.found != hit.id {
             assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
         }
@@ -188,7 +188,7 @@ fn check_search(view: &View, known: &Known, request: &Search) -> usize {
 fn a_search_through_most_of_a_brain_misses_nothing_during_writes() {
     let mut replaced = 0;
     for seed in 0..12 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         // So many that the search stops following them one by one, and so few that the model needs no sample.
         for _ in 0..8 {
@@ -435,7 +435,7 @@ fn answers(view: &View, question: &str, vector: &[f32]) -> String {
 #[test]
 fn a_checkpoint_changes_no_bit_of_a_score() {
     for seed in 0..40 {
-        let _place = Place { seed, step: 0 };
+        let _place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for _ in 0..60 {
             world.step().unwrap();

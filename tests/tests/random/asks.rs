@@ -13,7 +13,7 @@ use amem_tests::random::Random;
 use uuid::Uuid;
 
 /// Makes requests.
-pub(crate) struct Asks<'a> {
+pub(crate) struct RequestMaker<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) account: &'a Account,
     pub(crate) dimension: u32,
@@ -26,7 +26,7 @@ fn token(random: &mut Random) -> String {
     (0..14).map(|_| letter(random)).collect()
 }
 
-impl Asks<'_> {
+impl RequestMaker<'_> {
     fn state(&self) -> &State {
         &self.account.known.state
     }

@@ -22,7 +22,7 @@ pub(crate) enum During {
 
 /// Counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Figures {
+pub(crate) struct HistoryCounts {
     pub(crate) histories: u64,
     pub(crate) steps: u64,
     pub(crate) groups: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Figures {
     pub(crate) erased: u64,
 }
 
-impl Figures {
+impl HistoryCounts {
     /// Adds what other histories came to.
     pub(crate) fn add(&mut self, other: &Self) {
         for (own, more) in [
@@ -93,7 +93,7 @@ fn sum(of: &BTreeMap<During, u64>) -> u64 {
     of.values().sum()
 }
 
-impl fmt::Display for Figures {
+impl fmt::Display for HistoryCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} histories, {} steps", self.histories, self.steps)?;
         writeln!(

@@ -7,7 +7,7 @@ use amem_tests::programs::amemctl;
 use toml::{Table, Value};
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::process::Place;
+use crate::process::Setup;
 use crate::tools::{has, ran, repository, said, text_of};
 use amem_tests::machine::skipped;
 
@@ -210,7 +210,7 @@ fn the_images_health_check_detects_a_daemon_that_does_not_serve() {
         let output = command.output().unwrap();
         (output.status.code(), said(&output))
     };
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let socket = daemon.place.socket();
     assert_eq!(healthy(&socket).0, Some(0));
     assert!(daemon.stop().success());

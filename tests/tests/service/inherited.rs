@@ -13,18 +13,18 @@ use std::time::Duration;
 use amem_client::{Client, v1};
 use tonic::transport::Endpoint;
 
-use crate::process::{Daemon, Place, ask};
+use crate::process::{Daemon, Setup, ask};
 use crate::tools::{has, refuses, said, status};
 use amem_tests::machine::skipped;
 
 /// A daemon about to start with one or two sockets as its descriptors 3 and 4. A shell puts them there, and becomes the
 /// daemon, so that LISTEN_PID is its own number.
-fn lending(place: &Place, sockets: Vec<OwnedFd>) -> Command {
+fn lending(place: &Setup, sockets: Vec<OwnedFd>) -> Command {
     lending_by(&[], place, sockets)
 }
 
 /// The same, by way of a program that becomes the daemon, too.
-fn lending_by(way: &[&str], place: &Place, sockets: Vec<OwnedFd>) -> Command {
+fn lending_by(way: &[&str], place: &Setup, sockets: Vec<OwnedFd>) -> Command {
     let real = place.command();
     let mut command = Command::new("sh");
     command
@@ -47,14 +47,14 @@ fn lending_by(way: &[&str], place: &Place, sockets: Vec<OwnedFd>) -> Command {
 }
 
 /// A socket as systemd makes it, on a path that the settings do not name.
-fn unix(place: &Place) -> (UnixListener, std::path::PathBuf) {
+fn unix(place: &Setup) -> (UnixListener, std::path::PathBuf) {
     let path = place.socket().with_file_name("lent");
     (UnixListener::bind(&path).unwrap(), path)
 }
 
 #[tokio::test]
 async fn an_inherited_socket_is_used_and_stays_for_the_next_daemon() {
-    let place = Place::new("");
+    let place = Setup::new("");
     let (made, path) = unix(&place);
     let mut command = lending(&place, vec![made.try_clone().unwrap().into()]);
     let daemon = Daemon::start(place, command);
@@ -68,7 +68,7 @@ async fn an_inherited_socket_is_used_and_stays_for_the_next_daemon() {
         "a socket that was lent is not the daemon's to remove"
     );
 
-    // Who comes while nobody serves waits, and is answered by the next one.
+    // A caller that connects while no daemon runs waits, and the next one answers.
     let waiting = tokio::spawn(async move {
         let client = Client::connect_unix(path).await.unwrap();
         status(&client).await.pid
@@ -105,7 +105,7 @@ fn callers_of_an_inherited_socket_are_authorized_by_user_and_not_by_its_mode() {
     }
     let (granted, stranger) = (65_531, 65_532);
     let settings = format!("[access]\nsocket_group = 0\nusers = {{ {granted} = \"read\" }}\n");
-    let place = Place::new(&settings);
+    let place = Setup::new(&settings);
     let (made, path) = unix(&place);
     // Everybody could connect, if it were for the socket.
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
@@ -135,7 +135,7 @@ async fn an_inherited_tcp_socket_is_used_only_if_the_settings_name_its_address()
         (String::new(), "TCP is off"),
         (named("127.0.0.1:1"), "tcp.listen is 127.0.0.1:1"),
     ] {
-        let place = Place::new(&settings);
+        let place = Setup::new(&settings);
         let (made, path) = unix(&place);
         let lent = vec![made.into(), tcp.try_clone().unwrap().into()];
         let (code, told) = refuses(lending(&place, lent));
@@ -144,7 +144,7 @@ async fn an_inherited_tcp_socket_is_used_only_if_the_settings_name_its_address()
         assert!(told.contains(words) && told.contains(&remedy), "{told}");
         assert!(path.exists());
     }
-    let place = Place::new(&named(&address.to_string()));
+    let place = Setup::new(&named(&address.to_string()));
     let (made, path) = unix(&place);
     let command = lending(&place, vec![made.into(), tcp.into()]);
     let daemon = Daemon::start(place, command);
@@ -175,7 +175,7 @@ fn with_metrics(address: &str) -> String {
 fn an_inherited_metrics_socket_serves_a_daemon_without_network() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = tcp.local_addr().unwrap();
-    let place = Place::new(&with_metrics(&address.to_string()));
+    let place = Setup::new(&with_metrics(&address.to_string()));
     let (made, _path) = unix(&place);
     let can_part = Command::new("unshare").args(["--net", "true"]).output();
     let way: &[&str] = match can_part.is_ok_and(|of| of.status.success()) {
@@ -234,7 +234,7 @@ fn an_inherited_metrics_socket_needs_its_name_and_the_configured_address() {
         ),
     ];
     for (lent, name, settings, words) in rows {
-        let place = Place::new(&settings);
+        let place = Setup::new(&settings);
         let (made, _path) = unix(&place);
         let mut command = lending(&place, vec![made.into(), lent]);
         command.env(NAMES[0], format!("amemd.socket:{name}"));
@@ -243,7 +243,7 @@ fn an_inherited_metrics_socket_needs_its_name_and_the_configured_address() {
         assert!(told.contains(words), "{name}: {words}: {told}");
     }
     // Two for metrics: which one is meant?
-    let place = Place::new("");
+    let place = Setup::new("");
     let mut command = lending(&place, vec![tcp().into(), tcp().into()]);
     command.env(NAMES[0], "metrics:metrics");
     let (_, told) = refuses(command);
@@ -270,14 +270,14 @@ fn an_unusable_inherited_socket_is_refused_by_name() {
         ),
     ];
     for (what, descriptor, words) in rows {
-        let place = Place::new("");
+        let place = Setup::new("");
         let (code, told) = refuses(lending(&place, vec![descriptor]));
         assert_eq!(code, Some(1), "{what}: {told}");
         assert!(told.contains(words), "{what}: {told}");
         assert!(!place.socket().exists(), "{what}");
     }
     // Two of a kind: which one is meant?
-    let place = Place::new("");
+    let place = Setup::new("");
     let (made, _path) = unix(&place);
     let both = vec![made.try_clone().unwrap().into(), made.into()];
     let (_, told) = refuses(lending(&place, both));
@@ -297,7 +297,7 @@ fn abstract_socket() -> UnixListener {
 
 #[test]
 fn sockets_for_another_process_are_ignored() {
-    let place = Place::new("");
+    let place = Setup::new("");
     let mut command = place.command();
     command.env("LISTEN_FDS", "1").env("LISTEN_PID", "1");
     let socket = place.socket();
@@ -312,7 +312,7 @@ async fn systemds_own_tool_starts_the_daemon_for_its_first_caller() {
     if !has(tool, "the start by systemd's own tool") {
         return;
     }
-    let place = Place::new("");
+    let place = Setup::new("");
     let path = place.socket().with_file_name("lent");
     let real = place.command();
     let mut command = Command::new(tool);

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use amem_tests::programs::{amemctl, amemd};
 use serde_json::Value;
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 use crate::tools::{has, said};
 
 /// A user's home, and a machine with a service manager.
@@ -101,7 +101,7 @@ impl Machine {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// What the service manager was told since the last time.
+    /// The service manager's calls since the last time.
     fn told(&self) -> Vec<String> {
         let told = fs::read_to_string(self.path("bin/told")).unwrap_or_default();
         drop(fs::remove_file(self.path("bin/told")));
@@ -281,7 +281,7 @@ fn without_systemd_install_refuses_and_names_the_alternatives() {
 #[test]
 fn install_refuses_while_a_daemon_runs_outside_the_service() {
     let machine = Machine::new(257);
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let install = || {
         let mut command = machine.command("service install --json");
         command.env("AMEMD_SOCKET", daemon.place.socket());
@@ -326,7 +326,7 @@ fn status_shows_the_state_the_socket_and_whether_the_installed_program_runs() {
     let absent = machine.json("service status", 3);
     assert_eq!(absent["data"]["installed"], false);
 
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let pid = std::process::id();
     let amemd = amemd().display().to_string();
     running(&machine, &daemon, pid, &amemd);

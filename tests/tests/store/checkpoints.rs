@@ -32,7 +32,7 @@ pub(crate) fn folded(view: &View, from_scratch: bool) -> Vec<u8> {
     bytes
 }
 
-/// Where two files differ first, told by the section.
+/// Where two files differ first, by section.
 fn compare(store: &Store, seed: u64) {
     let view = store.view();
     let (copied, rebuilt) = (folded(&view, false), folded(&view, true));
@@ -42,12 +42,12 @@ fn compare(store: &Store, seed: u64) {
         let places = &brain.base().table().places;
         panic!(
             "seed {seed}: {} bytes and {} from byte {at:?} on: {:?} {places:?}",
-            kept.len(),
+            copied.len(),
             rebuilt.len(),
             brain.base().header(),
         );
     }
-    let report = native(std::sync::Arc::new(Map::owned(&kept)), None).unwrap();
+    let report = native(std::sync::Arc::new(Map::owned(&copied)), None).unwrap();
     assert!(report.findings.is_empty(), "seed {seed}: {report:?}");
 }
 
@@ -71,7 +71,7 @@ fn attributes(random: &mut Random) -> Attributes {
     let mut all = Attributes::new();
     all.insert("n".into(), random.below(1000).into());
     match random.below(6) {
-        // More values than the index tells of.
+        // More values than the index holds.
         0 if random.below(4) == 0 => all.insert("n".into(), (0..300).collect()),
         0 => all.insert("n".into(), serde_json::json!([{"b": random.below(3)}, 7.0])),
         1..=3 => all.insert("project".into(), format!("x{}", random.below(4)).into()),

@@ -1,4 +1,4 @@
-//! A store on a disk in memory: what a brain's writer promises, apart from crashes.
+//! A store on a disk in memory: what the writer of a brain promises, apart from crashes.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -261,7 +261,7 @@ fn an_oversized_foreign_file_is_refused_before_it_is_read_into_memory() {
     let folder = Folder::open(Arc::new(disk), "a test").unwrap();
     let mut start = Vec::new();
     write_compatible(&random::graph(3), CompatOptions::default(), &mut start).unwrap();
-    // A section behind the others, of a kind that nobody knows, as large as is wanted.
+    // A section behind the others, of an unknown kind, of any size.
     let received = |name: Option<&str>, parts: u64| {
         let section = parts * LONG as u64;
         let head = [&start[..], &[0xee], &section.to_le_bytes()].concat();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use amem_store::disk::Disk;
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
 use amem_store::{Create, Error, Folder, Store, create, kept};
-use amem_tests::disk::{About, Among, EIO, Effect, Fault, Hooked, Kind, SimDisk};
+use amem_tests::disk::{About, Among, EIO, Effect, Fault, HookedDisk, Kind, SimDisk};
 
 use crate::{fact, ingest, run};
 
@@ -35,7 +35,7 @@ fn contested(disk: &SimDisk) -> (Arc<dyn Disk>, Arc<AtomicBool>) {
             inner.replace("another", FILE).unwrap();
         }
     };
-    let hooked = Hooked::new(Arc::new(disk.clone()), hook);
+    let hooked = HookedDisk::new(Arc::new(disk.clone()), hook);
     (Arc::new(hooked), armed)
 }
 

@@ -24,7 +24,7 @@ const LEAVES: [(&str, &str); 3] = [
     ("fuzz", "amem-fuzz"),
 ];
 
-/// What speaks to the network or waits for it: not for those who know bytes and durability.
+/// Crates that speak to the network or wait for it: not for the crates of bytes and durability.
 const NETWORK: [&str; 9] = [
     "tokio",
     "tokio-stream",

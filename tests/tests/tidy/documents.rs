@@ -282,7 +282,7 @@ fn every_long_form_named_in_reliability_is_run_by_ci_long() {
                 out.push(format!(".ci/long does not run {command}"));
             }
         }
-        // Some are told by their variable alone. A part is no more than the whole.
+        // Some are named by their variable alone. A part is no more than the whole.
         let variables = quoted.split_whitespace().filter(|w| w.starts_with("AMEM_"));
         for name in variables.filter_map(|word| word.split('=').next()) {
             if name != "AMEM_CRASH_PART" && !script.contains(&format!("{name}=")) {

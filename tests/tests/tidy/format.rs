@@ -15,7 +15,7 @@ pub(crate) fn page() -> File {
     file("docs/FORMAT.md")
 }
 
-/// Rows as they are told against rows as they are.
+/// Compares documented rows with those of the code.
 fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String>>) {
     let cut = |row: &Vec<String>| row[..columns].to_vec();
     let told: Vec<_> = told.iter().map(cut).collect();

@@ -8,11 +8,12 @@ use std::sync::OnceLock;
 
 use amem_tests::house::{Cycle, Structure};
 
+use crate::sources::words;
 use crate::tree::{File, files, none, root};
 
 /// How many complaints of each rule are tolerated. A number may fall, never rise; the goal of each is 0, but for names
 /// of several types, of which there may be 80.
-const TOLERATED: [(Rule, usize); 12] = [
+const TOLERATED: [(Rule, usize); 13] = [
     (Rule::FilesInCycles, 125),
     (Rule::ModulesInCycles, 90),
     (Rule::FacadeItems, 0),
@@ -20,6 +21,7 @@ const TOLERATED: [(Rule, usize); 12] = [
     (Rule::SharedNames, 191),
     (Rule::NamesOfMoreThanThree, 36),
     (Rule::TypeNames, 292),
+    (Rule::TestTypeNames, 0),
     (Rule::FileNames, 70),
     (Rule::TestFileNames, 0),
     (Rule::Phrases, 564),
@@ -36,6 +38,7 @@ enum Rule {
     SharedNames,
     NamesOfMoreThanThree,
     TypeNames,
+    TestTypeNames,
     FileNames,
     TestFileNames,
     Phrases,
@@ -192,6 +195,19 @@ fn types_are_named_by_nouns_of_the_dictionary() {
         format!("{}:{}: a noun for {}?", one.file, one.line, one.name)
     };
     hold(Rule::TypeNames, types.map(complaint).collect());
+    let mut in_tests = Vec::new();
+    for file in files().iter().filter(|file| !is_production(&file.path)) {
+        for (line, text) in file.lines().filter(|_| file.is_rust()) {
+            let mut words =
+                words(text).skip_while(|word| matches!(*word, "pub" | "crate" | "super"));
+            let kinds = ["struct", "enum", "union", "trait", "type"];
+            let is_type = words.next().is_some_and(|word| kinds.contains(&word));
+            if let Some(name) = words.next().filter(|name| is_type && is_refused(name)) {
+                in_tests.push(format!("{}:{line}: a noun for {name}?", file.path));
+            }
+        }
+    }
+    hold(Rule::TestTypeNames, in_tests);
 }
 
 fn is_production(path: &str) -> bool {
@@ -287,5 +303,5 @@ fn the_measurements_follow_imports_to_what_is_defined() {
     assert_eq!(names, ["Twice"], "types of tests do not count");
     assert_eq!(measured.lines, [("one".to_owned(), 55, 27)]);
     let shown: Vec<_> = measured.facades[0].1.iter().map(|i| &i.name).collect();
-    assert_eq!(shown, ["parent", "Shown"]);
+    assert_eq!(shown, ["parent", "Page"]);
 }

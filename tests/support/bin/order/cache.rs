@@ -17,7 +17,7 @@ fn twice<T: Send + Sync + 'static>(shared: T, work: fn(&T, u64)) -> Arc<T> {
     shared
 }
 
-/// What two find out at once of events of one word, both know afterwards; nobody ever knows what nobody said.
+/// Two threads that cache events of one word at once both see both entries; no thread sees an invented one.
 pub(crate) fn learnt() {
     let learnt = Learnt::new(100);
     assert_eq!(

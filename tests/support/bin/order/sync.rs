@@ -17,12 +17,12 @@ pub(crate) type Site = (String, u32, u32);
 
 /// What was asked for where, and where to be weak.
 #[derive(Default)]
-struct Asked {
+struct SiteLog {
     sites: BTreeMap<(&'static str, u32, u32), Ordering>,
     weak: Option<Site>,
 }
 
-static ASKED: std::sync::Mutex<Option<Asked>> = std::sync::Mutex::new(None);
+static ASKED: std::sync::Mutex<Option<SiteLog>> = std::sync::Mutex::new(None);
 
 /// Has the ordering of one place be relaxed from now on.
 pub(crate) fn weaken(site: Site) {
@@ -113,9 +113,9 @@ impl AtomicU64 {
 /// Stands for bytes that are written once, without any atomic: a thread that reads them and has not seen that they were
 /// written is found out, as loom wants all use of an atomic to come after it was made.
 #[derive(Debug)]
-pub(crate) struct Written(loom::sync::atomic::AtomicBool);
+pub(crate) struct WriteMark(loom::sync::atomic::AtomicBool);
 
-impl Written {
+impl WriteMark {
     pub(crate) fn now() -> Self {
         Self(loom::sync::atomic::AtomicBool::new(true))
     }
@@ -135,11 +135,11 @@ const EMPTY: u32 = 0;
 const BUSY: u32 = 1;
 const FULL: u32 = 2;
 
-/// A value that is set once. Who comes while another sets it waits for that one.
+/// A value that is set once. A thread that comes while another sets it waits.
 #[derive(Debug)]
 pub(crate) struct OnceLock<T> {
     state: loom::sync::atomic::AtomicU32,
-    value: std::sync::OnceLock<(Written, T)>,
+    value: std::sync::OnceLock<(WriteMark, T)>,
 }
 
 impl<T> OnceLock<T> {
@@ -184,7 +184,7 @@ impl<T> OnceLock<T> {
         if claimed.is_ok()
             && let Some(value) = value()
         {
-            let set = self.value.set((Written::now(), value));
+            let set = self.value.set((WriteMark::now(), value));
             assert!(set.is_ok(), "it was claimed");
             self.state.store(FULL, Ordering::Release);
         }

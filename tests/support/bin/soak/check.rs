@@ -7,7 +7,7 @@ use std::path::Path;
 
 use amem_client::Reader;
 use amem_format::{EventType, NodeId, verify};
-use amem_tests::ledger::{Told, Verdict};
+use amem_tests::ledger::{Receipt, Verdict};
 
 use crate::world::{Failure, LEDGERS, MIXED, SEED_EVENTS, World, brought};
 
@@ -17,7 +17,7 @@ const DIGITS: usize = 12;
 /// Checks all of them: notes faults in the world, reports what was done. Gives the bytes of their files.
 pub(crate) fn brains(
     world: &World,
-    ledgers: &[Vec<Vec<Told>>],
+    ledgers: &[Vec<Vec<Receipt>>],
     said: &mut String,
 ) -> Result<u64, Failure> {
     let mut bytes = 0;

@@ -103,7 +103,7 @@ impl Gauges {
         3600.0 * sum(&|x, y| x * y) / sum(&|x, _| x * x).max(f64::MIN_POSITIVE)
     }
 
-    /// True if memory grows no faster than it may, as far as that can be told.
+    /// True if memory grows no faster than it may, as far as the samples show.
     fn is_slow(&self) -> bool {
         let brains = self.slope(|look| look.brains).max(0.0);
         self.lasts < SLOPE_COUNTS_FROM
@@ -124,7 +124,7 @@ impl Gauges {
         (bytes[tenth / 2], open[tenth / 2])
     }
 
-    /// Tells it; false if it is not flat.
+    /// Prints it; false if it is not flat.
     pub(crate) fn tell(&self, brains_bytes: u64, said: &mut String) -> bool {
         if self.looks.is_empty() {
             return true;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{DaemonHome, DaemonProcess};
 use amem_tests::random::Random;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::sleep;
@@ -97,7 +97,7 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
     }
     let folder = tempfile::Builder::new().prefix("amem-soak-").tempdir()?;
     let beside = std::env::current_exe()?;
-    let mut place = Place::new(
+    let mut place = DaemonHome::new(
         beside.with_file_name("amem-tested-daemon"),
         folder.path().join("brains"),
     );
@@ -157,9 +157,9 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
 /// Kills the daemon again and again, and starts it again, and has it read its settings, for so long.
 async fn trouble(
     world: &Arc<World>,
-    mut daemon: Running,
+    mut daemon: DaemonProcess,
     lasts: Duration,
-) -> Result<(Running, u64), Failure> {
+) -> Result<(DaemonProcess, u64), Failure> {
     let (began, mut random, mut kills) = (Instant::now(), Random::new(world.seed), 0);
     let every = (lasts / 8).clamp(Duration::from_secs(1), Duration::from_secs(30));
     while began.elapsed() + every < lasts {
@@ -179,7 +179,7 @@ async fn trouble(
 }
 
 /// SIGHUP.
-pub(crate) async fn reload(world: &World, daemon: &Running) -> Result<(), Failure> {
+pub(crate) async fn reload(world: &World, daemon: &DaemonProcess) -> Result<(), Failure> {
     let pid = daemon.pid().to_string();
     let mut command = tokio::process::Command::new("kill");
     let told = command.args(["-HUP", &pid]).status().await?;

@@ -1,4 +1,4 @@
-//! Who looks on: subscriptions, which are begun again where they broke off, and readers of the files.
+//! Subscriptions, which resume where they broke off, and readers of the files.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

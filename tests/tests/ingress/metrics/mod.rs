@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use amem_client::v1;
 use serde_json::Value;
 
-use self::scraped::{Scraped, get, send};
-use crate::process::{Daemon, Place};
+use self::scraped::{MetricsPage, get, send};
+use crate::process::{Daemon, Setup};
 
 const ON: &str = "[metrics]\nlisten = \"127.0.0.1:0\"\n";
 
-/// A daemon that tells metrics, with a brain.
+/// A daemon that serves metrics, with a brain.
 async fn daemon() -> (Daemon, amem_client::Client) {
-    let daemon = Place::new(ON).start();
+    let daemon = Setup::new(ON).start();
     let client = daemon.client().await;
     let create = v1::CreateBrainRequest {
         brain: "work".into(),
@@ -47,7 +47,7 @@ async fn remember(client: &amem_client::Client, text: &str) {
 async fn metrics_parse_and_counters_only_grow() {
     let (daemon, client) = daemon().await;
     let from = daemon.metrics.unwrap();
-    let before = Scraped::of(from);
+    let before = MetricsPage::of(from);
     for at in 0..10 {
         remember(&client, &format!("a secret {at}")).await;
     }
@@ -59,7 +59,7 @@ async fn metrics_parse_and_counters_only_grow() {
         brain: "work".into(),
     };
     client.brains().checkpoint_brain(folded).await.unwrap();
-    let after = Scraped::of(from);
+    let after = MetricsPage::of(from);
     after.check_after(&before);
 
     let grown = |series: &str| {
@@ -106,7 +106,7 @@ async fn metrics_parse_and_counters_only_grow() {
 async fn the_status_shows_the_same_numbers_as_the_metrics() {
     let (daemon, client) = daemon().await;
     remember(&client, "one").await;
-    let scraped = Scraped::of(daemon.metrics.unwrap());
+    let scraped = MetricsPage::of(daemon.metrics.unwrap());
     let status = client.admin().get_status(v1::GetStatusRequest {}).await;
     let status = status.unwrap().into_inner();
     let brain = &status.brains[0];
@@ -147,7 +147,7 @@ async fn the_slowest_subscription_is_at_most_as_far_behind_as_there_are_commits(
     commits.message().await.unwrap();
     let until = Instant::now() + Duration::from_secs(20);
     loop {
-        let scraped = Scraped::of(from);
+        let scraped = MetricsPage::of(from);
         assert_eq!(
             scraped.value("amemd_brain_subscribers{brain=\"work\"}"),
             1.0
@@ -162,7 +162,7 @@ async fn the_slowest_subscription_is_at_most_as_far_behind_as_there_are_commits(
 #[tokio::test]
 async fn every_metric_of_the_dashboard_exists() {
     let (daemon, _client) = daemon().await;
-    let scraped = Scraped::of(daemon.metrics.unwrap());
+    let scraped = MetricsPage::of(daemon.metrics.unwrap());
     let dashboard = include_str!("../../../../deploy/grafana/amemd.json");
     let dashboard: Value = serde_json::from_str(dashboard).unwrap();
     let mut asked = BTreeSet::new();
@@ -195,10 +195,10 @@ async fn untracked_files_are_no_brains_and_only_the_first_are_named() {
         std::fs::write(name, "no brain").unwrap();
     }
     let until = Instant::now() + Duration::from_secs(20);
-    while Scraped::of(from).value("amemd_files_rejected") < FILES as f64 {
+    while MetricsPage::of(from).value("amemd_files_rejected") < FILES as f64 {
         assert!(Instant::now() < until, "they are not told");
     }
-    let scraped = Scraped::of(from);
+    let scraped = MetricsPage::of(from);
     assert_eq!(scraped.value("amemd_brains"), 1.0);
     assert_eq!(scraped.value("amemd_brains_failed"), 0.0);
     let page = get(from, "/readyz");
@@ -257,17 +257,17 @@ fn metrics_for_other_machines_are_refused_unless_they_are_allowed() {
         ("[metrics]\nlisten = \"here\"", "metrics.listen"),
         ("[metrics]\nlisten_on = \"127.0.0.1:0\"", "metrics.listen"),
     ] {
-        let (code, told) = Place::new(settings).refused(&[]);
+        let (code, told) = Setup::new(settings).refused(&[]);
         assert_eq!(code, Some(1), "{told}");
         assert!(told.contains(words), "{settings}: {told}");
     }
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let settings = format!("[metrics]\nlisten = \"{address}\"");
-    let (code, told) = Place::new(&settings).refused(&[]);
+    let (code, told) = Setup::new(&settings).refused(&[]);
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains(&address.to_string()), "{told}");
-    let daemon = Place::new("[metrics]\nlisten = \"0.0.0.0:0\"\nallow_remote = true").start();
+    let daemon = Setup::new("[metrics]\nlisten = \"0.0.0.0:0\"\nallow_remote = true").start();
     let port = daemon.metrics.unwrap().port();
     let from = ([127, 0, 0, 1], port).into();
     let request = b"GET /readyz HTTP/1.1\r\nHost: amemd.example\r\n\r\n";
@@ -286,7 +286,7 @@ async fn a_slow_scraper_delays_no_other() {
         })
         .collect();
     let begun = Instant::now();
-    let scraped = Scraped::of(from);
+    let scraped = MetricsPage::of(from);
     remember(&client, "meanwhile").await;
     assert!(
         begun.elapsed() < Duration::from_secs(2),

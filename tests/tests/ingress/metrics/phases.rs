@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use amem_client::{Client, v1};
 use amem_store::Folder;
 use amem_store::disk::Disk;
-use amem_tests::disk::{About, Hooked, SimDisk};
+use amem_tests::disk::{About, HookedDisk, SimDisk};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -77,7 +77,7 @@ async fn a_daemon_is_live_from_its_start_and_ready_from_recovery_to_shutdown() {
     let holds = Arc::new(AtomicBool::new(true));
     let (release, held) = mpsc::channel::<()>();
     let (held, is_held) = (Mutex::new(held), holds.clone());
-    let still = Hooked::new(Arc::new(disk), move |about| {
+    let still = HookedDisk::new(Arc::new(disk), move |about| {
         if about == About::Open {
             return;
         }

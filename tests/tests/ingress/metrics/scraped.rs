@@ -1,4 +1,4 @@
-//! What a daemon tells by HTTP, read as strictly as the format is.
+//! The metrics page, parsed as strictly as the format demands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -42,12 +42,12 @@ pub(super) fn get(from: SocketAddr, path: &str) -> Page {
 
 /// The figures of a page: every series with its value, and every family with its type.
 #[derive(Debug, Default)]
-pub(super) struct Scraped {
+pub(super) struct MetricsPage {
     pub(super) series: BTreeMap<String, f64>,
     pub(super) families: BTreeMap<String, String>,
 }
 
-impl Scraped {
+impl MetricsPage {
     /// Gets the figures; whatever is not as the format asks for ends the test.
     pub(super) fn of(from: SocketAddr) -> Self {
         let page = get(from, "/metrics");

@@ -89,7 +89,7 @@ fn an_event_erased_in_the_destination_stays_erased() {
             origin.keys().collect::<Vec<_>>(),
             ["instance", "event", "time"]
         );
-        // Those that have it whole keep it, and are told.
+        // Brains that have it whole keep it, and report it.
         assert_eq!(world.merge(1, 0).erased_there, 1);
         assert_eq!(world.merge(2, 0).erased_there, 1);
         let view = world.brains[1].view();
@@ -197,7 +197,7 @@ fn the_origin_of_an_event_cannot_be_set_by_a_client() {
     let origin = told(&world);
     run(&mut world.brains[0], set(NEXT, one("own", 1))).unwrap();
     assert_eq!(told(&world)[ORIGIN], origin[ORIGIN]);
-    // Who reads, changes and sets again, gives it back as it was.
+    // A client that reads, changes and sets attributes returns it unchanged.
     let mut read = told(&world);
     read.insert("own".into(), 2.into());
     run(&mut world.brains[0], set(NEXT, read.clone())).unwrap();

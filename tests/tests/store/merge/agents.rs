@@ -370,7 +370,7 @@ impl Story<'_> {
             let keys = pictures[one].keys().chain(pictures[other].keys());
             for key in keys.collect::<BTreeSet<_>>() {
                 let both = [one, other].map(|at| pictures[at].get(key));
-                // Who has erased an event has nothing to say of it.
+                // A brain that erased an event brings nothing of it.
                 if !(gone.contains(key) && both.contains(&None)) {
                     assert_eq!(both[0], both[1], "{what}: brains {one}, {other}: {key}");
                 }

@@ -1,7 +1,7 @@
 //! Shows what its child defines, which is no import.
 
-mod shown_type;
+mod page;
 
-pub use shown_type::Shown;
+pub use page::Page;
 
 pub(super) struct Twice;

@@ -5,7 +5,7 @@ mod first;
 pub mod parent;
 mod second;
 
-pub use facade::Shown;
+pub use facade::Page;
 
 #[cfg(test)]
 mod tests;

@@ -9,4 +9,4 @@ impl Middle {
 }
 
 #[cfg(test)]
-struct Shown;
+struct Page;

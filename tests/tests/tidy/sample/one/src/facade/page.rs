@@ -2,4 +2,4 @@
 
 use super::Twice;
 
-pub struct Shown(Twice);
+pub struct Page(Twice);
