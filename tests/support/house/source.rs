@@ -201,8 +201,8 @@ pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
         let syn::Meta::List(list) = &attribute.meta else {
             return false;
         };
-        let tokens = list.tokens.to_string();
-        list.path.is_ident("cfg") && (tokens == "test" || tokens.starts_with("all (test"))
+        let tokens = list.tokens.to_string().replace(' ', "");
+        list.path.is_ident("cfg") && (tokens == "test" || tokens.starts_with("all(test,"))
     })
 }
 
