@@ -89,9 +89,10 @@ impl Verdict {
         }
         for &(source, target, edge_type) in &told.edges {
             self.edges += 1;
-            let edge = match source.max(target) < view.nodes() {
-                true => view.find_edge(NodeId(source), NodeId(target), EdgeType(edge_type))?,
-                false => None,
+            let edge = if source.max(target) < view.nodes() {
+                view.find_edge(NodeId(source), NodeId(target), EdgeType(edge_type))?
+            } else {
+                None
             };
             if edge.is_none() {
                 let what = format!("edge from {source} to {target} of type {edge_type}");

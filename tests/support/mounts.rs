@@ -231,8 +231,9 @@ fn run(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| format!("{program}: {e}"))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    match output.status.success() {
-        true => Ok(said(&output.stdout)),
-        false => Err(format!("{program}: {}", said(&output.stderr))),
+    if output.status.success() {
+        Ok(said(&output.stdout))
+    } else {
+        Err(format!("{program}: {}", said(&output.stderr)))
     }
 }

@@ -195,9 +195,10 @@ fn every_crash_state_has_the_answered_writes_and_no_others() {
 /// the default form no more: the longer it goes on, the more of what recoveries leave has been there before.
 fn opened_min(asked: usize, shares: usize) -> usize {
     let all: usize = Play::all().iter().map(Play::share).sum();
-    let percent = match shares == all {
-        true => OPENED_PERCENT,
-        false => OPENED_PERCENT_OF_PART,
+    let percent = if shares == all {
+        OPENED_PERCENT
+    } else {
+        OPENED_PERCENT_OF_PART
     };
     asked.min(STATES * shares / all) * percent / 100
 }

@@ -78,10 +78,7 @@ fn failures(findings: &Findings) -> bool {
 }
 
 fn judged(is_fine: bool) -> &'static str {
-    match is_fine {
-        true => "met",
-        false => "MISSED",
-    }
+    if is_fine { "met" } else { "MISSED" }
 }
 
 /// How many times as much a row may take where there are ten times as many events.

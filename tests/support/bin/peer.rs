@@ -179,9 +179,10 @@ fn whole(view: &View, turn: u64) -> Result<(), String> {
     for id in [newest, other] {
         let node = view.node(NodeId(id)).map_err(|e| e.to_string())?;
         let said = node.text().map_err(|e| e.to_string())?;
-        let expected = match node.is_erased() {
-            true => String::new(),
-            false => text(id),
+        let expected = if node.is_erased() {
+            String::new()
+        } else {
+            text(id)
         };
         if *said != *expected {
             return Err(format!("event {id} says {said:?}"));

@@ -113,9 +113,10 @@ impl Writer {
     fn options(&self) -> Option<v1::WriteOptions> {
         Some(v1::WriteOptions {
             agent: self.name.clone(),
-            request_id: match self.has_ids {
-                true => Uuid::now_v7().to_string(),
-                false => String::new(),
+            request_id: if self.has_ids {
+                Uuid::now_v7().to_string()
+            } else {
+                String::new()
             },
             ..Default::default()
         })

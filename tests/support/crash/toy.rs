@@ -474,9 +474,10 @@ impl Scenario for Toy {
         drop(store);
         let again = open()?.count;
         if again != found + 1 {
-            let breach = match again > found {
-                true => Breach::Unasked,
-                false => Breach::Lost,
+            let breach = if again > found {
+                Breach::Unasked
+            } else {
+                Breach::Lost
             };
             return Err(breach.of(format!(
                 "{found} transactions and one more are {again} when opened again"

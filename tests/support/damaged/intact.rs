@@ -178,9 +178,10 @@ impl IntactBrain {
             .is_some_and(|t| near(t.offset) || near(t.offset + t.bytes));
         // What the live page says is held against the frames: it is reported where these end.
         let live = first.name == "live page" && report.findings.iter().any(|f| f.part == "journal");
-        match finding || tail || live {
-            true => Ok(()),
-            false => Err(format!("damage in {first:?} is reported as {report:?}")),
+        if finding || tail || live {
+            Ok(())
+        } else {
+            Err(format!("damage in {first:?} is reported as {report:?}"))
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) fn between_files(of: &Crate, imports: &Imports) -> Vec<Cycle> {
     let name = |file: usize| of.files[file].path.clone();
     cycles(&edges)
         .into_iter()
-        .map(|members| cycle(of, imports, &members, name, |file| Some(file)))
+        .map(|members| cycle(of, imports, &members, name, Some))
         .collect()
 }
 

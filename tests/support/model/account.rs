@@ -331,9 +331,10 @@ impl Account {
             }
         }
         let worst = shown.iter().filter_map(|(other, _)| all.get(other));
-        let bar = match shown.len() == relate.k {
-            true => worst.copied().fold(f64::INFINITY, f64::min),
-            false => least,
+        let bar = if shown.len() == relate.k {
+            worst.copied().fold(f64::INFINITY, f64::min)
+        } else {
+            least
         };
         let is_missed = |(id, cosine): &(&u64, &f64)| {
             **cosine > bar + COSINE && shown.iter().all(|(other, _)| other != *id)

@@ -106,9 +106,10 @@ fn edges(view: &View, known: &ViewState) -> Result<(), String> {
             let mut found = Vec::new();
             for tie in read("edges", view.ties(NodeId(id), direction))?.iter() {
                 let edge = read("an edge", view.edge(NodeId(id), direction, &tie))?;
-                let (own, other) = match is_outgoing {
-                    true => (edge.source, edge.target),
-                    false => (edge.target, edge.source),
+                let (own, other) = if is_outgoing {
+                    (edge.source, edge.target)
+                } else {
+                    (edge.target, edge.source)
                 };
                 same("the end of an edge", own.0, id)?;
                 found.push((other.0, edge.edge_type.0, edge.weight, edge.created_at.0));

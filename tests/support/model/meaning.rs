@@ -315,9 +315,10 @@ impl Doing {
 
     fn correct(&mut self, correct: &Correct) -> Result<(), Senseless> {
         self.shown(correct.target)?;
-        let target = match correct.to_head {
-            true => heads(&self.known, correct.target.0, &Scope::default(), false)[0],
-            false => correct.target,
+        let target = if correct.to_head {
+            heads(&self.known, correct.target.0, &Scope::default(), false)[0]
+        } else {
+            correct.target
         };
         let replaced = &self.state().events[target.0 as usize];
         let (own, session) = (replaced.own, SessionId(replaced.made.session));

@@ -88,18 +88,20 @@ impl ScoreParts {
 impl ViewState {
     /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
     fn own(&self, search: &Search) -> BTreeMap<u64, ScoreParts> {
-        let cosines = match search.vector.is_empty() {
-            true => BTreeMap::new(),
-            false => cosines(self, &search.vector),
+        let cosines = if search.vector.is_empty() {
+            BTreeMap::new()
+        } else {
+            cosines(self, &search.vector)
         };
         // The worlds have fewer events than are sampled at most: the mean is that of all.
         let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
         let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
         let scaled = |cosine: f64| {
             let part = (cosine - mean) / (greatest - mean);
-            match part > 0.0 {
-                true => 0.1 + 0.9 * part,
-                false => 0.1 / (1.0 - part),
+            if part > 0.0 {
+                0.1 + 0.9 * part
+            } else {
+                0.1 / (1.0 - part)
             }
         };
         let scores = bm25(self, &search.question);

@@ -298,9 +298,10 @@ impl Scenario for Arrival {
         if self.late {
             disk = with_our_folders(disk);
         }
-        match self.exchanges {
-            true => disk,
-            false => disk.without_exchange(),
+        if self.exchanges {
+            disk
+        } else {
+            disk.without_exchange()
         }
     }
 

@@ -49,9 +49,10 @@ impl FlawedFile {
     }
 
     fn pay(&self) -> io::Result<()> {
-        match std::mem::take(&mut *held(&self.owed)) {
-            true => self.file.sync(),
-            false => Ok(()),
+        if std::mem::take(&mut *held(&self.owed)) {
+            self.file.sync()
+        } else {
+            Ok(())
         }
     }
 

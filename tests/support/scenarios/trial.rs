@@ -423,9 +423,10 @@ impl Scenario for Trial {
         if self.is_replaced() {
             disk = with_our_folders(disk);
         }
-        match self.script.exchanges {
-            true => disk,
-            false => disk.without_exchange(),
+        if self.script.exchanges {
+            disk
+        } else {
+            disk.without_exchange()
         }
     }
 
@@ -478,9 +479,10 @@ impl Scenario for Trial {
             .restart(found % 2 == 0)
             .map_err(|e| format!("opened again: {e}"))?;
         if life.done != done {
-            let breach = match life.done > done {
-                true => Breach::Unasked,
-                false => Breach::Lost,
+            let breach = if life.done > done {
+                Breach::Unasked
+            } else {
+                Breach::Lost
             };
             let again = life.done;
             return Err(breach.of(format!(

@@ -106,9 +106,10 @@ impl ActSummary {
                 return Err(format!("{source} {name} {target} is lost"));
             }
         }
-        match view.edges() == self.edges.len() as u64 {
-            true => Ok(()),
-            false => Err(format!("{} edges of {}", view.edges(), self.edges.len())),
+        if view.edges() == self.edges.len() as u64 {
+            Ok(())
+        } else {
+            Err(format!("{} edges of {}", view.edges(), self.edges.len()))
         }
     }
 

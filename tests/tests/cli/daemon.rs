@@ -91,9 +91,10 @@ impl ServedFolder {
         command
             .current_dir(self.folder.path())
             .args(line.split(' '));
-        match self.more.is_empty() {
-            true => command.arg("--socket").arg(self.path("run/s")),
-            false => command.args(&self.more),
+        if self.more.is_empty() {
+            command.arg("--socket").arg(self.path("run/s"))
+        } else {
+            command.args(&self.more)
         };
         command.stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

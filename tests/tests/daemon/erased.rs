@@ -54,9 +54,10 @@ const PACKED_ONE_IN: u64 = 3;
 /// What is known of a secret.
 fn secret(id: u64) -> String {
     let text = format!("the word is {WORD} of {id}");
-    match (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
-        true => format!("{text}: {}", format!("{PACKED} and so on, ").repeat(40)),
-        false => text,
+    if (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
+        format!("{text}: {}", format!("{PACKED} and so on, ").repeat(40))
+    } else {
+        text
     }
 }
 
@@ -77,12 +78,13 @@ fn vector(id: u64) -> v1::Vector {
 }
 
 fn event(id: u64) -> v1::NewEvent {
-    let (text, attributes) = match is_secret(id) {
-        true => (secret(id), format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}")),
-        false => (
+    let (text, attributes) = if is_secret(id) {
+        (secret(id), format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}"))
+    } else {
+        (
             format!("what is said of matter {}", id % 1_009),
             format!("{{\"of\":{id}}}"),
-        ),
+        )
     };
     v1::NewEvent {
         r#type: v1::EventType::Fact.into(),

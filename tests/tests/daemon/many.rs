@@ -26,9 +26,10 @@ fn is_bad(number: usize) -> bool {
 fn put(folder: &Path, outside: &Path, files: usize) {
     for number in 0..files {
         let to = at(folder, &format!("many-{number}"));
-        match is_bad(number) {
-            true => fs::write(to, "no brain").unwrap(),
-            false => drop(fs::copy(outside, to).unwrap()),
+        if is_bad(number) {
+            fs::write(to, "no brain").unwrap()
+        } else {
+            fs::copy(outside, to).unwrap();
         }
     }
 }

@@ -362,12 +362,11 @@ async fn a_brain_removed_while_the_daemon_stops_is_saved() {
                 daemon.stop();
                 daemon = start();
             }
-            match is_taken {
-                true => {
-                    fs::write(folder.path().join("copy"), &earlier).unwrap();
-                    fs::rename(folder.path().join("copy"), at(folder.path(), "b")).unwrap();
-                }
-                false => fs::remove_file(at(folder.path(), "b")).unwrap(),
+            if is_taken {
+                fs::write(folder.path().join("copy"), &earlier).unwrap();
+                fs::rename(folder.path().join("copy"), at(folder.path(), "b")).unwrap();
+            } else {
+                fs::remove_file(at(folder.path(), "b")).unwrap()
             }
             daemon.stop();
             assert_eq!(

@@ -137,12 +137,11 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Coverage, Str
     // What comes from a range that fails its checksum may be another.
     let certain = report.doubtful.is_empty();
     // Where commits are missing, the rest is what it was before them.
-    let then = match view.lsn() == known.lsn() {
-        true => None,
-        false => {
-            let then = known.as_of(AsOf::Lsn(view.lsn()));
-            Some(collect(&then.map_err(|e| e.to_string())?))
-        }
+    let then = if view.lsn() == known.lsn() {
+        None
+    } else {
+        let then = known.as_of(AsOf::Lsn(view.lsn()));
+        Some(collect(&then.map_err(|e| e.to_string())?))
     };
     let was = then.as_ref().unwrap_or(&all);
     let base = Arc::new(Brain::open(Map::owned(KNOWN.bytes())).map_err(|e| e.to_string())?);

@@ -106,9 +106,10 @@ fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, StopPoint> {
     let read = || -> Result<_> {
         let bytes = disk.contents(FILE).unwrap();
         let report = verify::native(Arc::new(Map::owned(&bytes)), None)?;
-        Ok(match report.is_whole() {
-            true => Some(shown(&open(&bytes)?)),
-            false => None,
+        Ok(if report.is_whole() {
+            Some(shown(&open(&bytes)?))
+        } else {
+            None
         })
     };
     read().map_err(StopPoint::Later)
@@ -221,9 +222,10 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
     {
         let disk = Arc::new(owned(StoreEnd::Closed));
         let places = places(&disk);
-        let damage: Vec<u64> = match both {
-            false => vec![sums(&places) + 40],
-            true => vec![kinds(&places) + 40, 64 + 72 + 24],
+        let damage: Vec<u64> = if both {
+            vec![kinds(&places) + 40, 64 + 72 + 24]
+        } else {
+            vec![sums(&places) + 40]
         };
         for byte in &damage {
             flip(&disk, *byte as usize * 8 + 1);

@@ -62,9 +62,10 @@ impl History {
     /// rest whole or not at all.
     pub(crate) fn wrong(&self, file: &Path) -> Vec<String> {
         if !file.exists() {
-            return match self.is_made {
-                true => vec!["the brain is gone".into()],
-                false => Vec::new(),
+            return if self.is_made {
+                vec!["the brain is gone".into()]
+            } else {
+                Vec::new()
             };
         }
         let view = match Reader::open_copy(file) {

@@ -46,9 +46,10 @@ const IMAGES_BYTES: u64 = 2 << 30;
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(memory).map_or(0, |of| of.f_bavail * of.f_frsize);
-    let made = match room >= IMAGES_BYTES {
-        true => tempfile::tempdir_in(memory),
-        false => tempfile::tempdir(),
+    let made = if room >= IMAGES_BYTES {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
     };
     made.unwrap()
 }

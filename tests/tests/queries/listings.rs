@@ -115,9 +115,10 @@ fn a_timeline_has_the_time_of_every_event() {
             limit: 1 + world.random.below(20) as usize,
             cursor: None,
         };
-        let order = match request.newest_first {
-            true => Order::Newest(request.axis),
-            false => Order::Oldest(request.axis),
+        let order = if request.newest_first {
+            Order::Newest(request.axis)
+        } else {
+            Order::Oldest(request.axis)
         };
         let mut expected = list(known, &request.selection, order);
         expected.truncate(request.limit);

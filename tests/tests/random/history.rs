@@ -145,9 +145,10 @@ impl History {
             }
         }
         self.figures.steps += 1;
-        match self.figures.opened != opened || self.looks.below(4) == 0 {
-            true => self.look(),
-            false => Ok(()),
+        if self.figures.opened != opened || self.looks.below(4) == 0 {
+            self.look()
+        } else {
+            Ok(())
         }
     }
 
@@ -412,9 +413,10 @@ impl History {
         let is_refused = matches!(refused, Err(Error::Aborted { .. }));
         self.figures.checkpoints += 1;
         self.tell(|| "two checkpoints, of which the older is refused".into());
-        match is_refused && self.life().store.poisoned().is_none() {
-            true => Ok(()),
-            false => Err(format!("a generation that is not the next: {refused:?}")),
+        if is_refused && self.life().store.poisoned().is_none() {
+            Ok(())
+        } else {
+            Err(format!("a generation that is not the next: {refused:?}"))
         }
     }
 

@@ -61,9 +61,12 @@ fn every_file_that_the_package_names_is_there_or_made_by_its_script() {
 #[test]
 fn the_package_has_every_file_of_the_service_and_keeps_its_settings() {
     let assets = assets();
-    let target = |[from, to, _]: &[String; 3]| match to.ends_with('/') {
-        true => format!("/{to}{}", from.rsplit('/').next().unwrap()),
-        false => format!("/{to}"),
+    let target = |[from, to, _]: &[String; 3]| {
+        if to.ends_with('/') {
+            format!("/{to}{}", from.rsplit('/').next().unwrap())
+        } else {
+            format!("/{to}")
+        }
     };
     let targets: Vec<_> = assets.iter().map(target).collect();
     let needed = [
@@ -173,9 +176,10 @@ fn the_image_runs_unprivileged_and_without_a_shell() {
     for pair in all("ENV").iter().flat_map(|env| env.split_whitespace()) {
         let (name, _) = pair.split_once('=').unwrap();
         // What is not ours is the C library's, and the same wherever amemd is a service.
-        let is_known = match name.starts_with("AMEMD_") {
-            true => sample.contains(name),
-            false => unit.contains(&format!("\nEnvironment={pair}\n")),
+        let is_known = if name.starts_with("AMEMD_") {
+            sample.contains(name)
+        } else {
+            unit.contains(&format!("\nEnvironment={pair}\n"))
         };
         assert!(is_known, "{pair} is no setting");
     }

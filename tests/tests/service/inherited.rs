@@ -178,12 +178,11 @@ fn an_inherited_metrics_socket_serves_a_daemon_without_network() {
     let place = Setup::new(&with_metrics(&address.to_string()));
     let (made, _path) = unix(&place);
     let can_part = Command::new("unshare").args(["--net", "true"]).output();
-    let way: &[&str] = match can_part.is_ok_and(|of| of.status.success()) {
-        true => &["unshare", "--net"],
-        false => {
-            skipped("no namespace can be made here: the daemon that is lent metrics has a network");
-            &[]
-        }
+    let way: &[&str] = if can_part.is_ok_and(|of| of.status.success()) {
+        &["unshare", "--net"]
+    } else {
+        skipped("no namespace can be made here: the daemon that is lent metrics has a network");
+        &[]
     };
     let mut command = lending_by(way, &place, vec![made.into(), tcp.into()]);
     command.env(NAMES[0], NAMES[1]);

@@ -139,9 +139,10 @@ impl Writer {
             7 => match self.met.take().filter(|met| met % 3 == 0) {
                 Some(met) => {
                     let resolved = self.brain.resolve(met).await?;
-                    match resolved.contested {
-                        true => Verb::Settle(resolved.heads.iter().map(|head| head.id).collect()),
-                        false => Verb::Add,
+                    if resolved.contested {
+                        Verb::Settle(resolved.heads.iter().map(|head| head.id).collect())
+                    } else {
+                        Verb::Add
                     }
                 }
                 None => Verb::Add,

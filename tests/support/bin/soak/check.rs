@@ -116,9 +116,10 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => all.extend(files(&entry.path())?),
-            false => all.push(entry.path()),
+        if entry.file_type()?.is_dir() {
+            all.extend(files(&entry.path())?)
+        } else {
+            all.push(entry.path())
         }
     }
     Ok(all)

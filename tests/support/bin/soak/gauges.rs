@@ -113,9 +113,10 @@ impl Gauges {
     /// The middle one of a tenth of the looks.
     fn tenth(&self, last: bool) -> (f64, usize) {
         let tenth = (self.looks.len() / 10).max(1);
-        let looks = match last {
-            true => &self.looks[self.looks.len() - tenth..],
-            false => &self.looks[..tenth],
+        let looks = if last {
+            &self.looks[self.looks.len() - tenth..]
+        } else {
+            &self.looks[..tenth]
         };
         let mut bytes: Vec<f64> = looks.iter().map(|l| l.bytes).collect();
         let mut open: Vec<usize> = looks.iter().map(|l| l.descriptors).collect();
