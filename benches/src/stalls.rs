@@ -155,9 +155,10 @@ async fn observe(
     writer.await??;
     row.took.push(ended - began);
     for &(at, took) in writes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        match at < ended && at + took > began {
-            true => row.with.push(took),
-            false => row.without.push(took),
+        if at < ended && at + took > began {
+            row.with.push(took)
+        } else {
+            row.without.push(took)
         }
     }
     Ok(())

@@ -58,7 +58,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_collector_is_refused_by_a_build_that_can_not_tell_it_and_everywhere_if_it_is_elsewhere() {
+    fn a_collector_is_refused_without_the_feature_and_on_another_machine() {
         let load = |address: &str| {
             let flags = Flags {
                 folder: Some("/b".into()),

@@ -1,4 +1,4 @@
-//! What agents of a crowd note, each in files of its own, so that it can go on after it was killed, and that others can
+//! What agents note, each in files of its own, so that it can go on after it was killed, and that others can
 //! hold together what all of them did and saw.
 //!
 //! `acts-N` has a line for what agent N is about to write, and one for what it was answered; `seen-N` has each commit
@@ -36,7 +36,7 @@ pub fn meets(number: usize, event: u64) -> bool {
 pub enum Verb {
     /// A new event.
     Add,
-    /// What replaces an event, whoever else has replaced it.
+    /// What replaces an event, also where another agent has replaced it.
     Correct(u64),
     /// What replaces an event that nothing has replaced; it is refused otherwise.
     Careful(u64),
@@ -61,7 +61,7 @@ pub struct Act {
 
 /// What became of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fate {
+pub struct ActOutcome {
     /// The event that it made; 0 of an edge. None if it was not answered, or refused.
     pub answer: Option<u64>,
     /// Why it was refused.
@@ -134,14 +134,14 @@ impl Act {
 ///
 /// # Errors
 /// The line that says nothing, or something that can't be.
-pub fn acts(noted: &str) -> Result<Vec<(Act, Fate)>, String> {
-    let mut acts: Vec<(Act, Fate)> = Vec::new();
+pub fn acts(noted: &str) -> Result<Vec<(Act, ActOutcome)>, String> {
+    let mut acts: Vec<(Act, ActOutcome)> = Vec::new();
     for line in noted.lines() {
         let parts: Vec<&str> = line.split('\t').collect();
         let wrong = || format!("{line:?} after {:?}", acts.last());
         match parts[..] {
             ["begin", ref rest @ ..] => {
-                acts.push((Act::read(rest).ok_or_else(wrong)?, Fate::default()))
+                acts.push((Act::read(rest).ok_or_else(wrong)?, ActOutcome::default()))
             }
             [what, id, told] => {
                 let answer = || told.parse().map_err(|_| format!("{line:?}: no number"));

@@ -1,7 +1,6 @@
-//! A daemon as a process of its own that is killed and started again, always on the same folder and socket.
+//! A daemon as a process that is killed and started again, always on the same folder and socket.
 //!
-//! Promises: whoever drops it leaves no process behind, and no socket. Not here: what is asked of it, but for
-//! the brain that most begin with.
+//! Promises: dropping it leaves no process behind, and no socket. Not here: requests to it, but for creating a brain.
 
 use std::env;
 use std::fs;
@@ -16,7 +15,7 @@ use amem_client::{Client, v1};
 
 /// Where daemons run, one after the other.
 #[derive(Debug)]
-pub struct Place {
+pub struct DaemonHome {
     program: PathBuf,
     folder: PathBuf,
     run: PathBuf,
@@ -24,7 +23,7 @@ pub struct Place {
     user: Option<u32>,
 }
 
-impl Place {
+impl DaemonHome {
     /// A place for daemons of this program on this folder of brains. The socket lies in the folder of temporary
     /// files, as the path of one is short.
     pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
@@ -43,7 +42,7 @@ impl Place {
         self.variables.push((variable.to_owned(), value.into()));
     }
 
-    /// Has the daemons run as another user, who owns the folder of the brains. Only root can.
+    /// Runs the daemons as another user that owns the folder of the brains; takes root.
     pub fn run_as(&mut self, user: u32) {
         self.user = Some(user);
     }
@@ -67,7 +66,7 @@ impl Place {
     ///
     /// # Panics
     /// If the program can't be started.
-    pub fn launch(&self) -> Running {
+    pub fn launch(&self) -> DaemonProcess {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.variables.iter().cloned());
         command.arg("--folder").arg(&self.folder);
@@ -77,7 +76,7 @@ impl Place {
             command.uid(user).gid(user);
         }
         match command.spawn() {
-            Ok(child) => Running(child, Arc::default()),
+            Ok(child) => DaemonProcess(child, Arc::default()),
             Err(why) => panic!("cannot start {}: {why}", self.program.display()),
         }
     }
@@ -86,7 +85,7 @@ impl Place {
     ///
     /// # Panics
     /// With what it said, if it ends instead.
-    pub fn start(&self) -> Running {
+    pub fn start(&self) -> DaemonProcess {
         let mut running = self.launch();
         let log = running.0.stderr.take();
         let mut log = BufReader::new(log.unwrap_or_else(|| panic!("a daemon without a log")));
@@ -125,7 +124,7 @@ pub async fn create_bare(client: &Client, brain: &str) {
     made.unwrap_or_else(|e| panic!("{brain} is not made: {e}"));
 }
 
-impl Drop for Place {
+impl Drop for DaemonHome {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.run));
     }
@@ -133,9 +132,9 @@ impl Drop for Place {
 
 /// A daemon; it is killed when it is dropped.
 #[derive(Debug)]
-pub struct Running(Child, Arc<Mutex<String>>);
+pub struct DaemonProcess(Child, Arc<Mutex<String>>);
 
-impl Running {
+impl DaemonProcess {
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.0.id()
@@ -180,7 +179,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for DaemonProcess {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());

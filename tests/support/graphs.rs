@@ -1,4 +1,4 @@
-//! Graphs, whatever they are made of, as graphs in memory that can be compared.
+//! Graphs of any layout, in memory, for comparison.
 
 use amem_format::event::{Edge, Graph, MemoryGraph};
 

@@ -1,7 +1,7 @@
-//! What clients were told, and whether a brain holds it: nothing lost, nothing there twice.
+//! What clients were answered, and whether a brain holds it: nothing lost, nothing duplicated.
 //!
-//! Each client's texts are its own and never used twice, so an event that was made twice shows. Promises: every
-//! difference is named. Not here: making requests (`amem-writer`), killing daemons (`tests/kill`).
+//! Each client's texts are its own and never used twice, so a duplicated event shows. Promises: every difference is
+//! named. Not here: making requests (`amem-writer`), killing daemons (`tests/kill`).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// One answered request.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Told {
+pub struct Receipt {
     /// The commit.
     pub lsn: u64,
     /// True if an earlier attempt had been executed.
@@ -25,7 +25,7 @@ pub struct Told {
     pub edges: Vec<(u64, u64, u8)>,
 }
 
-/// What a brain holds of what clients were told.
+/// How a brain compares with what clients were answered.
 #[derive(Debug, Default)]
 pub struct Verdict {
     /// Requests that were answered.
@@ -42,7 +42,7 @@ pub struct Verdict {
     pub lost: Vec<String>,
     /// Events that are there more often than once.
     pub doubled: Vec<String>,
-    /// Events that nobody was told of.
+    /// Events of which no client has an answer.
     pub strange: Vec<String>,
     /// Commits whose numbers don't ascend, or are given to two.
     pub disordered: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Holds a brain against the ledgers of its clients, each in the order of its answers.
-    pub fn of(view: &View, ledgers: &[Vec<Told>]) -> Result<Self> {
+    pub fn of(view: &View, ledgers: &[Vec<Receipt>]) -> Result<Self> {
         let mut verdict = Self::default();
         let mut times: HashMap<String, u64> = HashMap::new();
         for id in 0..view.nodes() {
@@ -73,7 +73,7 @@ impl Verdict {
         Ok(verdict)
     }
 
-    fn one(&mut self, view: &View, told: &Told, times: &mut HashMap<String, u64>) -> Result<()> {
+    fn one(&mut self, view: &View, told: &Receipt, times: &mut HashMap<String, u64>) -> Result<()> {
         self.acknowledged += 1;
         self.retried += u64::from(told.retries > 0);
         self.replayed += u64::from(told.replayed);
@@ -89,9 +89,10 @@ impl Verdict {
         }
         for &(source, target, edge_type) in &told.edges {
             self.edges += 1;
-            let edge = match source.max(target) < view.nodes() {
-                true => view.find_edge(NodeId(source), NodeId(target), EdgeType(edge_type))?,
-                false => None,
+            let edge = if source.max(target) < view.nodes() {
+                view.find_edge(NodeId(source), NodeId(target), EdgeType(edge_type))?
+            } else {
+                None
             };
             if edge.is_none() {
                 let what = format!("edge from {source} to {target} of type {edge_type}");
@@ -101,7 +102,7 @@ impl Verdict {
         Ok(())
     }
 
-    /// True if the brain holds exactly what clients were told.
+    /// True if the brain holds exactly what clients were answered.
     pub fn is_right(&self) -> bool {
         let wrong = [&self.lost, &self.doubled, &self.strange, &self.disordered];
         wrong.iter().all(|list| list.is_empty())

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// How often it is tried to unmount what somebody still uses.
+/// How often unmounting is tried while a process still uses it.
 const TRIES: u32 = 200;
 /// How long between two tries.
 const BETWEEN: Duration = Duration::from_millis(5);
@@ -157,10 +157,10 @@ impl Mount {
         .map(drop)
     }
 
-    /// Unmounts it, once nobody uses it any more.
+    /// Unmounts it, once no process uses it any more.
     ///
     /// # Errors
-    /// What the system says if somebody goes on to use it.
+    /// What the system says if a process goes on to use it.
     pub fn unmount(&self) -> Result<(), String> {
         let mut done = Err(String::new());
         for _ in 0..TRIES {
@@ -185,7 +185,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // It may be unmounted already; what somebody still uses goes once they are done.
+        // It may be unmounted already; what a process still uses goes once that is done.
         if self.unmount().is_err() {
             drop(run(Command::new("umount").arg("-l").arg(&self.folder)));
         }
@@ -193,7 +193,7 @@ impl Drop for Mount {
     }
 }
 
-/// A file system in memory, no larger than it is told.
+/// A file system in memory, no larger than the given size.
 #[derive(Debug)]
 pub struct Memory(PathBuf);
 
@@ -231,8 +231,9 @@ fn run(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| format!("{program}: {e}"))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    match output.status.success() {
-        true => Ok(said(&output.stdout)),
-        false => Err(format!("{program}: {}", said(&output.stderr))),
+    if output.status.success() {
+        Ok(said(&output.stdout))
+    } else {
+        Err(format!("{program}: {}", said(&output.stderr)))
     }
 }

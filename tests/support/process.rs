@@ -1,5 +1,4 @@
-//! Running processes: that one is ready, what the system says of its memory and its descriptors, and what one is
-//! denied.
+//! Running processes: readiness, memory and descriptors as the system counts them, and reduced rights.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};

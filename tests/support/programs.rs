@@ -44,14 +44,14 @@ fn named() -> PathBuf {
     folder
 }
 
-/// Gives a program another name, whoever else does so now.
+/// Gives a program another name, also while other tests do so.
 fn link(program: &Path, name: &Path) -> io::Result<()> {
     if let Some(folder) = name.parent() {
         fs::create_dir_all(folder)?;
     }
     let file = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     if file(name).is_some_and(|named| file(program) == Some(named)) {
-        // Whoever runs it finds itself under this name.
+        // The program finds itself under this name.
         return Ok(());
     }
     let ours = name.with_extension(process::id().to_string());

@@ -1,4 +1,4 @@
-//! Messages of gRPC as their bytes, whatever they are.
+//! gRPC messages as bytes, valid or not.
 
 use prost::bytes::{Buf, BufMut};
 use tonic::Status;

@@ -73,7 +73,7 @@ impl Daemon {
         import(&self.socket(), &file, more)
     }
 
-    /// The same, and what it told.
+    /// The same, and what it printed.
     fn imported(&self, lines: &str, more: &[&str]) -> Value {
         let ended = self.import(lines, more);
         assert!(ended.status.success(), "{ended:?}");
@@ -175,7 +175,7 @@ fn before(view: &View, id: u64) -> Option<u64> {
 }
 
 #[test]
-fn turns_become_facts_in_their_sessions_tied_in_order() {
+fn turns_become_facts_in_their_sessions_linked_in_order() {
     let daemon = Daemon::start();
     let told = daemon.imported(&kitchen(), &["--agent", "importer"]);
     assert_eq!(
@@ -215,7 +215,7 @@ fn uid() -> u32 {
 }
 
 #[test]
-fn an_imported_conversation_is_found_by_a_question() {
+fn an_imported_conversation_is_found_by_a_query() {
     let daemon = Daemon::start();
     daemon.imported(&kitchen(), &[]);
     for (question, id) in [
@@ -261,10 +261,10 @@ fn a_run_that_is_repeated_writes_nothing_twice() {
 }
 
 #[test]
-fn what_is_there_from_an_unknown_run_is_not_written_again_in_silence() {
+fn events_of_an_unknown_run_are_not_duplicated_silently() {
     let daemon = Daemon::start();
     daemon.imported(&long(10), &["--again"]);
-    // The same beginning, of a run that only its id tells.
+    // The same beginning, of a run that differs only in its id.
     for lines in [long(10), long(11)] {
         let ended = daemon.import(&lines, &[]);
         check_refused(
@@ -284,7 +284,7 @@ fn what_is_there_from_an_unknown_run_is_not_written_again_in_silence() {
 }
 
 #[test]
-fn a_run_that_broke_off_is_completed() {
+fn an_interrupted_run_is_completed() {
     let daemon = Daemon::start();
     let run = uuid::Uuid::now_v7().to_string();
     // What a run has sent when its first batch of 512 is all that was answered.
@@ -304,7 +304,7 @@ fn a_run_that_broke_off_is_completed() {
 }
 
 #[test]
-fn an_import_that_is_killed_with_its_daemon_is_completed_in_order_by_the_same_command() {
+fn the_same_command_completes_an_import_that_was_killed_with_its_daemon() {
     let mut daemon = Daemon::start();
     let (turns, lines) = (4000, long(4000));
     let file = daemon.folder.path().join("turns.jsonl");
@@ -383,7 +383,7 @@ fn a_bad_line_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_remedy() {
+fn invalid_conversations_are_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let (socket, file) = (folder.path().join("s"), folder.path().join("turns.jsonl"));
     fs::write(&file, kitchen()).unwrap();

@@ -94,7 +94,7 @@ fn run(target: &Target, until: Duration, most: u64) -> Result<u64, String> {
 }
 
 #[test]
-fn no_bytes_make_a_target_panic_hang_or_take_much_memory() {
+fn no_input_makes_a_target_panic_hang_or_exceed_its_memory_bound() {
     let asked = env::var("AMEM_FUZZ_SECS").ok().map(|n| n.parse().unwrap());
     let (seconds, most) = asked.map_or((1, MADE_MAX), |seconds| (seconds, u64::MAX));
     let failed = thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn no_bytes_make_a_target_panic_hang_or_take_much_memory() {
 }
 
 #[test]
-fn every_request_of_every_call_is_read_by_a_target() {
+fn every_request_message_has_a_fuzz_target() {
     let protos = FileDescriptorSet::decode(v1::DESCRIPTORS).unwrap();
     let services = protos.file.iter().flat_map(|file| &file.service);
     let calls = services.flat_map(|service| &service.method);
@@ -131,7 +131,7 @@ fn every_request_of_every_call_is_read_by_a_target() {
 }
 
 #[test]
-fn every_target_has_its_own_program_in_the_fuzzers_crate() {
+fn every_target_has_a_program_in_the_fuzz_crate() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
     let text = fs::read_to_string(manifest.join("Cargo.toml")).unwrap();
     for target in TARGETS {

@@ -1,10 +1,11 @@
-//! The store on a disk that loses power, or its process, at every point: whatever is left opens, has exactly
-//! the first k transactions with k between those answered and those handed over, shows what the oracle shows
-//! at every moment, and goes on. And a store whose protocol is broken is seen to fail.
+//! The store on a disk that loses power, or its process, at every point.
+//!
+//! Whatever is left opens, has exactly the first k transactions with k between those answered and those requested,
+//! equals the oracle at every moment, and continues. A store with a broken protocol must fail.
 //!
 //! `AMEM_CRASH_STATES=100000000 cargo test --release -p amem-tests --test crash` tries a hundred million states;
-//! `AMEM_CRASH_SCRIPT=erase` plays only the scripts with that in their names, `AMEM_CRASH_PART=2/4` the second of four
-//! parts of them, with its part of the states: together they are the whole.
+//! `AMEM_CRASH_SCRIPT=erase` plays the scripts with that in their names, `AMEM_CRASH_PART=2/4` the second of four parts
+//! of them, with its part of the states.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +13,7 @@ use std::time::Instant;
 
 use amem_tests::crash::{Breach, Plan, Recovery, Report, Scenario, prove, prove_on};
 use amem_tests::scenarios::{
-    Arrival, Flaw, Removal, Script, Trial, Written, all, erasing, in_steps, replaced,
+    Arrival, Flaw, Removal, Script, Trial, WholeFile, all, erasing, in_steps, replaced,
 };
 
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
@@ -37,7 +38,7 @@ enum Play {
     Script(Box<Script>),
     Arrival(Arrival),
     Removal(Removal),
-    Written(Written),
+    Written(WholeFile),
 }
 
 impl Play {
@@ -46,7 +47,7 @@ impl Play {
         let scripts = all().into_iter().map(|s| Self::Script(Box::new(s)));
         let arrivals = Arrival::all().into_iter().chain(Arrival::late());
         let removals = Removal::all().into_iter().map(Self::Removal);
-        let written = Written::all().into_iter().map(Self::Written);
+        let written = WholeFile::all().into_iter().map(Self::Written);
         scripts
             .chain(arrivals.map(Self::Arrival))
             .chain(removals)
@@ -136,7 +137,7 @@ fn judge(scenario: &impl Scenario, budget: usize, seed: u64) -> Report {
 }
 
 #[test]
-fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
+fn every_crash_state_has_the_answered_writes_and_no_others() {
     let begun = Instant::now();
     let (part, of) = part();
     let plays = Play::asked();
@@ -194,9 +195,10 @@ fn whatever_a_crash_leaves_has_what_was_answered_and_nothing_else() {
 /// the default form no more: the longer it goes on, the more of what recoveries leave has been there before.
 fn opened_min(asked: usize, shares: usize) -> usize {
     let all: usize = Play::all().iter().map(Play::share).sum();
-    let percent = match shares == all {
-        true => OPENED_PERCENT,
-        false => OPENED_PERCENT_OF_PART,
+    let percent = if shares == all {
+        OPENED_PERCENT
+    } else {
+        OPENED_PERCENT_OF_PART
     };
     asked.min(STATES * shares / all) * percent / 100
 }
@@ -248,22 +250,22 @@ fn expect_caught(name: &str, flaw: Flaw, scenario: &impl Scenario) {
 }
 
 #[test]
-fn every_broken_way_to_write_a_file_whole_is_caught() {
+fn every_broken_way_to_replace_a_file_is_caught() {
     let flaws = [
         Flaw::CreatedNotSynced,
         Flaw::CreatedSyncedLate,
         Flaw::FolderNotSyncedAfterCreate,
     ];
     for flaw in flaws {
-        for written in Written::all() {
+        for written in WholeFile::all() {
             expect_caught(written.name, flaw, &written.clone().with_flaw(flaw));
         }
     }
 }
 
 #[test]
-fn every_broken_arrival_is_caught() {
-    // That the folder is not synced does not show: it is synced again when the brain is opened, before anybody is told.
+fn every_broken_adoption_is_caught() {
+    // That the folder is not synced does not show: it is synced again when the brain is opened, before any answer.
     for flaw in [Flaw::CreatedNotSynced, Flaw::CreatedSyncedLate] {
         for arrival in Arrival::all() {
             let arrival = arrival.with_flaw(flaw);

@@ -1,5 +1,4 @@
-//! `amemctl demo`, the project's main command: it holds, it fails if what it shows is broken, and nothing is left
-//! behind, however it ends.
+//! `amemctl demo`: it passes, it fails if what it claims is broken, and it leaves nothing behind, however it ends.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -32,7 +31,7 @@ fn demo(temporary: &Path) -> Command {
     command
 }
 
-/// No file is left in the folder, and no process that was told of one there.
+/// No file is left in the folder, and no process with a path of it among its arguments.
 fn check_nothing_left(temporary: &Path) {
     let left: Vec<_> = fs::read_dir(temporary).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -57,7 +56,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_demo_holds_and_leaves_nothing_behind() {
+fn the_demo_passes_and_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let ended = demo(temporary.path()).output().unwrap();
     let (told, failed) = (text(&ended.stdout), text(&ended.stderr));
@@ -132,7 +131,7 @@ fn an_interrupted_demo_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_demo_that_nobody_listens_to_any_more_ends_and_leaves_nothing_behind() {
+fn a_demo_with_a_closed_output_ends_and_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let mut child = demo(temporary.path())
         .stdout(Stdio::piped())
@@ -161,7 +160,7 @@ fn a_demo_without_a_daemon_says_why_and_leaves_nothing_behind() {
     }
 }
 
-/// It ended with this code, told the words and a remedy, and did not say that all is well.
+/// It ended with this code, printed the words and a remedy, and did not report success.
 fn check_failed(ended: &Output, exit: i32, words: &str) {
     let (told, failed) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(exit), "{told}\n{failed}");
@@ -179,7 +178,7 @@ fn script(folder: &Path, name: &str, lines: &str) -> PathBuf {
 }
 
 #[test]
-fn a_copy_that_lacks_answered_writes_ends_the_demo_with_that_claim() {
+fn a_copy_without_answered_writes_fails_the_demo_with_that_claim() {
     let (temporary, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     // A cp that gives the first copy again, however often it is asked.
     script(
@@ -208,7 +207,7 @@ fn with_a_second_start(temporary: &Path, sabotage: &str) -> Output {
 }
 
 #[test]
-fn a_daemon_that_loses_answered_writes_ends_the_demo_with_that_claim() {
+fn a_daemon_that_loses_answered_writes_fails_the_demo_with_that_claim() {
     let temporary = tempfile::tempdir().unwrap();
     // It comes back with the brain as it was when the first copy was made.
     let lost = r#"cp "$folder/../copy-1.amem" "$folder/marina.amem""#;
@@ -218,7 +217,7 @@ fn a_daemon_that_loses_answered_writes_ends_the_demo_with_that_claim() {
 }
 
 #[test]
-fn a_file_that_keeps_what_was_erased_ends_the_demo_with_its_name() {
+fn a_file_with_erased_bytes_fails_the_demo_with_its_name() {
     let temporary = tempfile::tempdir().unwrap();
     let kept =
         r#"mkdir -p "$folder/.amemd/kept"; echo "so zorvanik it is" > "$folder/.amemd/kept/log""#;

@@ -1,4 +1,4 @@
-//! Foreign bytes that were cut or changed: an error or a graph, never a panic, and bounded memory.
+//! Truncated and changed foreign bytes: an error or a graph, never a panic, in bounded memory.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -152,7 +152,7 @@ fn noise_behind_a_good_header_is_not_fatal() {
 }
 
 #[test]
-fn one_text_cannot_be_lent_to_many_events() {
+fn one_text_cannot_be_shared_by_many_events() {
     // 1,000 records of 64 or 72 bytes that share a text of a mebibyte would be a gibibyte when read.
     let big = Event {
         text: "x".repeat(1 << 20),

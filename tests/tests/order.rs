@@ -1,8 +1,8 @@
-//! The order in which things are published: every interleaving of core's lock-free files, and every ordering in them.
+//! The lock-free publication: every interleaving of its threads, and every memory ordering in it.
 //!
-//! `amem-order` has core's own sources, with loom under them. Each model is explored to its end; then again with each
-//! ordering in the sources relaxed, which at least one model must find wrong, or the ordering has no reason. What
-//! the files do not ask of `sync` is not explored, so they may ask nobody else.
+//! `amem-order` compiles the sources of the format crate with loom under them. Each model is explored to its end; then
+//! again with each ordering in the sources relaxed, which at least one model must find wrong, or the ordering has no
+//! reason. Loom sees only the atomics of `sync`, so these files may use no others.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -67,13 +67,13 @@ fn each<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
 }
 
 /// A model that was explored to its end: its name, how long it took, and the orderings that it came by.
-struct Explored {
+struct Exploration {
     model: String,
     took: Duration,
     sites: Vec<String>,
 }
 
-fn explore_all() -> Vec<Explored> {
+fn explore_all() -> Vec<Exploration> {
     let models = explore(&[]).unwrap();
     let models: Vec<_> = models.lines().map(str::to_owned).collect();
     each(&models, |model| {
@@ -82,7 +82,7 @@ fn explore_all() -> Vec<Explored> {
         let took = begun.elapsed();
         let (runs, sites) = said.split_once('\n').unwrap();
         println!("{model}: {runs}, {took:.1?}");
-        Explored {
+        Exploration {
             model: model.clone(),
             took,
             sites: sites.lines().map(str::to_owned).collect(),
@@ -99,7 +99,7 @@ fn code(source: &str) -> String {
 }
 
 #[test]
-fn every_interleaving_is_right_and_every_ordering_matters() {
+fn every_interleaving_is_correct_and_every_ordering_matters() {
     let mut explored = explore_all();
     explored.sort_by_key(|explored| explored.took);
     let mut sites = BTreeMap::<_, Vec<_>>::new();
@@ -137,7 +137,7 @@ fn every_interleaving_is_right_and_every_ordering_matters() {
 }
 
 #[test]
-fn what_is_explored_takes_its_atomics_from_one_place() {
+fn explored_code_takes_its_atomics_from_one_module() {
     for source in SOURCES {
         let code = code(source);
         assert!(

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
-use amem_tests::daemon::Place;
+use amem_tests::daemon::DaemonHome;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };
@@ -23,7 +23,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-/// What a collector was told.
+/// What a collector received.
 #[derive(Debug, Clone, Default)]
 struct Collector(Arc<Mutex<Vec<ExportTraceServiceRequest>>>);
 
@@ -48,7 +48,7 @@ impl Collector {
         address
     }
 
-    /// The names of the spans, and everything that was told.
+    /// The names of the spans, and everything that was received.
     fn told(&self) -> (Vec<String>, String) {
         let told = self.0.lock().unwrap();
         let spans = told
@@ -63,13 +63,13 @@ impl Collector {
     }
 }
 
-fn place(folder: &tempfile::TempDir, collector: SocketAddr) -> Place {
-    let mut place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+fn place(folder: &tempfile::TempDir, collector: SocketAddr) -> DaemonHome {
+    let mut place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     place.set("AMEMD_TRACES_OTLP", collector.to_string());
     place
 }
 
-async fn remember(place: &Place, text: &str) {
+async fn remember(place: &DaemonHome, text: &str) {
     let client = Client::connect_unix(place.socket()).await.unwrap();
     let request = v1::CreateBrainRequest {
         brain: "b".into(),
@@ -97,12 +97,12 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_is_told_of_every_call_and_of_nothing_that_is_in_a_brain() {
+async fn a_collector_gets_every_call_and_no_content_of_a_brain() {
     let (folder, collector) = (folder(), Collector::default());
     let place = place(&folder, collector.start().await);
     let daemon = place.start();
     remember(&place, "only the brain knows").await;
-    // The last are told at the end.
+    // The last are sent at the end.
     let ended = tokio::task::spawn_blocking(move || daemon.stop());
     assert!(ended.await.unwrap().success());
     let (names, everything) = collector.told();
@@ -128,7 +128,7 @@ async fn a_collector_is_told_of_every_call_and_of_nothing_that_is_in_a_brain() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_is_gone_holds_up_neither_calls_nor_the_end() {
+async fn a_missing_collector_delays_neither_calls_nor_the_shutdown() {
     let folder = folder();
     // A port that was free a moment ago.
     let gone = TcpListener::bind("127.0.0.1:0")

@@ -49,9 +49,10 @@ impl Corpus {
 
     /// The first event of a chain and its last replacement.
     pub(super) fn chain(&self, is_long: bool) -> (NodeId, NodeId) {
-        match is_long {
-            true => (NodeId(0), NodeId(STRIDE * self.long_chain())),
-            false => (NodeId(1), NodeId(STRIDE * self.short_chain() + 1)),
+        if is_long {
+            (NodeId(0), NodeId(STRIDE * self.long_chain()))
+        } else {
+            (NodeId(1), NodeId(STRIDE * self.short_chain() + 1))
         }
     }
 

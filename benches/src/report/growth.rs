@@ -78,10 +78,7 @@ fn failures(findings: &Findings) -> bool {
 }
 
 fn judged(is_fine: bool) -> &'static str {
-    match is_fine {
-        true => "met",
-        false => "MISSED",
-    }
+    if is_fine { "met" } else { "MISSED" }
 }
 
 /// The factor by which a row may grow with ten times the events.

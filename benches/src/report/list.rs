@@ -21,7 +21,7 @@ pub(super) enum Goal {
     Reference(f64),
     /// At most this factor of the row's limit, or at least that share of it if the number is a rate.
     Limit(f64),
-    /// At most this; more where a sync takes longer than where the goal was set (`Found::slack`).
+    /// At most this; more where a sync takes longer than where the goal was set (`Measurement::slack`).
     AtMost(f64),
     /// At least this; less for the same reason.
     AtLeast(f64),

@@ -104,9 +104,10 @@ fn value(event: &Event) -> Vec<u8> {
 
 /// An edge by where it starts, or by where it ends.
 fn key(edge: &Edge, is_back: bool) -> Vec<u8> {
-    let (first, second) = match is_back {
-        false => (edge.source, edge.target),
-        true => (edge.target, edge.source),
+    let (first, second) = if is_back {
+        (edge.target, edge.source)
+    } else {
+        (edge.source, edge.target)
     };
     let mut out = Vec::with_capacity(17);
     out.extend(first.0.to_be_bytes());

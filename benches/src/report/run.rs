@@ -46,13 +46,15 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// Measures, prints, and returns whether every row reaches its goal.
 pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
-    let is_fine = match options.growth {
-        true => growth::run(options)?,
-        false => plain(options)?,
+    let is_fine = if options.growth {
+        growth::run(options)?
+    } else {
+        plain(options)?
     };
-    Ok(match is_fine {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if is_fine {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

@@ -9,7 +9,7 @@ const NOISE: f64 = 1.05;
 
 /// The measurements of a row.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct Measurement {
     pub(super) row: &'static str,
     /// None if only peers can do it.
     pub(super) ours: Option<f64>,
@@ -26,7 +26,7 @@ pub(super) struct Found {
 /// Everything that was measured, and what went wrong.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<Measurement>,
     pub(super) failures: Vec<String>,
 }
 
@@ -41,11 +41,11 @@ pub(super) enum Verdict {
 }
 
 impl Findings {
-    pub(super) fn add(&mut self, found: Found) {
+    pub(super) fn add(&mut self, found: Measurement) {
         self.found.push(found);
     }
 
-    pub(super) fn of(&self, row: &str) -> Option<&Found> {
+    pub(super) fn of(&self, row: &str) -> Option<&Measurement> {
         self.found.iter().find(|found| found.row == row)
     }
 }
@@ -67,9 +67,9 @@ impl Row {
     }
 
     /// Why a goal is missed; none if it is met.
-    fn missed(&self, goal: Goal, ours: f64, found: &Found) -> Option<String> {
+    fn missed(&self, goal: Goal, ours: f64, found: &Measurement) -> Option<String> {
         match goal {
-            // Whoever measures a row fails where the answer is wrong.
+            // Measuring a row fails where the answer is wrong.
             Goal::Right => None,
             Goal::AtMost(most) => {
                 let most = most + found.slack;
@@ -96,7 +96,7 @@ impl Row {
         }
     }
 
-    pub(super) fn verdict(&self, found: Option<&Found>) -> Verdict {
+    pub(super) fn verdict(&self, found: Option<&Measurement>) -> Verdict {
         let Some((found, ours)) = found.and_then(|found| Some((found, found.ours?))) else {
             return Verdict::Absent;
         };
@@ -231,8 +231,9 @@ pub(super) fn print(rows: &[&Row], findings: &Findings) {
             .map(|(cell, &width)| format!("{cell:<width$}"));
         println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
-    let noted =
-        |found: &&Found| !found.note.is_empty() && rows.iter().any(|row| row.name == found.row);
+    let noted = |found: &&Measurement| {
+        !found.note.is_empty() && rows.iter().any(|row| row.name == found.row)
+    };
     for found in findings.found.iter().filter(noted) {
         println!("  {}: {}", found.row, found.note);
     }

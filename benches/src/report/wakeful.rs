@@ -21,7 +21,7 @@ impl Wakeful {
         let is_over = Arc::new(AtomicBool::new(false));
         let until = is_over.clone();
         let spin = move || {
-            // Of the calling thread alone, on Linux. Who may not yield does not spin.
+            // Of the calling thread alone, on Linux. A thread that may not yield does not spin.
             if rustix::process::setpriority_process(None, LOWEST).is_err() {
                 return;
             }

@@ -35,10 +35,10 @@ pub(super) struct World {
     pub(super) calibration: Calibration,
     folder: tempfile::TempDir,
     brains: Folder,
-    clustered: OnceCell<Held>,
-    uniform: OnceCell<Held>,
-    forgetful: OnceCell<Held>,
-    written: OnceCell<Held>,
+    clustered: OnceCell<BenchBrain>,
+    uniform: OnceCell<BenchBrain>,
+    forgetful: OnceCell<BenchBrain>,
+    written: OnceCell<BenchBrain>,
     graph: OnceCell<MemoryGraph>,
     file: OnceCell<(MmapReader, Option<f64>)>,
     /// The path at which the reference's file stays, if any.
@@ -82,14 +82,14 @@ impl World {
     }
 
     /// The brain of most rows.
-    pub(super) fn clustered(&self) -> Outcome<&Held> {
+    pub(super) fn clustered(&self) -> Outcome<&BenchBrain> {
         made(&self.clustered, || {
             self.hold("clustered", Vectors::Clustered)
         })
     }
 
     /// The same with other vectors.
-    pub(super) fn uniform(&self) -> Outcome<&Held> {
+    pub(super) fn uniform(&self) -> Outcome<&BenchBrain> {
         made(&self.uniform, || self.hold("uniform", Vectors::Uniform))
     }
 
@@ -173,13 +173,13 @@ impl World {
         self.hold(name, Vectors::Clustered)
     }
 
-    fn hold(&self, name: &str, vectors: Vectors) -> Outcome<Held> {
+    fn hold(&self, name: &str, vectors: Vectors) -> Outcome<BenchBrain> {
         let corpus = self.corpus(vectors);
         import(&self.brains, name, &options(), &corpus)?;
         let store = RefCell::new(Store::open(&self.brains, name)?);
         let path = self.brain_path(name);
         let reader = Reader::open(&path)?;
-        Ok(Held {
+        Ok(BenchBrain {
             corpus,
             path,
             store,

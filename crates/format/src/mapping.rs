@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn where_addresses_are_short_a_file_is_mapped_as_long_as_it_is_and_anew_when_it_grows()
+    fn without_spare_addresses_a_file_is_mapped_at_its_length_and_remapped_on_growth()
     -> io::Result<()> {
         let file = tempfile::tempfile()?;
         file.write_all_at(&[1; 4096], 0)?;

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_part_of_a_file_that_does_not_come_ends_its_call_and_one_that_comes_late_does_not() {
+    async fn a_missing_part_of_a_file_ends_its_call_and_a_late_one_does_not() {
         let second = Duration::from_secs(1);
         let mut parts = Box::pin(after(PART_AFTER - second));
         let part = next_part(&mut parts).await.unwrap();

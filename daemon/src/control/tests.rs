@@ -74,7 +74,7 @@ fn a_broken_configuration_changes_nothing() {
 }
 
 #[test]
-fn what_is_in_the_file_of_tokens_is_in_force_and_another_address_takes_nothing_along() {
+fn the_token_file_is_in_force_and_another_address_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = |address: &str, role: &str| {
         format!("[tcp]\nlisten = \"{address}\"\ntokens_file = \"tokens.toml\"\nrole = \"{role}\"\n")

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_batch_that_has_come_whole_holds_nothing_more_and_one_that_has_not_what_it_takes() {
+    async fn a_complete_batch_holds_no_memory_and_an_incomplete_one_its_size() {
         use amem_proto::v1;
         use prost::Message;
         const STREAM: &str = "/amem.v1.MemoryService/IngestStream";

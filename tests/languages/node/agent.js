@@ -322,7 +322,7 @@ async function followsFromNow() {
   const [began, messages] = await follow({});
   // What was asked for is counted as used by commits that nobody here was answered.
   assert.ok(began >= committed.at(-1), `began at ${began}, before ${committed.at(-1)}`);
-  for (const n of range(0, 10)) await ingest(`told while somebody follows, ${n}`);
+  for (const n of range(0, 10)) await ingest(`written while a client follows, ${n}`);
   const seen = await commits(messages, committed.at(-1));
   assert.deepEqual(seen, committed.slice(-10));
   return '10 commits, and none before them';

@@ -307,7 +307,7 @@ def follows_from_now():
     # What was asked for is counted as used by commits that nobody here was answered.
     check(began >= committed[-1], f"began at {began}, before {committed[-1]}")
     for n in range(10):
-        ingest(f"told while somebody follows, {n}")
+        ingest(f"written while a client follows, {n}")
     seen = commits(stream, committed[-1])
     stream.cancel()
     check(seen == committed[-10:], f"{seen}, not {committed[-10:]}")

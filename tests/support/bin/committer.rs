@@ -1,9 +1,9 @@
-//! A writer whose power fails: it writes one brain by the store itself, and notes what it begins and what it is told.
+//! A writer whose power fails: it writes one brain by the store itself, and notes each request and each answer.
 //!
 //! `amem-committer FOLDER BOOT SEED FLAW` makes the brain `b` if it is not there. What an earlier one had begun and
 //! was not answered comes first, by stdin, one request a line up to an empty one. Then it writes until it can't:
-//! groups of batches, corrections and links, checkpoints beside them. Each line of stdout is a `Said`. `FOLDER BOOT
-//! SEED FLAW end` only does what comes by stdin, and closes the brain in order.
+//! groups of batches, corrections and links, checkpoints beside them. Each line of stdout is a `WriterLine`.
+//! `FOLDER BOOT SEED FLAW end` only does what comes by stdin, and closes the brain in order.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use amem_store::disk::os::OsDisk;
 use amem_store::{Checkpoint, Error, Folder, NewBrain, Store, create};
-use amem_tests::power::{Ask, Booted, Flaw, Said, What, told};
+use amem_tests::power::{Ask, BootDisk, Flaw, What, WriterLine, told};
 use amem_tests::random::Random;
 use uuid::Uuid;
 
@@ -31,15 +31,15 @@ fn main() -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // Whoever reads this may be gone.
-            drop(say(&Said::Failed(why.to_string())));
+            // The reading process may be gone.
+            drop(say(&WriterLine::Failed(why.to_string())));
             ExitCode::FAILURE
         }
     }
 }
 
 /// One line, in one write, so that no part of it is lost with the process.
-fn say(said: &Said) -> Result<(), Failure> {
+fn say(said: &WriterLine) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
     Ok(std::io::stdout().lock().write_all(&line)?)
@@ -47,7 +47,7 @@ fn say(said: &Said) -> Result<(), Failure> {
 
 fn run(folder: &str, boot: &str, seed: &str, flaw: &str, ends: bool) -> Result<(), Failure> {
     let flaw = Flaw::named(flaw).ok_or("no such flaw")?;
-    let disk = Booted::new(OsDisk::new(folder)?, boot.parse()?, flaw);
+    let disk = BootDisk::new(OsDisk::new(folder)?, boot.parse()?, flaw);
     let folder = Folder::open(Arc::new(disk), "a committer")?;
     let store = match Store::open(&folder, "b") {
         Err(Error::NotFound { .. }) => {
@@ -61,7 +61,7 @@ fn run(folder: &str, boot: &str, seed: &str, flaw: &str, ends: bool) -> Result<(
         }
         opened => opened?,
     };
-    say(&Said::Open)?;
+    say(&WriterLine::Open)?;
     let mut committer = Committer {
         nodes: store.view().nodes(),
         store,
@@ -112,7 +112,7 @@ impl Committer {
             self.group()?;
         }
         drop(self.store.install(checkpoint)?);
-        say(&Said::Checkpoint)
+        say(&WriterLine::Checkpoint)
     }
 
     fn group(&mut self) -> Result<(), Failure> {
@@ -122,7 +122,7 @@ impl Committer {
 
     fn commit(&mut self, asks: &[Ask]) -> Result<(), Failure> {
         for ask in asks {
-            say(&Said::Begun(ask.clone()))?;
+            say(&WriterLine::Begun(ask.clone()))?;
         }
         let requests: Vec<_> = asks.iter().map(Ask::request).collect();
         for (ask, answer) in asks.iter().zip(self.store.commit(&requests)) {
@@ -132,7 +132,7 @@ impl Committer {
                 let ids = told.events.iter().map(|(id, _)| *id);
                 self.ids.extend(ids.filter(|id| *id >= self.nodes));
             }
-            say(&Said::Done(told, SystemTime::now()))?;
+            say(&WriterLine::Done(told, SystemTime::now()))?;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Committer {
         }
     }
 
-    /// A text that nobody has used; now and then a long one.
+    /// An unused text; now and then a long one.
     fn text(&mut self) -> String {
         self.texts += 1;
         let more = match self.random.below(20) {

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 /// What was seen so far.
-struct Seen {
+struct ViewTotals {
     views: u64,
     /// Frames that the views show, each counted once.
     frames: u64,
@@ -66,7 +66,7 @@ fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, Str
     let number = number.parse().map_err(|_| "a number")?;
     let mut reader = Reader::open(brain).map_err(told)?;
     println!("ready");
-    let mut seen = Seen {
+    let mut seen = ViewTotals {
         views: 0,
         frames: 0,
         stale: 0,
@@ -116,7 +116,7 @@ fn read(brain: &str, board: &str, how: &str, number: &str) -> Result<String, Str
     }
 }
 
-impl Seen {
+impl ViewTotals {
     fn is_newer(&mut self, view: &View, oldest: u64) -> Result<(), String> {
         let lsn = view.lsn().0;
         if lsn < self.last {
@@ -179,9 +179,10 @@ fn whole(view: &View, turn: u64) -> Result<(), String> {
     for id in [newest, other] {
         let node = view.node(NodeId(id)).map_err(|e| e.to_string())?;
         let said = node.text().map_err(|e| e.to_string())?;
-        let expected = match node.is_erased() {
-            true => String::new(),
-            false => text(id),
+        let expected = if node.is_erased() {
+            String::new()
+        } else {
+            text(id)
         };
         if *said != *expected {
             return Err(format!("event {id} says {said:?}"));

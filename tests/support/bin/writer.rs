@@ -2,7 +2,7 @@
 //!
 //! `amem-writer SOCKET BRAIN NAME SEED LEDGER [without-ids] [pause=MILLIS]` writes until its standard input ends:
 //! single events, batches with edges, corrections, links and streams, each with a request id that its retries have
-//! too. What it was told goes into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that
+//! too. Answers go into LEDGER, one JSON object an answer. `without-ids` leaves the ids out, so that
 //! retries double; with `pause` it waits so long after each step.
 
 #![forbid(unsafe_code)]
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use amem_client::v1::ingest_stream_response::Result as Outcome;
 use amem_client::{Client, v1};
 use amem_format::EdgeType;
-use amem_tests::ledger::Told;
+use amem_tests::ledger::Receipt;
 use amem_tests::random::Random;
 use tonic::{Code, Status};
 use uuid::Uuid;
@@ -113,9 +113,10 @@ impl Writer {
     fn options(&self) -> Option<v1::WriteOptions> {
         Some(v1::WriteOptions {
             agent: self.name.clone(),
-            request_id: match self.has_ids {
-                true => Uuid::now_v7().to_string(),
-                false => String::new(),
+            request_id: if self.has_ids {
+                Uuid::now_v7().to_string()
+            } else {
+                String::new()
             },
             ..Default::default()
         })
@@ -161,10 +162,10 @@ impl Writer {
         let texts = request.events.iter().map(|event| event.text.clone());
         let chain = done.event_ids.windows(2);
         let edges = chain.map(|two| (two[1], two[0], EdgeType::CAUSED_BY.0));
-        let told = Told {
+        let told = Receipt {
             events: done.event_ids.iter().copied().zip(texts).collect(),
             edges: edges.collect(),
-            ..Told::default()
+            ..Receipt::default()
         };
         self.ids.extend(&done.event_ids);
         self.tell(told, done.commit, retries)
@@ -194,10 +195,10 @@ impl Writer {
         let ask = || async { self.client.memory().correct(request.clone()).await };
         let (done, retries) = until_answered(ask).await?;
         let done = done.into_inner();
-        let told = Told {
+        let told = Receipt {
             events: vec![(done.event_id, text)],
             edges: vec![(done.event_id, target_id, EdgeType::SUPERSEDES.0)],
-            ..Told::default()
+            ..Receipt::default()
         };
         self.ids.push(done.event_id);
         self.tell(told, done.commit, retries)
@@ -218,9 +219,9 @@ impl Writer {
         };
         let ask = || async { self.client.memory().link(request.clone()).await };
         let (done, retries) = until_answered(ask).await?;
-        let told = Told {
+        let told = Receipt {
             edges: vec![(source_id, target_id, EdgeType::RELATED_TO.0)],
-            ..Told::default()
+            ..Receipt::default()
         };
         self.tell(told, done.into_inner().commit, retries)
     }
@@ -281,7 +282,7 @@ impl Writer {
 
     fn tell(
         &mut self,
-        mut told: Told,
+        mut told: Receipt,
         commit: Option<v1::Commit>,
         retries: u64,
     ) -> Result<(), Failure> {

@@ -16,14 +16,14 @@ pub struct Choice {
     /// Only the process died: everything is there, whatever the rest says.
     pub kill: bool,
     /// Uncertain writes of which something survived, by operation, ascending.
-    pub data: Vec<(usize, Kept)>,
+    pub data: Vec<(usize, Survival)>,
     /// Uncertain changes of names that survived.
     pub names: BTreeSet<AtomId>,
 }
 
 /// What survived of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum Survival {
     /// All of it.
     All,
     /// Some sectors, or only the length.
@@ -58,7 +58,7 @@ impl fmt::Display for Choice {
         }
         for (op, kept) in &self.data {
             write!(f, " {op}")?;
-            if let Kept::Some { sectors, length } = kept {
+            if let Survival::Some { sectors, length } = kept {
                 for (i, (first, last)) in sectors.iter().enumerate() {
                     write!(f, "{}{first}-{last}", if i == 0 { ":" } else { "," })?;
                 }
@@ -110,9 +110,9 @@ impl FromStr for Choice {
     }
 }
 
-fn write_of(word: &str) -> Result<(usize, Kept), String> {
+fn write_of(word: &str) -> Result<(usize, Survival), String> {
     let Some((op, kept)) = word.split_once(':') else {
-        return Ok((number(word)?, Kept::All));
+        return Ok((number(word)?, Survival::All));
     };
     let (kept, length) = match kept.strip_suffix('~') {
         Some(kept) => (kept, true),
@@ -123,7 +123,7 @@ fn write_of(word: &str) -> Result<(usize, Kept), String> {
         let (first, last) = run.split_once('-').unwrap_or((run, run));
         sectors.push((number(first)?, number(last)?));
     }
-    Ok((number(op)?, Kept::Some { sectors, length }))
+    Ok((number(op)?, Survival::Some { sectors, length }))
 }
 
 fn atom_of(word: &str) -> Result<AtomId, String> {

@@ -9,7 +9,7 @@ use super::prove::held;
 use super::scenario::{Scenario, Trace};
 use super::states::{CrashState, crash_states};
 use super::violation::{Breach, Violation};
-use crate::disk::{Answered, Chance, Log, SimDisk};
+use crate::disk::{AnsweredBounds, Chance, Log, SimDisk};
 
 /// Runs a scenario on a disk.
 pub(super) fn run(scenario: &impl Scenario, disk: &Arc<SimDisk>) -> Result<(), Violation> {
@@ -22,7 +22,7 @@ pub(super) fn run(scenario: &impl Scenario, disk: &Arc<SimDisk>) -> Result<(), V
 pub(super) fn check(
     scenario: &impl Scenario,
     disk: Arc<SimDisk>,
-    answered: Answered,
+    answered: AnsweredBounds,
 ) -> Result<Log, Violation> {
     let trace = Trace::new(&disk);
     let found = catch_unwind(AssertUnwindSafe(|| {
@@ -68,9 +68,9 @@ pub(super) struct Finding {
 
 /// What was examined in one proof.
 #[derive(Debug, Default)]
-pub(super) struct Examined(Mutex<HashSet<u128>>);
+pub(super) struct ExaminedStates(Mutex<HashSet<u128>>);
 
-impl Examined {
+impl ExaminedStates {
     /// True if nothing like it was there yet.
     fn is_new(&self, state: &CrashState) -> bool {
         let key = state.key();
@@ -85,7 +85,7 @@ pub(super) fn state(
     state: &CrashState,
     recoveries: &[Recovery],
     seed: u64,
-    examined: &Examined,
+    examined: &ExaminedStates,
 ) -> Finding {
     let mut finding = Finding {
         recoveries: vec![0; recoveries.len()],
@@ -107,12 +107,12 @@ struct Examiner<'e, S> {
     scenario: &'e S,
     recoveries: &'e [Recovery],
     seed: u64,
-    examined: &'e Examined,
+    examined: &'e ExaminedStates,
 }
 
 impl<S: Scenario> Examiner<'_, S> {
     fn at_level(&self, state: &CrashState, trail: &str, level: usize, finding: &mut Finding) {
-        // The first of all is always crashed: whoever asks has chosen.
+        // The first of all is always crashed: the caller has chosen it.
         let before = level
             .checked_sub(1)
             .map_or(0, |above| finding.recoveries[above]);

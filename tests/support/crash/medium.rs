@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::choice::{AtomId, Choice, Half, Kept};
-use crate::disk::{Answered, Content, Entry, Image, Log, Op, folder_of};
+use super::choice::{AtomId, Choice, Half, Survival};
+use crate::disk::{AnsweredBounds, Content, Entry, Image, Log, Op, folder_of};
 
 /// The unit that a medium writes whole.
 pub(super) const SECTOR: u64 = 512;
@@ -16,7 +16,7 @@ pub struct Medium {
     files: BTreeMap<u64, Arc<FileState>>,
     names: Arc<BTreeMap<Arc<str>, Register>>,
     /// What had been promised by then.
-    pub answered: Answered,
+    pub answered: AnsweredBounds,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -320,7 +320,7 @@ impl FileState {
     }
 
     /// The content if of the uncertain writes these survived; `None` means all.
-    fn after(&self, log: &Log, data: Option<&[(usize, Kept)]>) -> Content {
+    fn after(&self, log: &Log, data: Option<&[(usize, Survival)]>) -> Content {
         let Some(data) = data else {
             return self.cached.clone();
         };
@@ -328,7 +328,7 @@ impl FileState {
             let found = data.binary_search_by_key(&later.op, |(op, _)| *op);
             found.ok().map(|i| &data[i].1)
         };
-        let whole = |later: &Later| later.certain || kept(later) == Some(&Kept::All);
+        let whole = |later: &Later| later.certain || kept(later) == Some(&Survival::All);
         if self.later.iter().all(whole) {
             return self.cached.clone();
         }
@@ -340,8 +340,8 @@ impl FileState {
             match kept(later) {
                 _ if later.certain => content.write(position, bytes),
                 None => {}
-                Some(Kept::All) => content.write(position, bytes),
-                Some(Kept::Some { sectors, length }) => {
+                Some(Survival::All) => content.write(position, bytes),
+                Some(Survival::Some { sectors, length }) => {
                     for &(first, last) in sectors {
                         let (from, to) = part(position, bytes.len(), first, last);
                         content.write(position + from as u64, &bytes[from..to]);

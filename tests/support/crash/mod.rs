@@ -17,7 +17,7 @@
 //! - a cell (eight aligned bytes) is within a sector, so it is never torn;
 //! - after `kill -9` everything is there, and as uncertain as before.
 //!
-//! Not modelled: sectors that hold what nobody wrote; a medium that loses what it had made durable.
+//! Not modelled: sectors that hold what was never written; a medium that loses what it had made durable.
 
 mod choice;
 mod examine;
@@ -35,7 +35,7 @@ mod tiers;
 mod toy;
 mod violation;
 
-pub use choice::{AtomId, Choice, Half, Kept};
+pub use choice::{AtomId, Choice, Half, Survival};
 pub use examine::Recovery;
 pub use medium::Medium;
 pub use prove::{Plan, Report, prove, prove_on, replay};

@@ -110,7 +110,7 @@ fn a_name_without_its_folders_sync_may_be_missing() {
 }
 
 #[test]
-fn a_rename_across_folders_leaves_both_names_either_or_none() {
+fn a_rename_across_folders_leaves_both_names_one_or_neither() {
     let publish = |disk: &SimDisk| {
         disk.create_folder("t")?;
         disk.sync_folder("")?;
@@ -125,7 +125,7 @@ fn a_rename_across_folders_leaves_both_names_either_or_none() {
 }
 
 #[test]
-fn a_whole_rename_across_folders_leaves_one_name_and_a_sync_of_either_folder_settles_it() {
+fn an_atomic_rename_across_folders_is_durable_after_a_sync_of_either_folder() {
     let publish = |disk: &SimDisk| {
         disk.create_folder("t")?;
         disk.sync_folder("")?;
@@ -219,7 +219,7 @@ fn what_is_in_a_folder_is_lost_with_it() {
 }
 
 #[test]
-fn after_a_failed_sync_no_later_one_makes_it_good() {
+fn a_later_sync_does_not_repair_a_failed_one() {
     let states = left(|disk| {
         durable(disk, "f", b"..")?;
         let file = disk.open("f")?;
@@ -251,7 +251,7 @@ fn after_a_failed_sync_no_later_one_makes_it_good() {
 }
 
 #[test]
-fn a_kill_loses_nothing_and_settles_nothing() -> io::Result<()> {
+fn a_killed_process_loses_nothing_and_syncs_nothing() -> io::Result<()> {
     let disk = SimDisk::new(3);
     let file = disk.create("f")?;
     file.write_at(0, b"a")?;

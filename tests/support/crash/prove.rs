@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::choice::Choice;
-use super::examine::{self, Examined, Finding, Recovery};
+use super::examine::{self, ExaminedStates, Finding, Recovery};
 use super::scenario::Scenario;
 use super::states::{CrashState, crash_states};
 use super::violation::Breach;
@@ -143,7 +143,7 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
     let states = Mutex::new((crash_states(&log, plan.budget, plan.seed), 0));
     let report = Mutex::new(report);
     let stop = AtomicBool::new(false);
-    let examined = Examined::default();
+    let examined = ExaminedStates::default();
     thread::scope(|scope| {
         for _ in 0..plan.threads.max(1) {
             scope.spawn(|| {
@@ -189,7 +189,7 @@ fn judge(
     plan: &Plan,
     number: usize,
     state: &CrashState,
-    examined: &Examined,
+    examined: &ExaminedStates,
 ) -> Finding {
     let is_crashed =
         |first: &Recovery| state.choice.kill || number.is_multiple_of(first.every.max(1));

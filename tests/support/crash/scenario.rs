@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::violation::Violation;
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 /// Something a store does, and how to tell whether it kept its word.
 ///
@@ -24,11 +24,11 @@ pub trait Scenario: Sync {
     /// is wrong; the proof compares that number with `answered` itself.
     ///
     /// It may go on working on the disk, telling `trace`; the proof crashes what it does in turn. What it
-    /// returned has been shown to somebody: a later crash must not take it away.
+    /// returned has been shown to a reader: a later crash must not take it away.
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation>;
 }

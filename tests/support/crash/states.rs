@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::choice::{AtomId, Choice, Kept};
+use super::choice::{AtomId, Choice, Survival};
 use super::medium::{Medium, sectors, write_at};
 use super::tiers::{Item, SUBSET_ITEMS, TIERS, Tier, only_length};
-use crate::disk::{Answered, Chance, Entry, Image, Log, Op, SimDisk};
+use crate::disk::{AnsweredBounds, Chance, Entry, Image, Log, Op, SimDisk};
 
 /// A point that gave nothing new so many times has nothing more to give.
 const MISSES_MAX: usize = 48;
@@ -26,7 +26,7 @@ pub struct CrashState {
     /// What is there.
     pub image: Image,
     /// What had been promised.
-    pub answered: Answered,
+    pub answered: AnsweredBounds,
 }
 
 impl CrashState {
@@ -58,7 +58,7 @@ impl CrashState {
             1 => {
                 let names = point.medium.uncertain_names();
                 let items = point.items(log, &point.medium.names(&names));
-                let data = items.into_iter().map(|item| (item.op, Kept::All));
+                let data = items.into_iter().map(|item| (item.op, Survival::All));
                 point.choice(false, names, data.collect())
             }
             _ => point.random(log, chance),
@@ -75,7 +75,7 @@ impl CrashState {
         }
     }
 
-    /// A number that states of one scenario share if whoever opens them can't tell them apart; none after a kill, when
+    /// A number that states of one scenario share if opening them can't tell them apart; none after a kill, when
     /// what is uncertain counts too.
     pub(super) fn key(&self) -> Option<u128> {
         if self.choice.kill {
@@ -181,7 +181,7 @@ pub struct CrashStates {
     /// So many choices of a tier at one point, at most.
     cap: usize,
     queue: VecDeque<(usize, Choice)>,
-    seen: HashSet<(u128, Answered, bool)>,
+    seen: HashSet<(u128, AnsweredBounds, bool)>,
     /// Choices that left what another had left.
     pub duplicates: usize,
 }
@@ -259,7 +259,7 @@ impl CrashStates {
 }
 
 impl Point {
-    fn choice(&self, kill: bool, names: BTreeSet<AtomId>, data: Vec<(usize, Kept)>) -> Choice {
+    fn choice(&self, kill: bool, names: BTreeSet<AtomId>, data: Vec<(usize, Survival)>) -> Choice {
         Choice {
             point: self.number,
             kill,
@@ -366,9 +366,9 @@ impl Point {
                     from = last + 2;
                 }
                 let length = chance.percent(50);
-                data.push((item.op, Kept::Some { sectors, length }));
+                data.push((item.op, Survival::Some { sectors, length }));
             } else if chance.percent(kept) {
-                data.push((item.op, Kept::All));
+                data.push((item.op, Survival::All));
             } else if chance.percent(30) {
                 data.push((item.op, only_length()));
             }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use super::examine::{self, Examined, Recovery};
+use super::examine::{self, ExaminedStates, Recovery};
 use super::prove::{Report, held};
 use super::scenario::Scenario;
 use super::states::crash_states;
@@ -111,7 +111,7 @@ fn try_one(scenario: &impl Scenario, sweep: &Sweep, fault: Fault, report: &Mutex
     };
     let log = disk.log().from_point(struck);
     let seed = Chance::of(sweep.seed, fault.after).word();
-    let examined = Examined::default();
+    let examined = ExaminedStates::default();
     for state in crash_states(&log, sweep.budget, seed) {
         let recovery = Recovery {
             every: 1,

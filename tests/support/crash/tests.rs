@@ -19,7 +19,7 @@ fn toy(flaw: Flaw) -> Toy {
 }
 
 #[test]
-fn a_right_protocol_keeps_its_word_in_every_state() {
+fn a_correct_protocol_holds_in_every_crash_state() {
     let plan = Plan::default();
     let report = prove(&toy(Flaw::None), &plan);
     assert_eq!(report.violations, 0, "{report}");
@@ -30,7 +30,7 @@ fn a_right_protocol_keeps_its_word_in_every_state() {
 }
 
 #[test]
-fn zeros_alone_or_a_chain_alone_keep_an_old_tail_from_coming_back() {
+fn zeros_alone_or_chaining_alone_prevents_an_old_tail_from_returning() {
     for guard in [Guard::Zeros, Guard::Chain] {
         let toy = Toy {
             guard,
@@ -56,7 +56,7 @@ fn groups_and_their_reorderings_are_enumerated_as_far_as_the_budget_goes() {
 }
 
 #[test]
-fn a_right_protocol_gives_no_false_answer_when_operations_fail() {
+fn a_correct_protocol_gives_no_false_answer_when_operations_fail() {
     let report = sweep(&toy(Flaw::None), &Sweep::default());
     assert_eq!(report.violations, 0, "{report}");
     assert!(report.operations >= 300, "{report}");
@@ -127,7 +127,7 @@ fn every_wrong_answer_to_an_error_is_caught_by_faults() {
 }
 
 #[test]
-fn what_a_report_says_can_be_replayed() {
+fn a_reported_violation_can_be_replayed() {
     for flaw in [Flaw::AnswerBeforeSync, Flaw::RecoveryNotSynced] {
         let report = prove(&toy(flaw), &Plan::default());
         for line in &report.first {
@@ -141,7 +141,7 @@ fn what_a_report_says_can_be_replayed() {
 }
 
 #[test]
-fn what_a_sweep_says_can_be_replayed() {
+fn a_violation_found_by_a_sweep_can_be_replayed() {
     let fault = Fault {
         after: 12,
         among: Among::Changes,

@@ -1,8 +1,8 @@
 //! The systematic part of the enumeration: which of a few writes survive, counted so that one can be picked.
 
-use super::choice::Kept;
+use super::choice::Survival;
 
-/// So many of the newest uncertain writes, or changes of names, are tried in all subsets.
+/// The newest uncertain writes, or changes of names, up to this number, are tried in all subsets.
 pub(super) const SUBSET_ITEMS: usize = 6;
 /// So many cuts of a long write are tried.
 const CUTS: usize = 8;
@@ -44,8 +44,8 @@ impl Tier {
     }
 
     /// One of them.
-    pub(super) fn variant(self, items: &[Item], index: usize) -> Vec<(usize, Kept)> {
-        let whole = |item: &Item| (item.op, Kept::All);
+    pub(super) fn variant(self, items: &[Item], index: usize) -> Vec<(usize, Survival)> {
+        let whole = |item: &Item| (item.op, Survival::All);
         let n = items.len();
         match self {
             Self::Whole => match index {
@@ -57,7 +57,7 @@ impl Tier {
                 let one = items[index / 3];
                 let others = items.iter().filter(|item| item.op != one.op).map(whole);
                 match index % 3 {
-                    0 => vec![(one.op, Kept::All)],
+                    0 => vec![(one.op, Survival::All)],
                     1 => others.collect(),
                     _ => sorted(others.chain([(one.op, only_length())])),
                 }
@@ -107,7 +107,7 @@ fn tears(item: Item) -> usize {
 
 /// One of half as many: at one of the cuts, the first part, the last, all but one sector, only one; each with
 /// the length and without.
-fn tear(item: Item, index: usize) -> Kept {
+fn tear(item: Item, index: usize) -> Survival {
     let last = item.sectors - 1;
     let cuts = item.sectors.min(CUTS as u32);
     let at = (index / 8) as u32 * last / (cuts - 1).max(1);
@@ -120,18 +120,18 @@ fn tear(item: Item, index: usize) -> Kept {
         _ => vec![(at, at)],
     };
     let length = index % 2 == 1;
-    Kept::Some { sectors, length }
+    Survival::Some { sectors, length }
 }
 
 /// Of a write, only that the file grew by it.
-pub(super) fn only_length() -> Kept {
-    Kept::Some {
+pub(super) fn only_length() -> Survival {
+    Survival::Some {
         sectors: Vec::new(),
         length: true,
     }
 }
 
-fn sorted(data: impl Iterator<Item = (usize, Kept)>) -> Vec<(usize, Kept)> {
+fn sorted(data: impl Iterator<Item = (usize, Survival)>) -> Vec<(usize, Survival)> {
     let mut data: Vec<_> = data.collect();
     data.sort_unstable_by_key(|(op, _)| *op);
     data

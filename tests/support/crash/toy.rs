@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::scenario::{Scenario, Trace};
 use super::violation::{Breach, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 const NAME: &str = "toy";
 const TMP: &str = "tmp";
@@ -455,7 +455,7 @@ impl Scenario for Toy {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         let text = |e: io::Error| e.to_string();
@@ -474,9 +474,10 @@ impl Scenario for Toy {
         drop(store);
         let again = open()?.count;
         if again != found + 1 {
-            let breach = match again > found {
-                true => Breach::Unasked,
-                false => Breach::Lost,
+            let breach = if again > found {
+                Breach::Unasked
+            } else {
+                Breach::Lost
             };
             return Err(breach.of(format!(
                 "{found} transactions and one more are {again} when opened again"

@@ -7,13 +7,13 @@ use std::fmt;
 pub enum Breach {
     /// A transaction that was answered is gone.
     Lost,
-    /// One is there that nobody handed over, or one comes back that had been seen to be gone.
+    /// A transaction is there that was not requested, or one returns that a reader had seen to be gone.
     Unasked,
     /// What the crash left can't be opened.
     Unopened,
     /// What was erased is in a file.
     Unerased,
-    /// Who has an old file mapped is not told that there is a later one.
+    /// A reader of an old file gets no hint at the later one.
     Untold,
     /// Another way.
     Other,

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_found_wherever_it_stands() {
+    fn written_bytes_are_found_at_any_offset() {
         let needle = b"\0needle\0\0";
         for at in [0, 1, 4090, 4095, 4096, 9000] {
             let mut content = Content::default();

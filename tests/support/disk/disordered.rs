@@ -51,7 +51,7 @@ pub enum Flaw {
     NamedUnowned,
     /// The old file never says that there is a new one.
     NotSuperseded,
-    /// The old file says so, but nobody is told to look.
+    /// The old file says so, but no reader is notified.
     NotTold,
     /// The old file does not say that it must be let go of.
     NotDropped,
@@ -99,12 +99,12 @@ const PAUSED: u64 = 4;
 
 /// The disk.
 #[derive(Clone)]
-pub struct Disordered {
+pub struct DisorderedDisk {
     inner: Arc<dyn Disk>,
-    shared: Arc<Shared>,
+    shared: Arc<DisorderState>,
 }
 
-struct Shared {
+struct DisorderState {
     root: PathBuf,
     flaw: Flaw,
     is_active: AtomicBool,
@@ -126,7 +126,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl DisorderState {
     fn is(&self, flaw: Flaw) -> bool {
         self.flaw == flaw && self.is_active.load(Ordering::Relaxed)
     }
@@ -148,7 +148,7 @@ impl Shared {
     }
 }
 
-impl Disordered {
+impl DisorderedDisk {
     /// Around the disk of a folder; nothing is wrong before `begin`. `pause` waits until all readers have looked.
     pub fn new(
         inner: Arc<dyn Disk>,
@@ -156,7 +156,7 @@ impl Disordered {
         flaw: Flaw,
         pause: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let shared = Shared {
+        let shared = DisorderState {
             root: root.into(),
             flaw,
             is_active: AtomicBool::new(false),
@@ -188,13 +188,13 @@ impl Disordered {
     }
 }
 
-impl fmt::Debug for Disordered {
+impl fmt::Debug for DisorderedDisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl Disk for Disordered {
+impl Disk for DisorderedDisk {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         if self.shared.is(Flaw::HintEarly)
             && let Some((file, page, committed)) = &*lock(&self.shared.current)
@@ -258,7 +258,7 @@ impl Disk for Disordered {
 
 struct DisorderedFile {
     inner: Arc<dyn File>,
-    shared: Arc<Shared>,
+    shared: Arc<DisorderState>,
     is_named: Arc<AtomicBool>,
     state: Mutex<State>,
 }

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_behaves_as_files_do() -> io::Result<()> {
+    fn a_simulated_file_behaves_like_a_file() -> io::Result<()> {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new(1));
         assert_eq!(
             disk.create("a/b").unwrap_err().kind(),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn without_exchange_a_file_is_replaced_and_keeps_the_names_it_has_beside() -> io::Result<()> {
+    fn without_exchange_a_file_is_replaced_and_its_other_names_remain() -> io::Result<()> {
         let disk = SimDisk::new(1).without_exchange();
         let (new, old) = (disk.create("new")?, disk.create("old")?);
         let refused = disk.exchange("new", "old").unwrap_err();

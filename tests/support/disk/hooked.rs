@@ -26,12 +26,12 @@ type Hook = Arc<dyn Fn(About) + Send + Sync>;
 
 /// The disk.
 #[derive(Clone)]
-pub struct Hooked {
+pub struct HookedDisk {
     inner: Arc<dyn Disk>,
     hook: Hook,
 }
 
-impl Hooked {
+impl HookedDisk {
     /// Around a disk. What the hook does, the caller of the disk feels: it may wait, and it may panic.
     pub fn new(inner: Arc<dyn Disk>, hook: impl Fn(About) + Send + Sync + 'static) -> Self {
         let hook = Arc::new(hook);
@@ -44,13 +44,13 @@ impl Hooked {
     }
 }
 
-impl fmt::Debug for Hooked {
+impl fmt::Debug for HookedDisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl Disk for Hooked {
+impl Disk for HookedDisk {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         Ok(self.file(self.inner.create(name)?))
     }

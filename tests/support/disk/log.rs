@@ -112,14 +112,14 @@ pub enum Op {
 
 /// What a store has promised at a moment: transactions are numbered from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Answered {
+pub struct AnsweredBounds {
     /// The first so many were answered: they must be there.
     pub must: u64,
     /// The first so many were handed over: nothing after them can be there.
     pub may: u64,
 }
 
-impl Answered {
+impl AnsweredBounds {
     /// Notes what a log entry says about answers.
     pub fn note(&mut self, op: &Op) {
         match op {
@@ -139,7 +139,7 @@ pub struct Log {
     /// The folder at the start.
     pub base: Image,
     /// What had been promised at the start.
-    pub answered: Answered,
+    pub answered: AnsweredBounds,
     /// What happened. Operations are counted from 1: crash point k is after the k-th.
     pub ops: Vec<Op>,
     /// The crash point from which on crashes are of interest: earlier ones were an earlier process's.
@@ -171,7 +171,7 @@ impl Log {
     }
 
     /// What has been promised by the end.
-    pub fn answered_at_end(&self) -> Answered {
+    pub fn answered_at_end(&self) -> AnsweredBounds {
         let mut answered = self.answered;
         self.ops.iter().for_each(|op| answered.note(op));
         answered

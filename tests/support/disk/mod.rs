@@ -19,11 +19,11 @@ mod thin;
 
 pub use chance::Chance;
 pub use content::Content;
-pub use disordered::{Disordered, Flaw};
+pub use disordered::{DisorderedDisk, Flaw};
 pub use fault::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Effect, Fault, Kind};
 pub(crate) use forward::forward;
-pub use hooked::{About, Hooked};
+pub use hooked::{About, HookedDisk};
 pub use image::{Entry, Image, folder_of};
-pub use log::{Answered, Log, Op};
+pub use log::{AnsweredBounds, Log, Op};
 pub use sim::SimDisk;
 pub use thin::{LONG, Thin};

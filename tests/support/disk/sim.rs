@@ -9,7 +9,9 @@ use amem_format::Micros;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError, Preallocation, Source};
 
 use super::file::SimFile;
-use super::{Among, Answered, Chance, Content, Entry, Fault, Image, Kind, Log, Op, folder_of};
+use super::{
+    Among, AnsweredBounds, Chance, Content, Entry, Fault, Image, Kind, Log, Op, folder_of,
+};
 
 /// The device number of every simulated file.
 const DEVICE: u64 = 0x51D;
@@ -43,7 +45,7 @@ pub(super) struct State {
 }
 
 impl SimDisk {
-    /// Sets the clock: what is asked for the time next is told a moment after this one.
+    /// Sets the clock: the next reading is a moment after this one.
     pub fn set_clock(&self, now: Micros) {
         self.state().log.clock = now;
     }
@@ -52,7 +54,7 @@ impl SimDisk {
     pub fn new(seed: u64) -> Self {
         let log = Log {
             base: Image::default(),
-            answered: Answered::default(),
+            answered: AnsweredBounds::default(),
             ops: Vec::new(),
             first: 0,
             seed,
@@ -67,7 +69,7 @@ impl SimDisk {
         Self::resume(Image::default(), log)
     }
 
-    /// A machine that sees `image`, which is what `log` has made of its base. Nobody holds a lock.
+    /// A machine that sees `image`, which is what `log` has made of its base. No lock is held.
     pub(crate) fn resume(image: Image, log: Log) -> Self {
         // A later process draws other numbers than an earlier one did.
         let chance = Chance::of(log.seed, (log.boot << 32) ^ log.ops.len() as u64);

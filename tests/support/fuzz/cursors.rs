@@ -7,8 +7,8 @@ use amem_format::NodeId;
 use amem_format::bytes::put_u64;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::asked::ask;
 use super::files::view;
+use super::messages::ask;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /// Bytes of a page token, and of its sum behind the rest.

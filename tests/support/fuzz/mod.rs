@@ -6,10 +6,10 @@
 //! Not here: where bytes come from. The crate `fuzz` gives them to a fuzzer that follows coverage; `mutate` makes some
 //! from a seed.
 
-mod asked;
 mod cursors;
 mod files;
 mod mend;
+mod messages;
 mod mutate;
 mod requests;
 mod texts;
@@ -36,8 +36,12 @@ pub const TARGETS: [Target; 15] = [
     target("text", files::text, files::texts),
     target("spec1", files::spec1, files::spec1_files),
     target("foreign", files::foreign, files::foreign_files),
-    target("changes", asked::changes, asked::change_messages),
-    target("questions", asked::questions, asked::question_messages),
+    target("changes", messages::changes, messages::change_messages),
+    target(
+        "questions",
+        messages::questions,
+        messages::question_messages,
+    ),
     target("requests", requests::requests, requests::request_messages),
     target("cursors", cursors::cursors, cursors::cursor_edits),
     target("filters", texts::filters, texts::filter_seeds),

@@ -24,18 +24,17 @@ use super::asked::{
     ASKED_MAX, CHANGES, Messages, QUESTIONS, ask, brain, change_messages, framed, framed_bytes,
     question_messages, settled,
 };
-use super::files::{bases, foreign_files, spec1_files, view};
 use crate::disk::SimDisk;
 
 /// Bytes of a file in one message of a seed.
 const PART: usize = 48 << 10;
 
-/// Who asks.
+/// The caller.
 const PRINCIPAL: &str = "uid:1000";
 
 /// The files that come in the messages of one input.
 #[derive(Default)]
-struct Received {
+struct ReceivedFiles {
     imported: Option<v1::ImportOptions>,
     merged: Option<v1::MergeOptions>,
     /// The bytes of each.
@@ -44,7 +43,7 @@ struct Received {
 }
 
 /// What is done with the bytes of a message.
-type Read = fn(&[u8], &mut Received);
+type Read = fn(&[u8], &mut ReceivedFiles);
 
 macro_rules! requests {
     ($($kind:ident $message:ident;)*) => {
@@ -62,7 +61,7 @@ pub fn requests_read() -> impl Iterator<Item = &'static str> {
 
 /// Requests of any calls, one after the other; then the files that came in them are read.
 pub(super) fn requests(data: &[u8]) {
-    let mut received = Received::default();
+    let mut received = ReceivedFiles::default();
     for (number, message) in Messages(data).take(ASKED_MAX) {
         READS[number % READS.len()].1(message, &mut received);
     }
@@ -107,7 +106,7 @@ fn made<T>(result: Result<T>) -> Option<T> {
     result.map_err(refuse).ok()
 }
 
-fn change<C: IntoCommand>(bytes: &[u8], _: &mut Received) {
+fn change<C: IntoCommand>(bytes: &[u8], _: &mut ReceivedFiles) {
     if let Some(message) = decoded::<C>(bytes) {
         made(message.into_command(PRINCIPAL));
     }
@@ -116,7 +115,7 @@ fn change<C: IntoCommand>(bytes: &[u8], _: &mut Received) {
     }
 }
 
-fn question<Q: Question>(bytes: &[u8], _: &mut Received) {
+fn question<Q: Question>(bytes: &[u8], _: &mut ReceivedFiles) {
     if let Some(question) = decoded::<Q>(bytes) {
         let _ = question.is_heavy();
         ask(question);
@@ -124,7 +123,7 @@ fn question<Q: Question>(bytes: &[u8], _: &mut Received) {
 }
 
 /// A brain that is made by a request opens.
-fn call<V: Validate>(bytes: &[u8], _: &mut Received) {
+fn call<V: Validate>(bytes: &[u8], _: &mut ReceivedFiles) {
     if let Some(message) = decoded::<V>(bytes) {
         made(message.validate());
     }
@@ -141,7 +140,7 @@ fn call<V: Validate>(bytes: &[u8], _: &mut Received) {
 }
 
 /// Parts of files are collected: many messages make one request.
-fn stream<V: Validate>(bytes: &[u8], received: &mut Received) {
+fn stream<V: Validate>(bytes: &[u8], received: &mut ReceivedFiles) {
     if let Some(message) = decoded::<V>(bytes) {
         made(message.validate());
     }

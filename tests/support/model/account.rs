@@ -14,7 +14,7 @@ use amem_store::{Answer, Request};
 use uuid::Uuid;
 
 use super::graph::heads;
-use super::history::{Known, Model};
+use super::history::{Model, ViewState};
 use super::meaning::{Meaning, meaning};
 use super::ranking::cosines;
 use super::state::{Act, State};
@@ -27,14 +27,14 @@ pub const SECRET: &str = "secret";
 
 /// A commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
+pub struct CommitRecord {
     /// Its number.
     pub lsn: Lsn,
     /// Its time.
     pub time: Micros,
     /// What it did.
     pub kind: Kind,
-    /// Who asked for it: a place in `Account::actors`, from 1; 0 is nobody.
+    /// The actor: an index of `Account::actors`, from 1; 0 is none.
     pub actor: u32,
 }
 
@@ -55,7 +55,7 @@ pub enum Verdict {
 
 /// A request that was done.
 #[derive(Debug)]
-struct Remembered {
+struct StoredRequest {
     id: Uuid,
     request: Request,
     answer: Answer,
@@ -67,15 +67,15 @@ pub struct Account {
     /// All commits.
     pub model: Model,
     /// What there is now.
-    pub known: Known,
+    pub known: ViewState,
     /// The same commits.
-    pub done: Vec<Done>,
-    /// Who asked, in the order in which they became known: principal and agent.
+    pub done: Vec<CommitRecord>,
+    /// Actors in the order of their first commits: principal and agent.
     pub actors: Vec<(String, String)>,
-    remembered: Vec<Remembered>,
+    remembered: Vec<StoredRequest>,
     time: Micros,
     dimension: u32,
-    /// The latest time that the clock ever told.
+    /// The latest time of the clock.
     latest: Micros,
 }
 
@@ -84,7 +84,7 @@ impl Account {
     pub fn new(dimension: u32, created: Micros) -> Self {
         Self {
             model: Model::default(),
-            known: Known {
+            known: ViewState {
                 state: State::default(),
                 now: 0,
                 moment: 0,
@@ -150,7 +150,7 @@ impl Account {
         said
     }
 
-    /// The clock told this time.
+    /// Notes a time of the clock.
     pub fn clock(&mut self, now: Micros) {
         self.latest = self.latest.max(now);
     }
@@ -195,7 +195,7 @@ impl Account {
     }
 
     /// True if the base was made after something was erased that a request may have brought.
-    fn is_known_by_id_alone(&self, known: &Remembered, base: Lsn) -> bool {
+    fn is_known_by_id_alone(&self, known: &StoredRequest, base: Lsn) -> bool {
         let erases = self.done.iter().filter(|done| done.kind == Kind::Erase);
         let mut lsns = erases.map(|done| done.lsn);
         lsns.any(|lsn| known.answer.lsn <= lsn && lsn <= base)
@@ -279,14 +279,14 @@ impl Account {
         self.model.commit(answer.lsn, answer.time, acts);
         (self.known.now, self.known.moment) = (answer.lsn.0, answer.lsn.0);
         self.time = answer.time;
-        self.done.push(Done {
+        self.done.push(CommitRecord {
             lsn: answer.lsn,
             time: answer.time,
             kind: request.mutation.kind(),
             actor,
         });
         if let Some(id) = request.request_id {
-            self.remembered.push(Remembered {
+            self.remembered.push(StoredRequest {
                 id,
                 request: request.clone(),
                 answer: answer.clone(),
@@ -331,9 +331,10 @@ impl Account {
             }
         }
         let worst = shown.iter().filter_map(|(other, _)| all.get(other));
-        let bar = match shown.len() == relate.k {
-            true => worst.copied().fold(f64::INFINITY, f64::min),
-            false => least,
+        let bar = if shown.len() == relate.k {
+            worst.copied().fold(f64::INFINITY, f64::min)
+        } else {
+            least
         };
         let is_missed = |(id, cosine): &(&u64, &f64)| {
             **cosine > bar + COSINE && shown.iter().all(|(other, _)| other != *id)

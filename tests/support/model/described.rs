@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::random::Random;
 
-/// More values than an index tells of.
+/// More values than an index holds.
 const TOO_MANY: u64 = 300;
 
 /// Words, some of them in most texts and some in few.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use amem_format::{EdgeType, Flags, NodeId};
 use amem_query::{Follow, Scope};
 
-use super::history::Known;
+use super::history::ViewState;
 use super::listing::is_in_scope;
 
 /// A hop, in the order in which hops are tried: 0 for outgoing, the other event, the type.
@@ -22,7 +22,7 @@ pub struct Heads {
     pub is_cyclic: bool,
 }
 
-impl Known {
+impl ViewState {
     fn is_there(&self, id: u64, scope: &Scope) -> bool {
         is_in_scope(&self.state.events[id as usize], scope)
     }
@@ -52,7 +52,13 @@ impl Known {
 }
 
 /// The edges of an event in one direction whose other end may be shown: (other, type), in order.
-pub fn edges(known: &Known, id: u64, outgoing: bool, scope: &Scope, all: bool) -> Vec<(u64, u8)> {
+pub fn edges(
+    known: &ViewState,
+    id: u64,
+    outgoing: bool,
+    scope: &Scope,
+    all: bool,
+) -> Vec<(u64, u8)> {
     let follow = if outgoing {
         Follow::Outgoing
     } else {
@@ -69,7 +75,7 @@ pub fn edges(known: &Known, id: u64, outgoing: bool, scope: &Scope, all: bool) -
 /// to nothing shown left out.
 #[expect(clippy::type_complexity, reason = "a row of an expected table")]
 pub fn tree(
-    known: &Known,
+    known: &ViewState,
     start: u64,
     follow: Follow,
     types: &[EdgeType],
@@ -83,7 +89,7 @@ pub fn tree(
 /// As `tree`, from several events at once.
 #[expect(clippy::type_complexity, reason = "a row of an expected table")]
 pub fn forest(
-    known: &Known,
+    known: &ViewState,
     starts: &[u64],
     follow: Follow,
     types: &[EdgeType],
@@ -125,7 +131,7 @@ pub fn forest(
 
 /// The shortest way whose hops come first: from the distances to the target, step by step.
 pub fn route(
-    known: &Known,
+    known: &ViewState,
     from: u64,
     to: u64,
     follow: Follow,
@@ -176,13 +182,13 @@ fn distances(start: u64, next: impl Fn(u64) -> Vec<u64>) -> BTreeMap<u64, u32> {
 }
 
 /// The direct replacements of an event.
-fn replacements(known: &Known, id: u64, scope: &Scope) -> Vec<u64> {
+fn replacements(known: &ViewState, id: u64, scope: &Scope) -> Vec<u64> {
     let hops = known.hops(id, Follow::Incoming, &[EdgeType::SUPERSEDES], scope);
     hops.into_iter().map(|(_, other, _)| other).collect()
 }
 
 /// All replacements of an event, itself only if it replaces itself in a circle.
-fn above(known: &Known, id: u64, scope: &Scope) -> BTreeSet<u64> {
+fn above(known: &ViewState, id: u64, scope: &Scope) -> BTreeSet<u64> {
     let mut met = BTreeSet::new();
     let mut todo = replacements(known, id, scope);
     while let Some(id) = todo.pop() {
@@ -194,7 +200,7 @@ fn above(known: &Known, id: u64, scope: &Scope) -> BTreeSet<u64> {
 }
 
 /// The heads of an event, the newest first.
-pub fn heads(known: &Known, id: u64, scope: &Scope, all: bool) -> Vec<NodeId> {
+pub fn heads(known: &ViewState, id: u64, scope: &Scope, all: bool) -> Vec<NodeId> {
     let mut reached = above(known, id, scope);
     reached.insert(id);
     let shown: BTreeSet<u64> = reached
@@ -211,7 +217,7 @@ pub fn heads(known: &Known, id: u64, scope: &Scope, all: bool) -> Vec<NodeId> {
 }
 
 /// What an event was replaced by; `None` if nothing of it may be shown.
-pub fn resolve(known: &Known, id: u64, scope: &Scope, all: bool) -> Option<Heads> {
+pub fn resolve(known: &ViewState, id: u64, scope: &Scope, all: bool) -> Option<Heads> {
     let heads = heads(known, id, scope, all);
     let head = heads.first()?.0;
     let supersedes = &[EdgeType::SUPERSEDES];
@@ -241,7 +247,7 @@ pub fn resolve(known: &Known, id: u64, scope: &Scope, all: bool) -> Option<Heads
 /// Contradictions, and contested beliefs with their heads.
 #[expect(clippy::type_complexity, reason = "two expected tables")]
 pub fn conflicts(
-    known: &Known,
+    known: &ViewState,
     scope: &Scope,
     all: bool,
 ) -> (Vec<(NodeId, NodeId)>, Vec<(NodeId, Vec<NodeId>)>) {

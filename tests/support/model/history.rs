@@ -16,7 +16,7 @@ pub struct Model {
 
 /// What a view shows: the state at the moment asked about, hiding what is hidden now.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ViewState {
     /// Events and edges of the moment, sessions and rates of now.
     pub state: State,
     /// The newest commit.
@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// What a view sees, or what it sees of a moment.
-    pub fn known(&self, view: &View, moment: Option<AsOf>) -> Known {
+    pub fn known(&self, view: &View, moment: Option<AsOf>) -> ViewState {
         let (now, base) = (view.lsn(), view.identity().base_lsn);
         let is_in = |(lsn, time, _): &&Commit| match moment {
             None => true,
@@ -65,7 +65,7 @@ impl Model {
         let then = all.clone().filter(is_in).last();
         let (moment, time) = then.map_or((0, 0), |(lsn, time, _)| (*lsn, *time));
         if moment == now.0 {
-            return Known {
+            return ViewState {
                 state: present,
                 now: now.0,
                 moment,
@@ -78,7 +78,7 @@ impl Model {
         let State {
             sessions, rates, ..
         } = present;
-        Known {
+        ViewState {
             state: State {
                 sessions,
                 rates,

@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use amem_format::view::{Direction, View};
 use amem_format::{ActorId, EventType, Flags, Lsn, NodeId, SessionId};
 
-use super::account::{Account, Done};
-use super::history::Known;
+use super::account::{Account, CommitRecord};
+use super::history::ViewState;
 use super::state::Event;
 
 /// Says where two things differ.
@@ -23,7 +23,7 @@ fn read<T>(what: &str, found: amem_format::Result<T>) -> Result<T, String> {
 }
 
 /// Holds a view, perhaps of an earlier moment, against what is known of it.
-pub fn likeness(view: &View, known: &Known) -> Result<(), String> {
+pub fn likeness(view: &View, known: &ViewState) -> Result<(), String> {
     same("the newest commit", view.lsn().0, known.now)?;
     same("the moment", view.moment().0.0, known.moment)?;
     let state = &known.state;
@@ -86,9 +86,9 @@ fn like_event(view: &View, event: &Event) -> Result<(), String> {
 }
 
 /// From each end, edges are in the order of the other end and the type.
-fn edges(view: &View, known: &Known) -> Result<(), String> {
-    type Tie = (u64, u8, f32, i64);
-    let mut expected: BTreeMap<(bool, u64), Vec<Tie>> = BTreeMap::new();
+fn edges(view: &View, known: &ViewState) -> Result<(), String> {
+    type EdgeRow = (u64, u8, f32, i64);
+    let mut expected: BTreeMap<(bool, u64), Vec<EdgeRow>> = BTreeMap::new();
     for (&(source, target, edge_type), &(weight, at)) in &known.state.edges {
         let tie = |other| (other, edge_type, weight, at);
         expected
@@ -106,9 +106,10 @@ fn edges(view: &View, known: &Known) -> Result<(), String> {
             let mut found = Vec::new();
             for tie in read("edges", view.ties(NodeId(id), direction))?.iter() {
                 let edge = read("an edge", view.edge(NodeId(id), direction, &tie))?;
-                let (own, other) = match is_outgoing {
-                    true => (edge.source, edge.target),
-                    false => (edge.target, edge.source),
+                let (own, other) = if is_outgoing {
+                    (edge.source, edge.target)
+                } else {
+                    (edge.target, edge.source)
                 };
                 same("the end of an edge", own.0, id)?;
                 found.push((other.0, edge.edge_type.0, edge.weight, edge.created_at.0));
@@ -120,7 +121,7 @@ fn edges(view: &View, known: &Known) -> Result<(), String> {
     same("edges of events that are not there", expected.len(), 0)
 }
 
-fn sessions(view: &View, known: &Known) -> Result<(), String> {
+fn sessions(view: &View, known: &ViewState) -> Result<(), String> {
     let all = &known.state.sessions;
     let found = read("sessions", view.sessions())?;
     let numbers = found.iter().map(|session| session.id.0).collect::<Vec<_>>();
@@ -159,7 +160,7 @@ fn sessions(view: &View, known: &Known) -> Result<(), String> {
     Ok(())
 }
 
-fn of_session(view: &View, known: &Known, id: SessionId) -> Result<(), String> {
+fn of_session(view: &View, known: &ViewState, id: SessionId) -> Result<(), String> {
     let found = read("a session", view.of_session(id))?;
     let ids: Vec<u64> = found.iter().map(|id| id.0).collect();
     let of = known.state.events.iter().filter(|e| e.made.session == id.0);
@@ -183,7 +184,7 @@ pub fn commits(view: &View, account: &Account) -> Result<(), String> {
         let Some(commit) = commit.map(|found| found.commit) else {
             return Err(format!("after {at} there is no commit, but {expected:?}"));
         };
-        let found = Done {
+        let found = CommitRecord {
             lsn: commit.lsn,
             time: commit.time,
             kind: commit.kind,

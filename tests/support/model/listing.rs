@@ -9,19 +9,19 @@ use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
 use amem_query::filter::{Filter, Subject};
 use amem_query::{Axis, Order, Scope, Selection, State};
 
-use super::history::Known;
+use super::history::ViewState;
 use super::state::Event;
 
 /// The place of an event in an order: whatever comes first is smallest.
-pub type Place = (f64, i64);
+pub type SortKey = (f64, i64);
 
 /// An event with the strength that a selection is about.
-struct Seen<'e> {
+struct StrengthRow<'e> {
     event: &'e Event,
     strength: f32,
 }
 
-impl Subject for Seen<'_> {
+impl Subject for StrengthRow<'_> {
     fn id(&self) -> NodeId {
         NodeId(self.event.id)
     }
@@ -79,7 +79,7 @@ pub(super) fn is_in_scope(event: &Event, scope: &Scope) -> bool {
         && is_equal("amem.run", &scope.run)
 }
 
-impl Known {
+impl ViewState {
     /// Strength as a selection wants it.
     fn strength(&self, event: &Event, selection: &Selection) -> f32 {
         match selection.strength_at {
@@ -92,7 +92,7 @@ impl Known {
     pub(super) fn wants(&self, event: &Event, selection: &Selection) -> bool {
         let s = selection;
         let strength = self.strength(event, s);
-        let seen = Seen { event, strength };
+        let seen = StrengthRow { event, strength };
         let within = |time: i64, from: Option<Micros>, until: Option<Micros>| {
             from.is_none_or(|f| time >= f.0) && until.is_none_or(|u| time < u.0)
         };
@@ -114,14 +114,14 @@ impl Known {
     }
 }
 
-fn holds(filter: &Filter, seen: &Seen<'_>) -> bool {
+fn holds(filter: &Filter, seen: &StrengthRow<'_>) -> bool {
     filter
         .matches(seen)
         .unwrap_or_else(|e| panic!("event {}: {e}", seen.event.id))
 }
 
 /// Where an event stands in an order.
-pub fn place(known: &Known, event: &Event, selection: &Selection, order: Order) -> Place {
+pub fn place(known: &ViewState, event: &Event, selection: &Selection, order: Order) -> SortKey {
     let id = event.id as i64;
     let time = |axis: Axis| match axis {
         Axis::Recorded => event.created_at as f64,
@@ -135,7 +135,7 @@ pub fn place(known: &Known, event: &Event, selection: &Selection, order: Order) 
 }
 
 /// Every wanted event, in order.
-pub fn list(known: &Known, selection: &Selection, order: Order) -> Vec<NodeId> {
+pub fn list(known: &ViewState, selection: &Selection, order: Order) -> Vec<NodeId> {
     let wanted = known
         .state
         .events
@@ -152,7 +152,7 @@ pub fn list(known: &Known, selection: &Selection, order: Order) -> Vec<NodeId> {
 }
 
 /// The numbers of all sessions in a state, the highest first or the lowest.
-pub fn sessions(known: &Known, state: State, oldest_first: bool) -> Vec<SessionId> {
+pub fn sessions(known: &ViewState, state: State, oldest_first: bool) -> Vec<SessionId> {
     let all = known.state.sessions.iter();
     let wanted = all.filter(|(_, session)| match state {
         State::Any => true,

@@ -13,7 +13,7 @@ use amem_store::mutation::{Correct, End, Episode, Ingest, NewEvent as Given, New
 use amem_store::{Answer, Mutation};
 
 use super::graph::heads;
-use super::history::Known;
+use super::history::ViewState;
 use super::state::{Act, NewEvent, State};
 
 /// A request was refused, for a reason that the model does not tell from others.
@@ -34,7 +34,7 @@ pub(super) struct Meaning {
 /// A mutation on its way.
 struct Doing {
     /// All there is, as the acts so far leave it.
-    known: Known,
+    known: ViewState,
     /// How many events there were before.
     before: u64,
     dimension: u32,
@@ -43,9 +43,9 @@ struct Doing {
     unsettled: BTreeSet<u64>,
 }
 
-/// What a mutation means to a brain. Recorded times are told by `account`: here every act is of time 0.
+/// What a mutation means to a brain. Recorded times come from `account`: here every act is of time 0.
 pub(super) fn meaning(
-    known: &Known,
+    known: &ViewState,
     dimension: u32,
     mutation: &Mutation,
     agent: &str,
@@ -259,7 +259,7 @@ impl Doing {
         self.vector(event.vector.as_deref())?;
         sense(event.space.is_none_or(|space| space.is_nil()) || event.vector.is_none())?;
         let id = self.state().events.len() as u64;
-        // Its time is told when it is known how many come after it.
+        // Its time is known once it is known how many come after it.
         self.act(Act::Add(NewEvent {
             event_type: event.event_type,
             session: session.0,
@@ -315,9 +315,10 @@ impl Doing {
 
     fn correct(&mut self, correct: &Correct) -> Result<(), Senseless> {
         self.shown(correct.target)?;
-        let target = match correct.to_head {
-            true => heads(&self.known, correct.target.0, &Scope::default(), false)[0],
-            false => correct.target,
+        let target = if correct.to_head {
+            heads(&self.known, correct.target.0, &Scope::default(), false)[0]
+        } else {
+            correct.target
         };
         let replaced = &self.state().events[target.0 as usize];
         let (own, session) = (replaced.own, SessionId(replaced.made.session));
@@ -425,7 +426,7 @@ impl Doing {
         self.meaning.answer.session = Some(session);
     }
 
-    /// True if events may join a session: nobody's, or one that was opened and not closed.
+    /// True if events may join a session: one without an owner, or one that was opened and not closed.
     fn is_open(&self, id: SessionId) -> bool {
         let session = self.state().sessions.get(&id.0);
         id == SessionId(0) || session.is_some_and(|session| session.closed.is_none())

@@ -1,7 +1,7 @@
 //! A naive model of a brain: lists and maps, the whole log replayed for every moment, every query answered by
 //! looking at everything. What it shares with the core is the way words are cut and filters are read.
 //!
-//! `World` makes random commits and does each in both, in the model and in a journal in memory. An `Account` is told
+//! `World` makes random commits and does each in both, in the model and in a journal in memory. An `Account` is given
 //! what the store is asked, works out what that means, and says what is to be answered.
 
 mod account;
@@ -17,14 +17,14 @@ mod state;
 mod world;
 mod written;
 
-pub use account::{Account, Done, SECRET, Verdict};
+pub use account::{Account, CommitRecord, SECRET, Verdict};
 pub use described::{attributes, text, vector};
 pub use graph::{Heads, conflicts, edges, forest, heads, resolve, route, tree};
-pub use history::{Known, Model};
+pub use history::{Model, ViewState};
 pub use likeness::{commits, likeness};
-pub use listing::{Place, list, place, sessions};
-pub use ranking::{Fused, bm25, cosines, fused, shown_as};
+pub use listing::{SortKey, list, place, sessions};
+pub use ranking::{ScoreParts, bm25, cosines, fused, shown_as};
 pub use requests::Requests;
 pub use state::{Act, Event, NewEvent, Session, State};
 pub use world::World;
-pub use written::Written;
+pub use written::WrittenBrain;

@@ -7,7 +7,7 @@ use amem_format::{EdgeType, Flags};
 use amem_query::Search;
 
 use super::graph::resolve;
-use super::history::Known;
+use super::history::ViewState;
 use super::state::Event;
 
 fn counts(text: &str) -> BTreeMap<String, u32> {
@@ -19,7 +19,7 @@ fn counts(text: &str) -> BTreeMap<String, u32> {
 }
 
 /// The BM25 score of every event that says a word of a question and was not erased.
-pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
+pub fn bm25(known: &ViewState, question: &str) -> BTreeMap<u64, f64> {
     let events = &known.state.events;
     let texts: Vec<_> = events.iter().map(|event| counts(&event.indexed)).collect();
     let lengths: Vec<u32> = texts.iter().map(|text| text.values().sum()).collect();
@@ -47,7 +47,7 @@ pub fn bm25(known: &Known, question: &str) -> BTreeMap<u64, f64> {
 const ALIKE: f64 = 1e-3;
 
 /// The cosine between a vector and that of every event.
-pub fn cosines(known: &Known, vector: &[f32]) -> BTreeMap<u64, f64> {
+pub fn cosines(known: &ViewState, vector: &[f32]) -> BTreeMap<u64, f64> {
     let wide = |v: &[f32]| -> Vec<f64> { v.iter().map(|&x| f64::from(x)).collect() };
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let question = wide(vector);
@@ -67,7 +67,7 @@ pub fn cosines(known: &Known, vector: &[f32]) -> BTreeMap<u64, f64> {
 
 /// The parts of a score.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Fused {
+pub struct ScoreParts {
     /// Of words.
     pub text: f64,
     /// Of the vector.
@@ -78,28 +78,30 @@ pub struct Fused {
     pub session: f64,
 }
 
-impl Fused {
+impl ScoreParts {
     /// All of it.
     pub fn score(&self) -> f64 {
         self.text + self.vector + self.neighbours + self.session
     }
 }
 
-impl Known {
+impl ViewState {
     /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
-    fn own(&self, search: &Search) -> BTreeMap<u64, Fused> {
-        let cosines = match search.vector.is_empty() {
-            true => BTreeMap::new(),
-            false => cosines(self, &search.vector),
+    fn own(&self, search: &Search) -> BTreeMap<u64, ScoreParts> {
+        let cosines = if search.vector.is_empty() {
+            BTreeMap::new()
+        } else {
+            cosines(self, &search.vector)
         };
         // The worlds have fewer events than are sampled at most: the mean is that of all.
         let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
         let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
         let scaled = |cosine: f64| {
             let part = (cosine - mean) / (greatest - mean);
-            match part > 0.0 {
-                true => 0.1 + 0.9 * part,
-                false => 0.1 / (1.0 - part),
+            if part > 0.0 {
+                0.1 + 0.9 * part
+            } else {
+                0.1 / (1.0 - part)
             }
         };
         let scores = bm25(self, &search.question);
@@ -116,7 +118,7 @@ impl Known {
         } else {
             0.0
         };
-        let mut own: BTreeMap<u64, Fused> = BTreeMap::new();
+        let mut own: BTreeMap<u64, ScoreParts> = BTreeMap::new();
         for (id, score) in scores {
             own.entry(id).or_default().text = text / (text + vector) * score / most;
         }
@@ -140,7 +142,7 @@ fn is_somewhere(event: &Event, search: &Search) -> bool {
 }
 
 /// The score of every wanted event that has one, whatever replaced it.
-pub fn fused(known: &Known, search: &Search) -> BTreeMap<u64, Fused> {
+pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
     let own = known.own(search);
     let wanted: BTreeMap<u64, &Event> = known
         .state
@@ -185,7 +187,7 @@ pub fn fused(known: &Known, search: &Search) -> BTreeMap<u64, Fused> {
             let session = f64::from(search.session_share) * most(&session);
             all.insert(
                 id,
-                Fused {
+                ScoreParts {
                     neighbours,
                     session,
                     ..own
@@ -197,7 +199,7 @@ pub fn fused(known: &Known, search: &Search) -> BTreeMap<u64, Fused> {
 }
 
 /// What a search shows in place of an event that it finds; none if the selection does not want that.
-pub fn shown_as(known: &Known, search: &Search, id: u64) -> Option<u64> {
+pub fn shown_as(known: &ViewState, search: &Search, id: u64) -> Option<u64> {
     if search.include_superseded {
         return Some(id);
     }

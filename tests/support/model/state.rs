@@ -50,7 +50,7 @@ pub enum Act {
     Erase(u64),
     /// It was used, so many times.
     Touch(u64, u32),
-    /// Strengths are made anew, with these rates.
+    /// Strengths are computed again, with these rates.
     Decay([f32; 6]),
     /// Settings: rates.
     Rates([f32; 6]),
@@ -118,7 +118,7 @@ impl Event {
 pub struct Session {
     /// The client's name for it.
     pub key: String,
-    /// Who opened it.
+    /// The actor that opened it.
     pub agent: String,
     /// It was opened by a client.
     pub explicit: bool,

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::described;
 use super::history::Model;
 use super::state::{Act, NewEvent, State};
-use super::written::Written;
+use super::written::WrittenBrain;
 use crate::random::Random;
 
 /// Where the time of a world begins.
@@ -18,7 +18,7 @@ const ORIGIN: i64 = 1_700_000_000_000_000;
 /// A brain and its model.
 pub struct World {
     /// The brain.
-    pub written: Written,
+    pub written: WrittenBrain,
     /// The model.
     pub model: Model,
     /// Where chance comes from.
@@ -32,7 +32,7 @@ pub struct World {
 }
 
 /// An act as an operation, and the JSON and bytes that it borrows.
-struct Encoded {
+struct EncodedAct {
     json: String,
     bytes: Vec<u8>,
 }
@@ -43,7 +43,7 @@ impl World {
         let mut random = Random::new(seed);
         let dimension = random.pick(&[0, 3, 20]);
         Ok(Self {
-            written: Written::new(dimension, Micros(ORIGIN))?,
+            written: WrittenBrain::new(dimension, Micros(ORIGIN))?,
             model: Model::default(),
             has_event_times: random.below(4) > 0,
             random,
@@ -137,7 +137,7 @@ impl World {
     /// Commits.
     pub fn commit(&mut self, acts: Vec<Act>) -> Result<()> {
         self.time += 1 + self.random.below(3 * Micros::DAY as u64) as i64;
-        let encoded: Vec<Encoded> = acts.iter().map(encode).collect();
+        let encoded: Vec<EncodedAct> = acts.iter().map(encode).collect();
         let mut next = self.state.events.len() as u64;
         let pairs = acts.iter().zip(&encoded);
         let ops: Vec<Op<'_>> = pairs
@@ -274,7 +274,7 @@ impl World {
     }
 }
 
-fn encode(act: &Act) -> Encoded {
+fn encode(act: &Act) -> EncodedAct {
     let (mut json, mut bytes) = (String::new(), Vec::new());
     let attributes = match act {
         Act::Add(event) | Act::AddBefore(_, event) => &event.attributes,
@@ -318,10 +318,10 @@ fn encode(act: &Act) -> Encoded {
         }
         _ => {}
     }
-    Encoded { json, bytes }
+    EncodedAct { json, bytes }
 }
 
-fn to_op<'a>(act: &'a Act, encoded: &'a Encoded, next: &mut u64, time: i64) -> Op<'a> {
+fn to_op<'a>(act: &'a Act, encoded: &'a EncodedAct, next: &mut u64, time: i64) -> Op<'a> {
     let at = Micros(time);
     match act {
         Act::Add(event) | Act::AddBefore(_, event) => {

@@ -16,13 +16,13 @@ use amem_format::{ActorId, Error, Lsn, Micros, Result};
 use uuid::Uuid;
 
 /// A brain being written.
-pub struct Written {
+pub struct WrittenBrain {
     bytes: Vec<u8>,
     brain: Arc<Brain>,
     position: Position,
 }
 
-impl Written {
+impl WrittenBrain {
     /// An empty brain.
     pub fn new(dimension: u32, origin: Micros) -> Result<Self> {
         let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), origin);
@@ -78,11 +78,11 @@ impl Written {
             workers: &Inline,
             from_scratch: true,
         };
-        let mut anew = Vec::new();
-        fold_with(&view, &options, how, &mut anew)?;
+        let mut rebuilt = Vec::new();
+        fold_with(&view, &options, how, &mut rebuilt)?;
         assert!(
-            bytes == anew,
-            "what was taken over is not what it would be anew"
+            bytes == rebuilt,
+            "what was copied is not what rebuilding gives"
         );
         journal(&options.identity, 1, end, &mut bytes)?;
         *self = Self::open(bytes)?;
@@ -94,7 +94,7 @@ impl Written {
         self.brain.view()
     }
 
-    /// A view of a copy of the file, opened anew.
+    /// A view of a copy of the file, newly opened.
     pub fn copy(&self) -> Result<View> {
         self.copy_with(&|_| ())
     }

@@ -1,4 +1,4 @@
-//! What a writer asks of its store, as it notes it, and what it was told.
+//! A writer's notes of its requests and of their answers.
 
 use std::time::SystemTime;
 
@@ -8,17 +8,17 @@ use amem_store::{Mutation, Request};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::ledger::Told;
+use crate::ledger::Receipt;
 
 /// A line of a writer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Said {
+pub enum WriterLine {
     /// The brain is there, and recovered if it had to be.
     Open,
     /// This is begun.
     Begun(Ask),
     /// The first of what was begun was answered, at this time.
-    Done(Told, SystemTime),
+    Done(Receipt, SystemTime),
     /// A new generation is in place.
     Checkpoint,
     /// It could not go on.
@@ -92,7 +92,7 @@ impl Ask {
 }
 
 /// What an answer says of a request.
-pub fn told(ask: &Ask, answer: &Answer) -> Told {
+pub fn told(ask: &Ask, answer: &Answer) -> Receipt {
     let ids: Vec<u64> = answer.ids.iter().map(|id| id.0).collect();
     let edges = match &ask.what {
         What::Ingest(_) => ids
@@ -102,7 +102,7 @@ pub fn told(ask: &Ask, answer: &Answer) -> Told {
         What::Correct(target, _) => vec![(ids[0], *target, EdgeType::SUPERSEDES.0)],
         What::Link(source, target) => vec![(*source, *target, EdgeType::RELATED_TO.0)],
     };
-    Told {
+    Receipt {
         lsn: answer.lsn.0,
         replayed: answer.replayed,
         retries: 0,

@@ -39,13 +39,13 @@ impl Flaw {
 
 /// The disk.
 #[derive(Debug)]
-pub struct Booted {
+pub struct BootDisk {
     disk: OsDisk,
     boot: u64,
     flaw: Flaw,
 }
 
-impl Booted {
+impl BootDisk {
     /// Around the real disk. `boot` is which run of the operating system it is; 0 is the real one.
     pub fn new(disk: OsDisk, boot: u64, flaw: Flaw) -> Self {
         Self { disk, boot, flaw }
@@ -53,13 +53,13 @@ impl Booted {
 
     fn file(&self, file: Arc<dyn File>) -> Arc<dyn File> {
         match self.flaw {
-            Flaw::NoSync => Arc::new(Unsynced(file)),
+            Flaw::NoSync => Arc::new(UnsyncedFile(file)),
             Flaw::None => file,
         }
     }
 }
 
-impl Disk for Booted {
+impl Disk for BootDisk {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         Ok(self.file(self.disk.create(name)?))
     }
@@ -86,9 +86,9 @@ impl Disk for Booted {
 
 /// A file that says it is synced.
 #[derive(Debug)]
-struct Unsynced(Arc<dyn File>);
+struct UnsyncedFile(Arc<dyn File>);
 
-impl File for Unsynced {
+impl File for UnsyncedFile {
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }

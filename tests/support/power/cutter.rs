@@ -25,7 +25,7 @@ for line in sys.stdin:
 
 /// What of the file system's own journal reaches the medium before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum CutMode {
     /// What its journal has in memory.
     LogFlushed = 1,
     /// Nothing.
@@ -65,7 +65,7 @@ impl Cutter {
     ///
     /// # Errors
     /// Why it can't be done.
-    pub fn cut(&mut self, mounted: &Path, how: How) -> Result<SystemTime, String> {
+    pub fn cut(&mut self, mounted: &Path, how: CutMode) -> Result<SystemTime, String> {
         writeln!(self.tell, "{} {}", how as u32, mounted.display())
             .and_then(|()| self.tell.flush())
             .map_err(|e| format!("python3: {e}"))?;

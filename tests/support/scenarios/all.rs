@@ -127,7 +127,7 @@ fn imported() -> Script {
     }
 }
 
-/// Three events of a session that nobody opened.
+/// Three events of a session that was never opened.
 pub(super) fn graph() -> MemoryGraph {
     let at = |i: u64| Micros(1_500_000_000_000_000 + i as i64 * 1_000_000);
     let event = |i: u64| Event {

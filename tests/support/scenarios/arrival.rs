@@ -1,7 +1,7 @@
-//! Somebody's file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
+//! A foreign file that becomes a brain: put into the folder, received from elsewhere, or restored from what was kept.
 //!
 //! Transaction 1: the file is there, durably (of one that is received, the sender has it). 2: it is a brain. 3:
-//! something was committed to that brain; or, where somebody goes on to write to the file that was adopted, that is
+//! something was committed to that brain; or, where its owner goes on to write to the file that was adopted, that is
 //! durable, and the commit is the fourth. Whatever a crash leaves, all of the file is in the brain, or still in the
 //! file.
 
@@ -24,7 +24,7 @@ use super::script::{id_of, time_of};
 use super::trial::{ATTEMPTS, PUT, note};
 use super::with_our_folders;
 use crate::crash::{Scenario, Trace, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 const NAME: &str = "b";
 const FILE: &str = "b.amem";
@@ -38,11 +38,11 @@ const WRITTEN: &str = "written";
 /// How a file comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// Somebody writes it under the brain's name.
+    /// Another process writes it under the brain's name.
     Placed,
     /// It comes by a call, in parts.
     Received,
-    /// It was kept aside.
+    /// It was quarantined.
     Kept,
 }
 
@@ -54,7 +54,7 @@ pub struct Arrival {
     way: Way,
     bytes: Vec<u8>,
     exchanges: bool,
-    /// Somebody writes to the file when it is a brain already.
+    /// Another process writes to the file when it is a brain already.
     late: bool,
     flaw: Flaw,
     /// What the brain shows before and after the commit.
@@ -89,7 +89,7 @@ impl Arrival {
         out
     }
 
-    /// Files that somebody is still writing to when they are brains already.
+    /// Files that another process is still writing to when they are brains already.
     pub fn late() -> Vec<Self> {
         let ways = [("", true), (", no exchange", false)];
         let late = ways.into_iter().map(|(how, exchanges)| {
@@ -139,7 +139,7 @@ impl Arrival {
         arrival
     }
 
-    /// Somebody else puts the file where it is found.
+    /// Another process puts the file where it is found.
     fn put(&self, disk: &SimDisk) -> std::io::Result<Option<Arc<dyn File>>> {
         let (folder, path) = match self.way {
             Way::Received => return Ok(None),
@@ -219,12 +219,12 @@ impl Arrival {
             match done.and_then(|()| file.sync()) {
                 Ok(()) => {
                     trace.acknowledge(3);
-                    // Whoever could not note it does not ask for it.
+                    // A client that could not note it does not ask for it.
                     drop(note(disk, WRITTEN, b""));
                 }
-                // Who writes knows of it.
+                // The writing process knows of it.
                 Err(_) if disk.struck_at().is_some() => {}
-                Err(e) => panic!("somebody writes: {e}"),
+                Err(e) => panic!("another process writes: {e}"),
             }
         }
         if let Some(original) = original {
@@ -252,7 +252,7 @@ impl Arrival {
     }
 
     /// What is there where no brain is: nothing, or the file; it must do.
-    fn found_file(&self, disk: &Arc<SimDisk>, answered: Answered) -> u64 {
+    fn found_file(&self, disk: &Arc<SimDisk>, answered: AnsweredBounds) -> u64 {
         let path = match self.way {
             Way::Received => return answered.may.min(1),
             Way::Placed => FILE.to_owned(),
@@ -261,7 +261,7 @@ impl Arrival {
         u64::from(disk.contents(&path).as_deref() == Some(&self.bytes))
     }
 
-    /// What somebody wrote late stays somewhere, whatever becomes of the brain.
+    /// What another process wrote late stays somewhere, whatever becomes of the brain.
     fn check_late(disk: &SimDisk) -> Result<(), String> {
         if disk.contents(WRITTEN).is_some() && disk.files_with(LATE).is_empty() {
             return Err("what was written late is gone".into());
@@ -269,7 +269,7 @@ impl Arrival {
         Ok(())
     }
 
-    fn check_kept(&self, disk: &SimDisk, answered: Answered) -> Result<(), String> {
+    fn check_kept(&self, disk: &SimDisk, answered: AnsweredBounds) -> Result<(), String> {
         let is_put = self.way == Way::Received || disk.contents(PUT).is_some();
         if self.late || answered.must == 0 || !is_put {
             // It was never, or does not stay, what it was; or a power cut took what was not synced of it.
@@ -301,16 +301,17 @@ impl Scenario for Arrival {
         if self.late {
             disk = with_our_folders(disk);
         }
-        match self.exchanges {
-            true => disk,
-            false => disk.without_exchange(),
+        if self.exchanges {
+            disk
+        } else {
+            disk.without_exchange()
         }
     }
 
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
         trace.submit(1);
         let Ok(written) = self.put(&disk) else {
-            // Whoever put it there knows.
+            // The process that put it there knows.
             return;
         };
         trace.acknowledge(1);
@@ -326,7 +327,7 @@ impl Scenario for Arrival {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
@@ -340,7 +341,7 @@ impl Scenario for Arrival {
                 return Err(format!("the file does not become a brain: {e}").into());
             }
             Err(_) => {
-                // Half a file, or none: nobody's any more, and untouched.
+                // Half a file, or none: without an owner, and unchanged.
                 let same = disk.contents(FILE) == before;
                 return same
                     .then_some(0)

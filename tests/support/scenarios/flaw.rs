@@ -22,7 +22,7 @@ pub enum Flaw {
     EndWrittenAfterSync,
     /// Of a group that is synced as a part of the file, the last byte is left out.
     PartTooShort,
-    /// Readers are told of frames before these are synced, and recovery takes them for damaged.
+    /// Readers see frames before these are synced, and recovery takes them for damaged.
     CommittedBeforeSync,
     /// A new brain is published unsynced.
     CreatedNotSynced,

@@ -12,7 +12,7 @@ use crate::disk::forward;
 
 /// An open file.
 #[derive(Debug)]
-pub(super) struct Flawed {
+pub(super) struct FlawedFile {
     process: Arc<State>,
     file: Arc<dyn File>,
     /// Whether it is a brain, or is to be one, and none of the folder's own files.
@@ -27,7 +27,7 @@ pub(super) struct Flawed {
     page: Mutex<Option<u64>>,
 }
 
-impl Flawed {
+impl FlawedFile {
     pub(super) fn new(process: Arc<State>, file: Arc<dyn File>, is_brain: bool) -> Self {
         Self {
             process,
@@ -49,9 +49,10 @@ impl Flawed {
     }
 
     fn pay(&self) -> io::Result<()> {
-        match std::mem::take(&mut *held(&self.owed)) {
-            true => self.file.sync(),
-            false => Ok(()),
+        if std::mem::take(&mut *held(&self.owed)) {
+            self.file.sync()
+        } else {
+            Ok(())
         }
     }
 
@@ -105,7 +106,7 @@ impl Flawed {
     }
 }
 
-impl File for Flawed {
+impl File for FlawedFile {
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.pay()?;
         if self.at_work() {

@@ -29,7 +29,7 @@ pub use process::{Phase, Process};
 pub use removal::Removal;
 pub use script::{Ask, Script, Secret, Step};
 pub use trial::{NAME, Trial};
-pub use whole::Written;
+pub use whole::WholeFile;
 
 use amem_store::disk::Disk;
 use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};

@@ -13,7 +13,7 @@ use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 use amem_store::folder::{RECOVERED, TMP};
 
 use super::flaw::Flaw;
-use super::flawed::Flawed;
+use super::flawed::FlawedFile;
 use crate::disk::{SimDisk, forward};
 
 /// What the process is busy with: a flaw shows in one thing and not in another.
@@ -45,7 +45,7 @@ pub(super) struct State {
     named: Mutex<HashSet<FileId>>,
     /// Files whose sync comes late.
     late: Mutex<Vec<Arc<dyn File>>>,
-    /// What readers of an old file are told late.
+    /// Hints that reach readers of an old file late.
     untold: Mutex<Option<Untold>>,
     /// The file that the store believes to write to.
     owned: Mutex<Option<FileId>>,
@@ -115,7 +115,7 @@ impl Process {
             Flaw::None => file,
             _ => {
                 let is_brain = name.ends_with(".amem");
-                Arc::new(Flawed::new(self.0.clone(), file, is_brain))
+                Arc::new(FlawedFile::new(self.0.clone(), file, is_brain))
             }
         }
     }

@@ -2,7 +2,7 @@
 //! killed.
 //!
 //! A reader that has an old file sees what was answered before the names were exchanged, and looks for a later file
-//! only when the old one tells it to (and once a second, which is too late for whoever was just answered).
+//! only when the old one tells it to (and once a second, which is too late for a caller that was just answered).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ pub(super) fn expect_told(
             continue;
         }
         let seen = seen(disk, inode, &content)?;
-        let Some(Seen { lsn, is_told }) = seen else {
+        let Some(ReaderState { lsn, is_hinted }) = seen else {
             continue;
         };
         let there = count(lsn).ok_or_else(|| format!("a reader sees half of {lsn}"))?;
-        if there < answered && !is_told {
+        if there < answered && !is_hinted {
             return Err(format!(
-                "who has an old file mapped sees {there} transactions of {answered}, and is told of no later file"
+                "a reader of an old file sees {there} transactions of {answered}, and no hint at a later file"
             ));
         }
     }
@@ -42,15 +42,15 @@ pub(super) fn expect_told(
 }
 
 /// What a reader has of a file.
-struct Seen {
+struct ReaderState {
     /// Up to where the file is committed.
     lsn: Lsn,
     /// Whether it says that readers have to look for a later one, or let go of it.
-    is_told: bool,
+    is_hinted: bool,
 }
 
 /// What a reader sees that follows a file; none does if the file is not owned, or no brain yet.
-fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<Seen>, String> {
+fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<ReaderState>, String> {
     let map = content.map(content.len());
     let Some(Ok(brain)) = map.map(Brain::open) else {
         return Ok(None);
@@ -66,8 +66,8 @@ fn seen(disk: &SimDisk, inode: u64, content: &Content) -> Result<Option<Seen>, S
     replayed.map_err(|e| format!("who has an old file mapped finds it damaged: {e}"))?;
     let is_later = live.superseded_by > Some(brain.base().identity().generation);
     let (lsn, _) = Arc::new(brain).view().moment();
-    let is_told = cell & LOOK != 0 && (is_later || live.must_drop);
-    Ok(Some(Seen { lsn, is_told }))
+    let is_hinted = cell & LOOK != 0 && (is_later || live.must_drop);
+    Ok(Some(ReaderState { lsn, is_hinted }))
 }
 
 /// The files that have, or had, a name, as the running machine sees them, by inode number.

@@ -1,8 +1,8 @@
-//! A brain that is removed, and another one that is made under its name; and one whose name somebody's file takes in
+//! A brain that is removed, and another one that is made under its name; and one whose name a foreign file takes in
 //! the moment in which it is removed.
 //!
 //! Transaction 1: the brain is there, with a fact. 2: it is removed, and its bytes are in no file. 3: another one has
-//! its name. 4: something was committed to that. Where somebody's file takes the name, 2: that is durable; 3: the
+//! its name. 4: something was committed to that. Where a foreign file takes the name, 2: that is durable; 3: the
 //! brain, which is not removed then, is saved.
 
 use std::io;
@@ -27,7 +27,7 @@ use super::script::{id_of, time_of};
 use super::trial::ATTEMPTS;
 use super::with_our_folders;
 use crate::crash::{Scenario, Trace, Violation};
-use crate::disk::{About, Answered, Hooked, SimDisk};
+use crate::disk::{About, AnsweredBounds, HookedDisk, SimDisk};
 
 const NAME: &str = "b";
 const FILE: &str = "b.amem";
@@ -37,8 +37,8 @@ const REMOVED: &str = "qwertzuiop";
 const BROUGHT: &str = "brought along";
 /// What only the other one has.
 const OTHER: &str = "yxcvbnmasd";
-/// What somebody's file has, and what it is called before it takes the name.
-const THEIRS: &[u8] = b"what somebody has written";
+/// What the foreign file has, and what it is called before it takes the name.
+const THEIRS: &[u8] = b"what another has written";
 const COMING: &str = "coming";
 
 /// A brain that is removed.
@@ -46,7 +46,7 @@ const COMING: &str = "coming";
 pub struct Removal {
     /// What it is called in reports.
     pub name: &'static str,
-    /// Whether somebody's file takes the brain's name.
+    /// Whether a foreign file takes the brain's name.
     raced: bool,
     /// Whether what was removed must be in no file.
     searched: bool,
@@ -55,7 +55,7 @@ pub struct Removal {
 
 /// What has the brain's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum NameState {
     Nothing,
     /// The first brain, so far without its fact, or with it.
     First(bool),
@@ -104,7 +104,7 @@ impl Removal {
         process.set_clock(time_of(1));
         let armed = Arc::new(AtomicBool::new(false));
         let is_armed = armed.clone();
-        let hooked = Hooked::new(Arc::new(process.clone()), move |about| {
+        let hooked = HookedDisk::new(Arc::new(process.clone()), move |about| {
             if about == About::Unname && is_armed.swap(false, Ordering::Relaxed) {
                 race();
             }
@@ -118,20 +118,20 @@ impl Removal {
     fn work(&self, disk: &Arc<SimDisk>, trace: &Trace, begun: &mut u64) -> Result<(), Error> {
         let (theirs, told) = (disk.clone(), Trace::new(disk));
         let (process, folder, armed) = self.begin(disk, move || {
-            // What fails here fails somebody else, who knows.
+            // What fails here fails in another process, which knows.
             if put(&theirs).is_ok() {
                 told.acknowledge(2);
             }
         })?;
         loop {
             match look(disk, &folder)? {
-                Found::Nothing if *begun < 2 => {
+                NameState::Nothing if *begun < 2 => {
                     process.enter(Phase::Creating);
                     submit(trace, begun, 1);
                     amem_store::import(&folder, NAME, &brain(), &graph())?;
                     process.enter(Phase::Opening);
                 }
-                Found::First(with_fact) => {
+                NameState::First(with_fact) => {
                     let mut store = Store::open(&folder, NAME)?;
                     if !with_fact {
                         process.enter(Phase::Checkpointing);
@@ -153,20 +153,20 @@ impl Removal {
                         done => done?,
                     }
                     if self.raced {
-                        // Whoever was to take the name failed.
+                        // The process that was to take the name failed.
                         return Ok(());
                     }
                     trace.acknowledge(2);
                     process.enter(Phase::Opening);
                 }
-                Found::Nothing => {
+                NameState::Nothing => {
                     process.enter(Phase::Creating);
                     submit(trace, begun, 3);
                     amem_store::create(&folder, NAME, &plain())?;
                     trace.acknowledge(3);
                     process.enter(Phase::Opening);
                 }
-                Found::Other(_) => {
+                NameState::Other(_) => {
                     let mut store = Store::open(&folder, NAME)?;
                     process.enter(Phase::Working);
                     process.set_clock(time_of(4));
@@ -175,21 +175,21 @@ impl Removal {
                     trace.acknowledge(4);
                     return store.close();
                 }
-                Found::Theirs => return Ok(()),
+                NameState::Theirs => return Ok(()),
             }
         }
     }
 
-    /// What is left of somebody's file, and of the brain that had the name.
+    /// What is left of the foreign file, and of the brain that had the name.
     fn check_raced(
         &self,
         disk: &SimDisk,
         folder: &Folder,
-        answered: Answered,
+        answered: AnsweredBounds,
     ) -> Result<(), String> {
         let has_theirs = |path: &String| disk.contents(path).as_deref() == Some(THEIRS);
         if answered.must >= 2 && !disk.files_with(THEIRS).iter().any(has_theirs) {
-            return Err("what somebody had put there is gone".into());
+            return Err("the foreign file is gone".into());
         }
         if answered.must < 3 {
             return Ok(());
@@ -201,7 +201,7 @@ impl Removal {
         let saved = saved.ok_or_else(|| format!("the brain is not saved: {kept:?}"))?;
         let (view, _) = quarantine::read(folder, &saved.file).map_err(|e| e.to_string())?;
         match judge(&view).map_err(|e| e.to_string())? {
-            Found::First(true) => Ok(()),
+            NameState::First(true) => Ok(()),
             other => Err(format!("what is saved is {other:?}")),
         }
     }
@@ -211,7 +211,7 @@ impl Scenario for Removal {
     fn disk(&self, seed: u64) -> SimDisk {
         let disk = SimDisk::new(seed);
         if self.raced {
-            // Nothing takes a name away and looks at what had it: somebody's file is renamed before it is known to be
+            // Nothing takes a name away and looks at what had it: a foreign file is renamed before it is known to be
             // theirs. Where a power cut halves renames, one that comes in the same moment can take it.
             return with_our_folders(disk.with_whole_renames());
         }
@@ -232,7 +232,7 @@ impl Scenario for Removal {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         let words = |e: Error| e.to_string();
@@ -252,24 +252,24 @@ impl Scenario for Removal {
         }
         drop(folder);
         let found = match found {
-            Found::Theirs if self.raced => answered.must,
-            Found::Theirs => return Err("what has the name is no brain".into()),
-            Found::Nothing if answered.may >= 2 && !self.raced => 2,
+            NameState::Theirs if self.raced => answered.must,
+            NameState::Theirs => return Err("what has the name is no brain".into()),
+            NameState::Nothing if answered.may >= 2 && !self.raced => 2,
             // Their file is out of the name, and kept, before the brain's is saved; or it did not come.
-            Found::Nothing if answered.may >= 3 && self.raced => answered.must,
-            Found::Nothing | Found::First(false) => 0,
-            Found::First(true) => 1,
-            Found::Other(with_fact) => 3 + u64::from(with_fact),
+            NameState::Nothing if answered.may >= 3 && self.raced => answered.must,
+            NameState::Nothing | NameState::First(false) => 0,
+            NameState::First(true) => 1,
+            NameState::Other(with_fact) => 3 + u64::from(with_fact),
         };
         if found < answered.must || found > answered.may || self.raced {
             return Ok(found);
         }
-        // Nobody acts on what was not answered, so that a later crash may take it away though it was seen.
+        // No client relies on an unanswered write, so a later crash may take it away though it was seen.
         let mut begun = answered.may;
         self.work(&disk, trace, &mut begun).map_err(words)?;
         let (_process, folder, _) = self.begin(&disk, || ()).map_err(words)?;
         match look(&disk, &folder).map_err(words)? {
-            Found::Other(true) => {}
+            NameState::Other(true) => {}
             other => return Err(format!("it ends with {other:?}").into()),
         }
         let file = disk.open(FILE).map_err(|e| e.to_string())?;
@@ -284,7 +284,7 @@ fn submit(trace: &Trace, begun: &mut u64, transaction: u64) {
     trace.submit(*begun);
 }
 
-/// Somebody's file takes the brain's name, durably.
+/// A foreign file takes the brain's name, durably.
 fn put(disk: &Arc<SimDisk>) -> io::Result<()> {
     let file = disk.create(COMING)?;
     file.write_at(0, THEIRS)?;
@@ -294,11 +294,11 @@ fn put(disk: &Arc<SimDisk>) -> io::Result<()> {
 }
 
 /// What has the brain's name.
-fn look(disk: &SimDisk, folder: &Folder) -> Result<Found, Error> {
+fn look(disk: &SimDisk, folder: &Folder) -> Result<NameState, Error> {
     match amem_store::ownership(folder, NAME) {
-        Ok(Ownership::Missing) => return Ok(Found::Nothing),
+        Ok(Ownership::Missing) => return Ok(NameState::Nothing),
         Ok(Ownership::Untracked(_)) if disk.contents(FILE).as_deref() == Some(THEIRS) => {
-            return Ok(Found::Theirs);
+            return Ok(NameState::Theirs);
         }
         // A brain of a folder that has lost its id, as the sync failed that was to keep that.
         Ok(Ownership::Untracked(stamp)) => drop(amem_store::adopt(folder, NAME, stamp, false)?),
@@ -308,16 +308,16 @@ fn look(disk: &SimDisk, folder: &Folder) -> Result<Found, Error> {
 }
 
 /// Which of the brains it is: nothing but what was committed to it, and that in order.
-fn judge(view: &View) -> amem_format::Result<Found> {
+fn judge(view: &View) -> amem_format::Result<NameState> {
     let texts = (0..view.nodes()).map(|at| Ok(view.event_at(at)?.text));
     let texts = texts.collect::<amem_format::Result<Vec<_>>>()?;
     let brought: Vec<_> = graph().events.into_iter().map(|event| event.text).collect();
     let (first, last) = texts.split_at(texts.len().min(brought.len()));
     Ok(match (first, last) {
-        ([], []) => Found::Other(false),
-        ([text], []) if text == OTHER => Found::Other(true),
-        (first, []) if first == brought => Found::First(false),
-        (first, [text]) if first == brought && text == REMOVED => Found::First(true),
+        ([], []) => NameState::Other(false),
+        ([text], []) if text == OTHER => NameState::Other(true),
+        (first, []) if first == brought => NameState::First(false),
+        (first, [text]) if first == brought && text == REMOVED => NameState::First(true),
         _ => {
             return Err(amem_format::Error::invalid(
                 "a brain",

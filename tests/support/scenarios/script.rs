@@ -46,7 +46,7 @@ pub enum Step {
     Close,
     /// The process is killed, and another one opens the brain.
     Kill,
-    /// Somebody puts a copy in the place of the brain's file, once, with something of their own behind it.
+    /// Another process puts a copy in the place of the brain's file, once, with something of its own behind it.
     Replace,
 }
 

@@ -16,14 +16,14 @@ use super::readers;
 use super::script::{Ask, Script, Step, time_of};
 use super::with_our_folders;
 use crate::crash::{Breach, Scenario, Trace, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 /// The name of every script's brain.
 pub const NAME: &str = "b";
 /// Its file.
 const FILE: &str = "b.amem";
-/// What somebody writes behind the copy that takes the place of the brain's file.
-const THEIRS: &[u8] = b"what somebody has added";
+/// What another process writes behind the copy that takes the place of the brain's file.
+const THEIRS: &[u8] = b"what another has added";
 /// Says that it is there.
 pub(super) const PUT: &str = "put";
 /// Says that the copy became the brain.
@@ -38,7 +38,7 @@ pub struct Trial {
     oracle: Oracle,
     requests: Vec<(Request, Micros)>,
     flaw: Flaw,
-    /// Somebody has the brain's files mapped.
+    /// A reader has the brain's files mapped.
     has_readers: bool,
 }
 
@@ -71,7 +71,7 @@ impl Trial {
         }
     }
 
-    /// The same on a disk that fails: nobody is told of a later file by one that can't be written, or whose folder
+    /// The same on a disk that fails: no reader hears of a later file by one that can't be written, or whose folder
     /// can't be synced; readers find out by its path.
     pub fn without_readers(mut self) -> Self {
         self.has_readers = false;
@@ -88,7 +88,7 @@ impl Trial {
         self.requests.get(transaction.checked_sub(2)? as usize)
     }
 
-    /// Whether somebody puts a file in the place of the brain's.
+    /// Whether another process puts a file in the place of the brain's.
     fn is_replaced(&self) -> bool {
         let replaces = |step: &Step| matches!(step, Step::Replace);
         self.script.steps.iter().any(replaces)
@@ -118,14 +118,14 @@ impl Trial {
     /// Looks for the file that took the place of the brain's.
     fn expect_theirs(&self, disk: &SimDisk) -> Result<(), String> {
         if disk.contents(PUT).is_some() && disk.files_with(THEIRS).is_empty() {
-            return Err("what somebody had put there is gone".into());
+            return Err("the foreign file is gone".into());
         }
         Ok(())
     }
 
-    /// Nobody who has a file of the brain mapped misses what was answered.
+    /// No reader of a file of the brain misses an answered write.
     fn expect_told(&self, disk: &SimDisk, answered: u64) -> Result<(), Violation> {
-        // Nobody tells those whose brain's file somebody has replaced: they find out by its path.
+        // Readers of a replaced file get no hint: they find out by its path.
         if self.is_replaced() {
             return Ok(());
         }
@@ -157,7 +157,7 @@ pub(super) fn create(folder: &Folder, script: &Script) -> Result<(), Error> {
     }
 }
 
-/// Opens a script's brain; a copy that somebody has put in its place is adopted, and was seen.
+/// Opens a script's brain; a copy that was put in its place is adopted, and was seen.
 fn open(folder: &Folder, disk: &SimDisk) -> Result<Store, Error> {
     if let Ok(Ownership::Untracked(stamp)) = amem_store::ownership(folder, NAME) {
         if disk.files_with(THEIRS).iter().any(|name| name == FILE) {
@@ -394,7 +394,7 @@ fn is_trouble(error: &Error) -> bool {
     )
 }
 
-/// Somebody puts a copy in the place of the brain's file.
+/// Puts a copy in the place of the brain's file, as another process would.
 fn replace(disk: &SimDisk) -> std::io::Result<()> {
     let bytes = disk.contents(FILE).unwrap_or_default();
     let copy = disk.create("copy")?;
@@ -423,9 +423,10 @@ impl Scenario for Trial {
         if self.is_replaced() {
             disk = with_our_folders(disk);
         }
-        match self.script.exchanges {
-            true => disk,
-            false => disk.without_exchange(),
+        if self.script.exchanges {
+            disk
+        } else {
+            disk.without_exchange()
         }
     }
 
@@ -443,7 +444,7 @@ impl Scenario for Trial {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         self.refuse_secrets(&disk, answered.must)?;
@@ -478,9 +479,10 @@ impl Scenario for Trial {
             .restart(found % 2 == 0)
             .map_err(|e| format!("opened again: {e}"))?;
         if life.done != done {
-            let breach = match life.done > done {
-                true => Breach::Unasked,
-                false => Breach::Lost,
+            let breach = if life.done > done {
+                Breach::Unasked
+            } else {
+                Breach::Lost
             };
             let again = life.done;
             return Err(breach.of(format!(

@@ -26,7 +26,7 @@ use super::process::{Phase, Process};
 use super::script::time_of;
 use super::trial::ATTEMPTS;
 use crate::crash::{Scenario, Trace, Violation};
-use crate::disk::{Answered, SimDisk};
+use crate::disk::{AnsweredBounds, SimDisk};
 
 /// How often a file of the daemon is written.
 const VERSIONS: u64 = 5;
@@ -46,14 +46,14 @@ enum What {
 
 /// A file that is written whole.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct WholeFile {
     /// What it is called in reports.
     pub name: &'static str,
     what: What,
     flaw: Flaw,
 }
 
-impl Written {
+impl WholeFile {
     /// Both kinds.
     pub fn all() -> [Self; 2] {
         let of = |name, what| Self {
@@ -93,7 +93,7 @@ impl Written {
             What::Versions => atomic_file::write(disk, "", "list.new", LIST, &bytes_of(version)),
             What::Repair(damaged) => {
                 // As `amemctl repair` does it. Where a file of an earlier try is in its way it says so, and stops:
-                // whoever reads that removes it.
+                // the process that reads that removes it.
                 let failed = |action, source| amem_store::Error::Disk {
                     action,
                     name: REPAIRED.into(),
@@ -107,7 +107,7 @@ impl Written {
                 }
                 let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
                 let step = |failed_at: Failed| failed(failed_at.action, failed_at.source);
-                let place = Simulated(disk.clone());
+                let place = SimulatedFolder(disk.clone());
                 let mut file = Whole::create(place, Path::new(REPAIRED)).map_err(step)?;
                 let end = fold(&repaired.view, &repaired.options, &mut file)?;
                 base_builder::journal(&repaired.options.identity, 11, end, &mut file)?;
@@ -147,7 +147,7 @@ impl Written {
     }
 }
 
-impl Scenario for Written {
+impl Scenario for WholeFile {
     fn run(&self, disk: Arc<SimDisk>, trace: &Trace) {
         for _ in 0..ATTEMPTS {
             let Err(error) = self.work(&disk, trace) else {
@@ -161,14 +161,14 @@ impl Scenario for Written {
     fn check(
         &self,
         disk: Arc<SimDisk>,
-        answered: Answered,
+        answered: AnsweredBounds,
         trace: &Trace,
     ) -> Result<u64, Violation> {
         let found = self.found(&disk)?;
         if found < answered.must || found > answered.may {
             return Ok(found);
         }
-        // Nobody acts on what was not answered, so that a later crash may take it away though it was seen.
+        // No client relies on an unanswered write, so a later crash may take it away though it was seen.
         self.work(&disk, trace)?;
         match self.found(&disk)? {
             last if last == self.last() => Ok(answered.must),
@@ -214,9 +214,9 @@ fn damaged() -> Vec<u8> {
 }
 
 /// The disk as what `amemctl` makes files in.
-struct Simulated(Arc<dyn Disk>);
+struct SimulatedFolder(Arc<dyn Disk>);
 
-impl Simulated {
+impl SimulatedFolder {
     /// The name in the one folder that there is.
     fn name(path: &Path) -> &str {
         path.file_name()
@@ -225,7 +225,7 @@ impl Simulated {
     }
 }
 
-impl Place for Simulated {
+impl Place for SimulatedFolder {
     type File = Arc<dyn File>;
 
     fn create(&self, path: &Path) -> io::Result<Self::File> {

@@ -1,9 +1,8 @@
-//! Clients that are up to no good beside ones that are not: the daemon's memory stays bounded, and the others are
-//! served as before.
+//! Hostile clients beside healthy ones: the daemon's memory stays bounded, and the others are served as before.
 //!
-//! One kind of abuse after the other, each by a process that gives way to others, so that what is measured is what the
-//! daemon does for it. Healthy callers go on all the while; windows of time without abuse stand before and after each
-//! kind. `AMEM_ABUSE_SECS` is how long each kind goes on (1.6). `soak` is the short form of `amem-soak`.
+//! One kind of abuse after the other, each by a process of low priority, so that the test measures the daemon's work
+//! for it. Healthy callers run throughout; windows without abuse stand before and after each kind. `AMEM_ABUSE_SECS` is
+//! the duration of each kind (1.6). `soak` is the short form of `amem-soak`.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -20,7 +19,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{DaemonHome, DaemonProcess};
 use amem_tests::process::{descriptors, resident, start_ready};
 
 use crate::healthy::{Healthy, Window};
@@ -38,7 +37,7 @@ const KINDS: [&str; 6] = ["silent", "slow", "unread", "pings", "resets", "oversi
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
 /// Descriptors that come and go by themselves: those of files, while a checkpoint is made.
 const DESCRIPTORS: usize = 8;
-/// What answers that nobody reads take at the least.
+/// What unread answers take at the least.
 const UNREAD_BYTES_MIN: u64 = 8 << 20;
 /// By how many times the slowest hundredth of calls may become slower.
 const SLOWER_MAX: f64 = 2.0;
@@ -122,7 +121,7 @@ fn check(kind: &str, quiet: &[Window], abused: &[Window], grown: u64, did: &str)
     if grown > MEMORY_BYTES_MAX {
         wrong.push(format!("{kind}: {megabytes:.0} MiB more"));
     }
-    // Answers that nobody reads are felt, or there were none.
+    // Unread answers take memory, or there were none.
     if kind == "unread" && grown < UNREAD_BYTES_MIN {
         wrong.push(format!("{kind}: only {megabytes:.0} MiB more"));
     }
@@ -130,7 +129,7 @@ fn check(kind: &str, quiet: &[Window], abused: &[Window], grown: u64, did: &str)
 }
 
 /// Waits until what abuse held is let go, but for what comes and goes by itself.
-fn wait_for_descriptors(daemon: &Running, before: usize) {
+fn wait_for_descriptors(daemon: &DaemonProcess, before: usize) {
     let begun = Instant::now();
     loop {
         let open = descriptors(daemon.pid()).unwrap();
@@ -147,14 +146,14 @@ fn wait_for_descriptors(daemon: &Running, before: usize) {
 }
 
 #[test]
-fn whatever_bad_clients_do_memory_is_bounded_and_others_are_served_as_before() {
+fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let secs = std::env::var("AMEM_ABUSE_SECS").ok();
     let secs: f64 = secs.and_then(|secs| secs.parse().ok()).unwrap_or(1.6);
     let window = Duration::from_secs_f64((secs / 4.0).min(2.0));
     let windows = (secs / window.as_secs_f64()).round() as usize;
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
     let healthy = Healthy::start(&place.socket(), BRAIN);
     let descriptors_before = descriptors(daemon.pid()).unwrap();

@@ -1,11 +1,11 @@
-//! The short form of the soak, so that it is known to work when somebody has a day for it.
+//! The short form of the soak, so that it works when there is a day for it.
 
 use std::io::Write;
 use std::process::Command;
 use std::sync::PoisonError;
 
 #[test]
-fn everything_at_once_leaves_whole_brains_with_all_that_was_answered() {
+fn a_soak_run_leaves_valid_brains_with_every_answered_write() {
     let _alone = crate::ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut soak = Command::new(env!("CARGO_BIN_EXE_amem-soak"));
     let output = soak.args(["--for", "8s"]).output().unwrap();

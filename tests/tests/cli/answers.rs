@@ -20,7 +20,7 @@ fn check(found: &str, expected: &str) {
 }
 
 #[test]
-fn info_tells_what_a_brain_is_and_holds() {
+fn info_describes_a_brain_and_its_contents() {
     check(
         &story().text("info b.amem"),
         "
@@ -42,7 +42,7 @@ journal       2 commits, 728 B, room for 131.3 KiB",
 }
 
 #[test]
-fn ls_lists_events_in_an_order_and_hides_what_is_forgotten() {
+fn ls_lists_events_in_order_and_hides_forgotten_ones() {
     let tool = story();
     check(
         &tool.text("ls b.amem"),
@@ -129,7 +129,7 @@ changed       LSN 7, 2023-11-14T22:13:20.009000Z by ada (uid:1000): flags was []
 }
 
 #[test]
-fn resolve_and_why_draw_what_they_followed() {
+fn resolve_and_why_draw_the_edges_that_they_followed() {
     let tool = story();
     check(
         &tool.text("resolve b.amem 1"),
@@ -238,7 +238,7 @@ fn the_envelope_is_the_same_everywhere() {
 }
 
 #[test]
-fn what_a_file_says_does_not_reach_the_terminal_as_a_command() {
+fn text_of_a_file_cannot_send_commands_to_the_terminal() {
     let texts = ["clear \x1b[2J the screen\nand\u{202e}turn", "plain"];
     let tool = Tool::with("b.amem", &brains::plain(&texts));
     for line in [
@@ -257,7 +257,7 @@ fn what_a_file_says_does_not_reach_the_terminal_as_a_command() {
 }
 
 #[test]
-fn a_live_brain_is_read_while_its_writer_goes_on() {
+fn a_live_brain_is_read_while_its_writer_writes() {
     let tool = Tool::new();
     let mut store = brains::live(&tool.path(""));
     let first = tool.text("info b.amem");
@@ -277,7 +277,7 @@ fn a_live_brain_is_read_while_its_writer_goes_on() {
 }
 
 #[test]
-fn files_of_others_are_read_through_a_conversion_that_is_told() {
+fn foreign_files_are_read_through_a_conversion_that_is_announced() {
     for brain in reference_brains() {
         let tool = Tool::with("r.amem", &brain.bytes);
         let out = tool.text("info r.amem");
@@ -311,7 +311,7 @@ fn files_of_others_are_read_through_a_conversion_that_is_told() {
 }
 
 #[test]
-fn help_has_examples_and_exit_codes_and_the_version_is_told() {
+fn help_has_examples_and_exit_codes_and_shows_the_version() {
     let tool = Tool::new();
     let help = tool.text("--help");
     for exit in 0..=7 {
@@ -355,7 +355,7 @@ fn help_has_examples_and_exit_codes_and_the_version_is_told() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is() {
+fn a_closed_pipe_is_no_failure_and_a_full_disk_is_one() {
     let tool = story();
     let path = tool.path("b.amem");
     let run = |out: Stdio| {

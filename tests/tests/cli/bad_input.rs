@@ -26,7 +26,7 @@ fn text_of(bytes: &[u8], header: &Header, id: u64) -> usize {
 }
 
 #[test]
-fn a_path_that_is_no_file_is_told() {
+fn a_path_that_is_no_file_is_reported() {
     let tool = Tool::new();
     std::fs::create_dir(tool.path("folder")).unwrap();
     for command in ["info", "ls", "verify", "dump-journal", "export"] {
@@ -65,7 +65,7 @@ fn a_path_that_is_no_file_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_brain_is_told() {
+fn a_file_that_is_no_brain_is_reported() {
     let tool = Tool::new();
     tool.put(
         "zip",
@@ -112,7 +112,7 @@ fn a_file_that_is_no_brain_is_told() {
 }
 
 #[test]
-fn a_cut_at_every_section_is_told_by_its_name() {
+fn a_cut_in_any_section_is_reported_with_its_name() {
     let bytes = brains::story();
     let brain = Brain::open(Map::owned(&bytes)).unwrap();
     let header = brain.base().header();
@@ -170,7 +170,7 @@ fn a_cut_at_every_section_is_told_by_its_name() {
 }
 
 #[test]
-fn counts_and_offsets_out_of_range_are_told() {
+fn counts_and_offsets_out_of_range_are_reported() {
     let row = |at: usize, value: u64, message: &str| {
         let tool = broken(|bytes, _| bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()));
         tool.refused("info b.amem", 4, "no_layout", message, "verify");
@@ -212,7 +212,7 @@ fn counts_and_offsets_out_of_range_are_told() {
 }
 
 #[test]
-fn a_text_that_claims_too_much_is_told_before_it_is_unpacked() {
+fn an_oversized_text_is_reported_before_it_is_decompressed() {
     let tool = broken(|bytes, header| {
         let at = text_of(bytes, header, 0);
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -235,7 +235,7 @@ fn a_text_that_claims_too_much_is_told_before_it_is_unpacked() {
 }
 
 #[test]
-fn text_that_is_not_utf_8_and_numbers_that_are_none_are_told() {
+fn invalid_utf_8_and_non_finite_numbers_are_reported() {
     let tool = broken(|bytes, header| {
         let at = text_of(bytes, header, 0);
         bytes[at + 8] = 0xFF;
@@ -260,7 +260,7 @@ fn text_that_is_not_utf_8_and_numbers_that_are_none_are_told() {
 }
 
 #[test]
-fn one_layout_where_another_was_expected_is_told() {
+fn an_unexpected_layout_is_reported() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.text("export b.amem --format spec-1 -o spec1.amem");
     tool.text("export b.amem --format compatible -o reference.amem");
@@ -297,7 +297,7 @@ fn one_layout_where_another_was_expected_is_told() {
 }
 
 #[test]
-fn damaged_files_of_others_are_told() {
+fn damaged_foreign_files_are_reported() {
     let graph = random::graph(3);
     let (mut spec1, mut reference) = (Vec::new(), Vec::new());
     amem_interop::spec1::write(&graph, &mut spec1).unwrap();
@@ -317,7 +317,7 @@ fn damaged_files_of_others_are_told() {
 }
 
 #[test]
-fn an_event_a_moment_or_a_session_that_is_not_there_is_told() {
+fn missing_events_moments_and_sessions_are_reported() {
     let tool = Tool::with("b.amem", &brains::story());
     for line in ["get b.amem 6", "resolve b.amem 6", "why b.amem 6"] {
         tool.refused(line, 3, "unknown_event", "event 6", "query");
@@ -361,7 +361,7 @@ fn an_event_a_moment_or_a_session_that_is_not_there_is_told() {
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_told() {
+fn invalid_arguments_are_reported() {
     let tool = Tool::with("b.amem", &brains::story());
     let rows = [
         "frobnicate",
@@ -393,7 +393,7 @@ fn arguments_that_make_no_sense_are_told() {
 }
 
 #[test]
-fn what_exists_is_not_overwritten_and_a_missing_folder_not_made() {
+fn existing_files_are_not_overwritten_and_missing_folders_not_created() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.put("there", b"precious");
     tool.put("in.jsonl", b"{\"text\":\"a\"}\n");
@@ -436,7 +436,7 @@ fn what_exists_is_not_overwritten_and_a_missing_folder_not_made() {
 }
 
 #[test]
-fn lines_past_a_limit_are_told_and_nothing_is_made() {
+fn lines_over_a_limit_are_reported_and_no_brain_is_created() {
     let tool = Tool::new();
     let attributes = format!("{{\"k\":\"{}\"}}", "x".repeat(70_000));
     let deep = "{\"a\":".repeat(9) + "1" + &"}".repeat(9);

@@ -22,7 +22,7 @@ pub(crate) fn story() -> Vec<u8> {
     disk.contents("b.amem").unwrap()
 }
 
-/// What the story tells.
+/// The events of the example.
 pub(crate) fn fill(store: &mut Store) {
     let mut ask = |mutation: Mutation| {
         let request = Request::new(mutation).by("uid:1000", "ada");

@@ -1,4 +1,4 @@
-//! Changes to a daemon's brain: each is done, told, undone where that can be, and refused in words.
+//! Changes to a daemon's brain: each is made, shown, undone where possible, and refused with a reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -67,7 +67,7 @@ fn edges_pins_and_forgetting_are_done_and_undone() {
 }
 
 #[test]
-fn sessions_are_listed_page_by_page_or_all_at_once_and_never_cut_off_in_silence() {
+fn sessions_are_listed_by_page_or_whole_and_never_truncated_silently() {
     const COUNT: usize = 1100;
     let tool = backups();
     let turn =
@@ -141,7 +141,7 @@ fn sessions_are_opened_compressed_and_closed() {
 }
 
 #[test]
-fn what_is_erased_is_shown_first_and_is_gone_for_good() {
+fn erase_shows_the_event_first_and_removes_it_for_good() {
     let tool = backups();
     tool.text("add work 'the code is 90210-cinnamon'");
     tool.text("compress work monday 'Backups were slow'");
@@ -173,9 +173,10 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(walk(&path)),
-            false => files.push(path),
+        if path.is_dir() {
+            files.extend(walk(&path))
+        } else {
+            files.push(path)
         }
     }
     files
@@ -254,7 +255,7 @@ fn texts_come_from_arguments_stdin_and_files() {
 }
 
 #[test]
-fn a_request_is_done_once_under_its_id() {
+fn a_request_is_executed_once_under_its_id() {
     let tool = backups();
     let id = "01890a5d-ac96-774b-bcce-b302099a8057";
     let ran = tool.run(&words(&format!("add work --request-id {id} once")));

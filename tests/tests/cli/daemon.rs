@@ -11,13 +11,13 @@ use amem_tests::programs::{amemctl, amemd};
 use serde_json::Value;
 
 /// A daemon, and the program that talks to it.
-pub(crate) struct Served {
+pub(crate) struct ServedFolder {
     child: Child,
     folder: tempfile::TempDir,
     more: Vec<String>,
 }
 
-impl Served {
+impl ServedFolder {
     /// Starts a daemon on an empty folder.
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -91,9 +91,10 @@ impl Served {
         command
             .current_dir(self.folder.path())
             .args(line.split(' '));
-        match self.more.is_empty() {
-            true => command.arg("--socket").arg(self.path("run/s")),
-            false => command.args(&self.more),
+        if self.more.is_empty() {
+            command.arg("--socket").arg(self.path("run/s"))
+        } else {
+            command.args(&self.more)
         };
         command.stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -140,7 +141,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedFolder {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

@@ -1,4 +1,4 @@
-//! Damage, as the tool tells it and repairs it.
+//! Damage, as the tool reports and repairs it.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ fn place(bytes: &[u8], tag: u8) -> std::ops::Range<usize> {
 }
 
 #[test]
-fn damage_is_found_told_and_repaired() {
+fn damage_is_found_reported_and_repaired() {
     let mut bytes = brains::story();
     let whole = bytes.clone();
     let adjacency = place(&bytes, tag::ADJACENCY);
@@ -94,7 +94,7 @@ fn a_flipped_bit_costs_nothing() {
 }
 
 #[test]
-fn where_files_may_not_grow_a_new_one_is_refused_and_nothing_of_it_is_left() {
+fn under_a_file_size_limit_a_new_file_is_refused_and_leaves_nothing() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.text("export b.amem --vectors --forgotten -o all.jsonl");
     for line in [
@@ -115,7 +115,7 @@ fn where_files_may_not_grow_a_new_one_is_refused_and_nothing_of_it_is_left() {
 }
 
 #[test]
-fn a_torn_tail_is_told_by_every_reader_and_cut_off_by_repair() {
+fn a_torn_tail_is_reported_by_every_reader_and_truncated_by_repair() {
     let bytes = brains::story();
     let brain = Brain::open(Map::owned(&bytes)).unwrap();
     let start = brain.start().unwrap();
@@ -138,7 +138,7 @@ fn a_torn_tail_is_told_by_every_reader_and_cut_off_by_repair() {
 }
 
 #[test]
-fn a_damaged_file_of_others_is_saved_event_by_event() {
+fn a_damaged_foreign_file_is_salvaged_event_by_event() {
     let Some(mut brain) = reference_brain("small") else {
         return;
     };
@@ -164,7 +164,7 @@ fn a_damaged_file_of_others_is_saved_event_by_event() {
 }
 
 #[test]
-fn a_live_file_that_lost_its_end_is_not_whole() {
+fn a_live_file_that_lost_its_end_is_reported_as_damaged() {
     let tool = Tool::new();
     let store = brains::live(&tool.path(""));
     let start = store.view().brain().start().unwrap().at;
@@ -185,7 +185,7 @@ fn a_live_file_that_lost_its_end_is_not_whole() {
 }
 
 #[test]
-fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
+fn repair_of_a_foreign_file_that_loses_data_exits_with_1() {
     let mut graph = amem_tests::random::graph(3);
     assert!(graph.events.len() > 1, "a graph that can have edges");
     let mut bytes = Vec::new();
@@ -216,7 +216,7 @@ fn what_the_repair_of_a_file_of_others_changes_is_lost_and_ends_with_1() {
 }
 
 #[test]
-fn a_file_without_a_front_cannot_be_repaired() {
+fn a_file_without_its_first_pages_cannot_be_repaired() {
     let mut bytes = brains::story();
     bytes[8..64].fill(0xEE);
     let tool = Tool::with("b.amem", &bytes);

@@ -24,7 +24,7 @@ fn read(tool: &Tool, name: &str) -> MemoryGraph {
 }
 
 #[test]
-fn json_lines_come_back_as_they_went() {
+fn json_lines_survive_export_and_import() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.text("export b.amem --vectors --forgotten -o b.jsonl");
     let report = tool.data("import b.jsonl again.amem", 0);
@@ -82,7 +82,7 @@ fn random_graphs_survive_json_lines() {
 }
 
 #[test]
-fn texts_without_vectors_are_embedded_unless_told_otherwise() {
+fn texts_without_vectors_are_embedded_by_default() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.text("export b.amem -o b.jsonl");
     assert_eq!(tool.data("import b.jsonl with.amem", 0)["embedded"], 5);
@@ -110,7 +110,7 @@ fn texts_without_vectors_are_embedded_unless_told_otherwise() {
 }
 
 #[test]
-fn forgotten_events_stay_at_home_unless_asked_for() {
+fn forgotten_events_are_exported_only_on_request() {
     let tool = Tool::with("b.amem", &brains::story());
     for (format, moment) in [
         ("jsonl", ""),
@@ -135,7 +135,7 @@ fn forgotten_events_stay_at_home_unless_asked_for() {
 }
 
 #[test]
-fn a_native_export_is_the_same_brain_with_its_history_and_an_instance_of_its_own() {
+fn a_native_export_has_the_history_and_an_instance_of_its_own() {
     let tool = Tool::with("b.amem", &brains::story());
     tool.text("export b.amem --format native --forgotten -o copy.amem");
     let (old, new) = (open(&tool, "b.amem"), open(&tool, "copy.amem"));
@@ -149,7 +149,7 @@ fn a_native_export_is_the_same_brain_with_its_history_and_an_instance_of_its_own
 }
 
 #[test]
-fn a_native_export_keeps_forgotten_events_and_all_else_unasked() {
+fn a_native_export_includes_forgotten_events_by_default() {
     let tool = Tool::with("b.amem", &brains::story());
     let told = tool.data("export b.amem --format native -o copy.amem", 0);
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_native_export_keeps_forgotten_events_and_all_else_unasked() {
     }
     assert!(new.node(NodeId(3)).unwrap().is_forgotten());
     assert!(!tool.text("ls copy.amem").contains("hunter2"));
-    // To stdout it is the same brain, and what is hidden is told beside it.
+    // To stdout it is the same brain, and what is hidden is reported beside it.
     let ran = tool
         .command()
         .args(["export", "b.amem", "--format", "native"])
@@ -185,7 +185,7 @@ fn a_native_export_keeps_forgotten_events_and_all_else_unasked() {
 }
 
 #[test]
-fn what_a_native_export_of_an_earlier_moment_leaves_behind_is_told() {
+fn a_native_export_of_an_earlier_moment_reports_what_it_leaves_out() {
     let tool = Tool::with("b.amem", &brains::story());
     let told = tool.data("export b.amem --format native --as-of 6 -o then.amem", 0);
     let count = |words: &str| {
@@ -230,7 +230,7 @@ fn every_form_can_be_as_of_an_earlier_moment() {
 }
 
 #[test]
-fn what_a_form_has_no_place_for_is_told() {
+fn lossy_conversions_are_reported() {
     let tool = Tool::with("b.amem", &brains::story());
     let told = tool.data("export b.amem --format compatible -o c.amem", 0);
     let lost = |what: &str| {
@@ -246,7 +246,7 @@ fn what_a_form_has_no_place_for_is_told() {
 }
 
 #[test]
-fn reference_brains_become_ours_and_go_back() {
+fn reference_brains_are_converted_and_back() {
     for brain in reference_brains() {
         let tool = Tool::with("r.amem", &brain.bytes);
         let report = tool.data("import r.amem ours.amem --format reference", 0);
@@ -279,7 +279,7 @@ fn reference_brains_become_ours_and_go_back() {
 }
 
 #[test]
-fn types_that_the_reference_does_not_know_are_mapped_on_request() {
+fn types_unknown_to_the_reference_are_mapped_on_request() {
     let tool = Tool::with(
         "in.jsonl",
         b"{\"text\":\"odd\",\"type\":\"type-9\",\"edges\":[{\"target\":1,\"type\":\"type-8\"}]}\n{\"text\":\"plain\"}\n",
@@ -306,7 +306,7 @@ fn types_that_the_reference_does_not_know_are_mapped_on_request() {
 }
 
 #[test]
-fn what_an_import_changes_is_told() {
+fn changes_made_by_an_import_are_reported() {
     let lines = r#"{"id":5,"text":"first","created_at":"2024-01-02T00:00:00Z","edges":[{"target":5,"type":"supports"},{"target":77,"type":"supports"},{"target":9,"type":"supersedes"}]}
 {"id":9,"text":"second","created_at":"2024-01-01T00:00:00Z","confidence":1.5,"edges":[{"target":5,"type":"supersedes"},{"target":5,"type":"supports","weight":-1},{"target":5,"type":"supports","weight":0.5,"created_at":"2023-01-01T00:00:00Z"}]}
 {"id":10,"text":"old","created_at":"1950-06-01T00:00:00Z","edges":[{"target":5,"type":"supports","created_at":"1950-06-01T00:00:00Z"}]}

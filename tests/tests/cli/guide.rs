@@ -12,14 +12,14 @@ const README: &str = include_str!("../../../README.md");
 
 /// A command of a page, and what it is said to print.
 #[derive(Debug)]
-struct Shown {
+struct GuideCommand {
     command: String,
     prints: Vec<String>,
 }
 
 /// The commands of all blocks marked `console`.
-fn commands(page: &str) -> Vec<Shown> {
-    let mut all: Vec<Shown> = Vec::new();
+fn commands(page: &str) -> Vec<GuideCommand> {
+    let mut all: Vec<GuideCommand> = Vec::new();
     let mut is_inside = false;
     for line in page.lines() {
         match (is_inside, line) {
@@ -27,7 +27,7 @@ fn commands(page: &str) -> Vec<Shown> {
             (false, _) => {}
             (true, "```") => is_inside = false,
             (true, line) => match (line.strip_prefix("$ "), all.last_mut()) {
-                (Some(command), _) => all.push(Shown {
+                (Some(command), _) => all.push(GuideCommand {
                     command: command.to_owned(),
                     prints: Vec::new(),
                 }),
@@ -52,7 +52,7 @@ fn comparable(line: &str, home: &Path) -> String {
         .map(|word| if is_day_or_clock(word) { "TIME" } else { word })
         .collect();
     let kept = match line.contains('…') {
-        // Where it was cut depends on how the times before it are told.
+        // Where it was cut depends on how the times before it are printed.
         true => words.len().saturating_sub(4),
         false => words.len(),
     };
@@ -70,12 +70,12 @@ fn is_day_or_clock(word: &str) -> bool {
 }
 
 #[test]
-fn the_guide_prints_what_it_says() {
+fn commands_of_the_guide_print_what_it_shows() {
     check(GUIDE);
 }
 
 #[test]
-fn the_readme_prints_what_it_says() {
+fn commands_of_the_readme_print_what_it_shows() {
     check(README);
 }
 
@@ -85,7 +85,7 @@ fn check(page: &str) {
     let folder = Path::new(&program).parent().unwrap().to_owned();
     let shown = commands(page);
     assert!(shown.len() >= 9, "{shown:?}");
-    for Shown { command, prints } in shown {
+    for GuideCommand { command, prints } in shown {
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(&command).current_dir(tool.path(""));
         shell.env_clear().env("HOME", tool.home());
@@ -107,7 +107,7 @@ fn check(page: &str) {
 }
 
 #[test]
-fn the_guide_shows_the_example_as_it_is() {
+fn the_guide_shows_the_example_verbatim() {
     let example = include_str!("../../../client/examples/follow.rs");
     let (_, body) = example.split_once("\n\n").unwrap();
     assert!(GUIDE.contains(&format!("```rust\n{}\n```", body.trim())));

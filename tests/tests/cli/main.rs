@@ -1,5 +1,4 @@
-//! amemctl as people and scripts meet it: the program is run on files, and what it prints is held against what
-//! it should.
+//! The program `amemctl` run on files and against daemons: its output, errors and exit codes.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -10,14 +10,14 @@ use amem_tests::graphs::{assert_same, collect};
 use serde_json::{Value, json};
 
 use crate::brains;
-use crate::daemon::Served;
+use crate::daemon::ServedFolder;
 
-fn event(served: &Served, brain: &str, id: u64) -> Event {
+fn event(served: &ServedFolder, brain: &str, id: u64) -> Event {
     let view = served.view(brain);
     view.node(NodeId(id)).unwrap().to_event().unwrap()
 }
 
-fn edges(served: &Served, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
+fn edges(served: &ServedFolder, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
     let view = served.view(brain);
     let ties = view.ties(NodeId(id), Direction::Outgoing).unwrap();
     ties.iter()
@@ -26,8 +26,8 @@ fn edges(served: &Served, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
 }
 
 #[test]
-fn a_file_of_any_layout_becomes_a_brain_by_its_name() {
-    let served = Served::start();
+fn a_file_of_any_layout_is_imported_under_its_name() {
+    let served = ServedFolder::start();
     served.put("story.amem", brains::story());
     let told = served.data("import story.amem copy", 0);
     assert_eq!(
@@ -83,8 +83,8 @@ fn a_file_of_any_layout_becomes_a_brain_by_its_name() {
 }
 
 #[test]
-fn a_damaged_file_makes_no_brain_and_damage_is_told_by_name() {
-    let served = Served::start();
+fn a_damaged_file_makes_no_brain_and_its_damage_is_named() {
+    let served = ServedFolder::start();
     let mut bytes = brains::story();
     let place = Brain::open(Map::owned(&bytes)).unwrap();
     let place = place.base().table().find(tag::ADJACENCY).unwrap();
@@ -115,8 +115,8 @@ fn a_damaged_file_makes_no_brain_and_damage_is_told_by_name() {
 }
 
 #[test]
-fn what_cannot_be_read_from_here_is_sent() {
-    let mut served = Served::start();
+fn files_unreadable_by_the_daemon_are_sent_to_it() {
+    let mut served = ServedFolder::start();
     served.put("story.amem", brains::story());
     served.data("import story.amem b", 0);
     let before = served.out("export b --vectors --forgotten");
@@ -169,8 +169,8 @@ fn what_cannot_be_read_from_here_is_sent() {
 }
 
 #[test]
-fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
-    let served = Served::start();
+fn imported_events_get_new_ids_and_keep_their_edges() {
+    let served = ServedFolder::start();
     served.put("story.amem", brains::story());
     let lines = served.out("export story.amem --vectors --forgotten");
     served.put("story.jsonl", &lines);
@@ -238,7 +238,7 @@ fn events_are_added_to_a_brain_with_new_ids_and_their_own_edges() {
 
 #[test]
 fn edges_may_point_forward_and_across_batches() {
-    let served = Served::start();
+    let served = ServedFolder::start();
     let lines = (0..1500).fold(String::new(), |mut lines, id| {
         let edges = match id {
             0 => json!([{"target": 1499, "type": "supports", "weight": 0.25}, {"target": 0, "type": "supports"}]),
@@ -264,7 +264,7 @@ fn edges_may_point_forward_and_across_batches() {
 
 #[test]
 fn a_batch_that_is_refused_ends_the_import() {
-    let served = Served::start();
+    let served = ServedFolder::start();
     served.data("brain create b", 0);
     let lines = (0..2000).fold(String::new(), |mut lines, id| {
         let mut line = json!({"text": format!("event {id}")});
@@ -290,8 +290,8 @@ fn a_batch_that_is_refused_ends_the_import() {
 }
 
 #[test]
-fn input_that_makes_no_sense_is_told_by_line_and_remedy() {
-    let served = Served::start();
+fn invalid_input_is_reported_with_its_line_and_a_remedy() {
+    let served = ServedFolder::start();
     served.data("brain create b", 0);
     /// A file's name and bytes, options, and how it is refused: exit code, code, part of the message.
     type Row<'r> = (&'r str, &'r str, &'r [u8], i32, &'r str, &'r str);

@@ -4,7 +4,7 @@ use amem_format::view::Direction;
 use amem_format::{EdgeType, NodeId};
 use serde_json::{Value, json};
 
-use crate::daemon::Served;
+use crate::daemon::ServedFolder;
 
 const NOTES: &str = "---
 project: kitchen
@@ -34,8 +34,8 @@ RAL 6005
 ";
 
 #[test]
-fn notes_become_facts_that_say_where_they_stood() {
-    let served = Served::start();
+fn notes_become_facts_with_their_source() {
+    let served = ServedFolder::start();
     served.put("kitchen.md", NOTES);
     let told = served.data("import kitchen.md home", 0);
     assert_eq!(
@@ -119,8 +119,8 @@ fn notes_become_facts_that_say_where_they_stood() {
 }
 
 #[test]
-fn the_same_notes_are_written_once_and_others_beside_them() {
-    let served = Served::start();
+fn repeated_notes_are_written_once_and_new_ones_are_added() {
+    let served = ServedFolder::start();
     served.put("2026-02-01.md", NOTES);
     served.data("import 2026-02-01.md home", 0);
     let again = served.data("import 2026-02-01.md home", 0);

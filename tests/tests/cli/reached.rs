@@ -1,4 +1,4 @@
-//! How a daemon is found, started, told of and ended, and what it says of its brains.
+//! Finding, starting, showing and stopping a daemon, and what it says of its brains.
 
 use std::fs::Permissions;
 use std::net::TcpListener;
@@ -49,7 +49,7 @@ fn brains_are_listed_and_removed() {
 }
 
 #[test]
-fn the_daemon_is_told_of_and_ended() {
+fn the_daemon_is_shown_and_stopped() {
     let tool = Tool::new();
     tool.refused("status", 7, "no_daemon", "no amemd answers", "amemd");
     tool.refused(
@@ -84,7 +84,7 @@ fn the_daemon_is_told_of_and_ended() {
 }
 
 #[test]
-fn what_the_daemon_does_is_shown_with_rates_between_two_looks() {
+fn daemon_activity_is_shown_with_rates_between_two_samples() {
     let tool = Tool::new();
     tool.refused("top --once", 7, "no_daemon", "no amemd answers", "amemd");
     tool.text("-q brain create work");
@@ -130,7 +130,7 @@ fn what_the_daemon_does_is_shown_with_rates_between_two_looks() {
     tool.text("-q shutdown");
 }
 
-/// Waits until somebody else has looked at the daemon: jobs are what is asked for last, by a look of ours, too.
+/// Waits until another client has looked at the daemon: jobs are what is asked for last, by a look of ours, too.
 fn wait_for_a_look(tool: &Tool) {
     let until = Instant::now() + Duration::from_secs(20);
     for ours in 0.. {
@@ -146,7 +146,7 @@ fn wait_for_a_look(tool: &Tool) {
 }
 
 #[test]
-fn a_daemon_that_cannot_start_says_why_and_two_that_start_at_once_are_one() {
+fn a_failed_start_gives_its_reason_and_two_concurrent_starts_give_one_daemon() {
     let tool = Tool::new();
     let config = tool.home().join(".config/amemd");
     std::fs::create_dir_all(&config).unwrap();
@@ -222,7 +222,7 @@ fn a_daemon_is_reached_by_tcp_with_its_token() {
 }
 
 #[test]
-fn tokens_are_made_listed_and_revoked_and_told_once() {
+fn tokens_are_created_listed_revoked_and_shown_once() {
     let tool = Tool::new();
     tool.refused("token list", 7, "no_daemon", "no amemd answers", "amemd");
     tool.text("-q brain create work");

@@ -1,4 +1,4 @@
-//! Brains of a daemon, by name: what is asked and how it is told.
+//! Brains of a daemon, by name: queries and how their answers are printed.
 
 use std::process::Stdio;
 
@@ -71,7 +71,7 @@ recorded TIME (AGO)",
 }
 
 #[test]
-fn a_walk_shows_which_way_its_edges_lie() {
+fn a_walk_shows_the_direction_of_its_edges() {
     let tool = backups();
     check(
         &tool.text("traverse work 2 --direction both --depth 1"),
@@ -95,7 +95,7 @@ fn a_walk_shows_which_way_its_edges_lie() {
 }
 
 #[test]
-fn a_reason_that_is_reached_in_two_ways_is_told_in_both_places() {
+fn a_reason_reached_by_two_paths_is_shown_on_both() {
     let tool = backups();
     tool.text("link work 3 supports 1");
     check(
@@ -118,7 +118,7 @@ there is more: --limit and --depth show it",
 }
 
 #[test]
-fn what_is_found_is_told_with_the_parts_of_its_score() {
+fn search_results_show_the_parts_of_their_scores() {
     let tool = backups();
     let told = tool.data("search work which disk is slow", 0);
     let hits = told["hits"].as_array().unwrap();
@@ -144,7 +144,7 @@ fn what_is_found_is_told_with_the_parts_of_its_score() {
 }
 
 #[test]
-fn a_question_has_the_same_answer_by_name_and_by_path() {
+fn a_query_gives_the_same_answer_by_name_and_by_path() {
     let tool = backups();
     tool.text("correct work 0 'Backups take 40 minutes'");
     let path = tool.data("info work", 0);
@@ -210,7 +210,7 @@ fn without_uses(data: &mut Value) {
 }
 
 #[test]
-fn commits_are_watched_from_any_that_is_held() {
+fn commits_are_watched_from_any_lsn_that_is_held() {
     let tool = backups();
     for line in [
         "correct work 0 'Backups take 40 minutes'",
@@ -227,7 +227,7 @@ fn commits_are_watched_from_any_that_is_held() {
     ] {
         tool.text(line);
     }
-    // Every kind of commit is told, both ways.
+    // Every kind of commit is shown, both ways.
     let lsn = tool.envelope("info work")["brain"]["lsn"].as_u64().unwrap();
     let all = tool.text("--json watch work --after 0 --count 16");
     let kinds: Vec<String> = all
@@ -279,7 +279,7 @@ fn commits_are_watched_from_any_that_is_held() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_watched() {
+fn watch_shows_only_the_requested_events() {
     let tool = backups();
     tool.text("add work 'It is Friday' --session friday");
     let after = tool.envelope("info work")["brain"]["lsn"].as_u64().unwrap();
@@ -319,7 +319,7 @@ fn only_what_is_asked_for_is_watched() {
 }
 
 #[test]
-fn who_watches_goes_on_where_it_was_when_amemd_is_there_again() {
+fn watch_resumes_at_its_position_after_amemd_restarts() {
     let tool = backups();
     let mut watching = tool.command();
     watching.args(["-q", "watch", "work", "--count", "2"]);

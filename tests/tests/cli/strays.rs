@@ -1,4 +1,4 @@
-//! What is told of files that are no brains, and of brains that can't be opened: each by itself.
+//! Reports of files that are no brains, and of brains that can't be opened: each by itself.
 
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -27,7 +27,7 @@ fn wait_for_rejected(tool: &Tool, count: u64) {
 }
 
 #[test]
-fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
+fn an_untracked_file_is_reported_and_only_a_damaged_brain_is_a_failure() {
     let tool = Tool::new();
     tool.refused(
         "status --alive",
@@ -99,7 +99,7 @@ fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
 }
 
 #[test]
-fn a_copy_is_listed_as_a_sibling_before_anybody_opens_it() {
+fn a_copy_is_listed_as_a_sibling_before_it_is_opened() {
     let tool = Tool::new();
     tool.text("-q brain create work");
     let folder = folder(&tool);
@@ -124,7 +124,7 @@ fn a_copy_is_listed_as_a_sibling_before_anybody_opens_it() {
 }
 
 #[test]
-fn refusals_say_what_a_newcomer_can_do() {
+fn refusals_give_a_remedy_to_a_newcomer() {
     let tool = Tool::new();
     tool.text("-q brain create work");
     tool.refused(

@@ -15,12 +15,12 @@ use crate::brains;
 use crate::tool::{Tool, words};
 
 /// A terminal after a command has ended in it.
-struct Seen {
+struct TerminalState {
     screen: vt100::Screen,
     exit: i32,
 }
 
-impl Seen {
+impl TerminalState {
     fn text(&self) -> String {
         self.screen.contents()
     }
@@ -34,7 +34,7 @@ impl Seen {
 }
 
 /// Runs a command in a terminal; what follows each prompt is typed once the prompt is there.
-fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Seen {
+fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> TerminalState {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();
@@ -75,7 +75,7 @@ fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Seen 
         "nothing asked {next:?}: {}",
         parser.screen().contents()
     );
-    Seen {
+    TerminalState {
         exit: child.wait().unwrap().code().unwrap(),
         screen: parser.screen().clone(),
     }
@@ -94,7 +94,7 @@ fn command(tool: &Tool, line: &str) -> Command {
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_want_them() {
+fn colours_are_for_terminals_and_on_request() {
     let tool = story();
     let seen = run_in(100, command(&tool, "resolve b.amem 1"), &[]);
     assert_eq!(seen.exit, 0);
@@ -138,7 +138,7 @@ fn a_terminal_without_unicode_gets_ascii() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_asked_for() {
+fn irreversible_commands_ask_for_confirmation() {
     let tool = Tool::new();
     tool.text("-q brain create work");
     tool.text("add work 'a secret'");
@@ -194,7 +194,7 @@ fn it_works_in_tmux() {
 }
 
 #[test]
-fn a_live_view_has_a_screen_of_its_own_until_q_is_typed() {
+fn a_live_view_uses_the_alternate_screen_until_q_is_typed() {
     let tool = story();
     tool.text("-q brain create work");
     // Frames are drawn before the key: what is typed on seeing one ends it.

@@ -10,13 +10,13 @@ use serde_json::Value;
 /// A folder of files, and the program in it; a daemon that it started ends with it.
 pub(crate) struct Tool {
     folder: tempfile::TempDir,
-    /// What is a user's of their own: nothing of whoever runs the tests is seen or touched.
+    /// A user's own files: nothing of the user that runs the tests is seen or touched.
     home: tempfile::TempDir,
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunOutput {
     /// The exit code.
     pub(crate) exit: i32,
     /// What was written to stdout.
@@ -70,7 +70,7 @@ impl Tool {
     }
 
     /// Runs the program.
-    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ran {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> RunOutput {
         self.run_with(arguments, Stdio::null())
     }
 
@@ -95,7 +95,7 @@ impl Tool {
     }
 
     /// Runs the program with something on stdin.
-    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], stdin: Stdio) -> Ran {
+    pub(crate) fn run_with<S: AsRef<OsStr>>(&self, arguments: &[S], stdin: Stdio) -> RunOutput {
         let output: Output = self
             .command()
             .args(arguments)
@@ -103,7 +103,7 @@ impl Tool {
             .output()
             .unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran {
+        RunOutput {
             exit: output.status.code().expect("it must not be killed"),
             out: text(output.stdout),
             err: text(output.stderr),
@@ -199,7 +199,7 @@ impl Drop for Tool {
     fn drop(&mut self) {
         if self.socket().exists() {
             let ended = self.command().args(["-q", "shutdown"]).status();
-            // A test that fails already is told by its own failure.
+            // A test that fails already is reported by its own failure.
             if !std::thread::panicking() {
                 assert!(ended.unwrap().success(), "amemd could not be ended");
             }

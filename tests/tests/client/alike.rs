@@ -14,9 +14,9 @@ async fn ask<Q: Question>(brain: &Brain, question: Q) -> bool {
 }
 
 /// Random requests, a few of which make no sense.
-struct Asked<'r>(&'r mut Random);
+struct QuestionMaker<'r>(&'r mut Random);
 
-impl Asked<'_> {
+impl QuestionMaker<'_> {
     fn chance(&mut self, one_in: u64) -> bool {
         self.0.below(one_in) == 0
     }
@@ -155,7 +155,7 @@ impl Asked<'_> {
 }
 
 #[tokio::test]
-async fn every_question_has_the_same_answer_directly_and_by_call() {
+async fn every_query_gives_the_same_answer_from_the_file_and_by_rpc() {
     const SEED: u64 = 7;
     println!("seed {SEED}");
     let kit = Kit::new();
@@ -166,7 +166,7 @@ async fn every_question_has_the_same_answer_directly_and_by_call() {
     let mut answered = [0u32; 16];
     let no = Some(false);
     for _ in 0..60 {
-        let mut a = Asked(&mut random);
+        let mut a = QuestionMaker(&mut random);
         let traverse = v1::TraverseRequest {
             event_id: a.event(),
             types: a.edges(),

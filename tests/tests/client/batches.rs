@@ -1,4 +1,4 @@
-//! What is told of the batches of an ingest: of each that was taken, once, with the id to ask again.
+//! The outcomes of the batches of an ingest: of each that was taken, once, with the id for a retry.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tonic::Code;
 
 use crate::kit::{Kit, check, fact};
 
-type Told = Vec<(usize, Result<v1::IngestResponse, Refusal>)>;
+type Outcomes = Vec<(usize, Result<v1::IngestResponse, Refusal>)>;
 
 fn batch(text: &str) -> v1::IngestRequest {
     v1::IngestRequest {
@@ -23,7 +23,7 @@ async fn a_batch_that_cannot_be_sent_is_refused_alone() {
     let mut batches: Vec<_> = (0..12).map(|n| batch(&format!("{n}"))).collect();
     batches[3].brain = "other".into();
     batches[5].events = (0..5).map(|_| fact("x".repeat(1 << 20))).collect();
-    let mut told: Told = Vec::new();
+    let mut told: Outcomes = Vec::new();
     brain
         .ingest_all(batches, |at, outcome| told.push((at, outcome)))
         .await
@@ -44,7 +44,7 @@ async fn a_batch_that_cannot_be_sent_is_refused_alone() {
 }
 
 #[tokio::test]
-async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good() {
+async fn every_accepted_batch_gets_an_outcome_when_the_daemon_does_not_return() {
     let mut kit = Kit::new();
     kit.brain("b").await;
     let once = Retry {
@@ -61,7 +61,7 @@ async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good(
         }
         batch(&format!("{n}"))
     });
-    let mut told: Told = Vec::new();
+    let mut told: Outcomes = Vec::new();
     let ended = brain.ingest_all(batches, |at, outcome| told.push((at, outcome)));
     check(ended.await, Code::Unavailable, "CONNECTION_LOST", "lost");
     told.sort_by_key(|told| told.0);
@@ -92,7 +92,7 @@ async fn every_batch_that_was_taken_is_told_of_when_the_daemon_is_gone_for_good(
 }
 
 #[tokio::test]
-async fn a_write_that_was_not_answered_gives_its_id_back() {
+async fn an_unanswered_write_returns_its_request_id() {
     let mut kit = Kit::new();
     kit.brain("b").await;
     let once = Retry {

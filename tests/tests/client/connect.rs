@@ -39,7 +39,7 @@ async fn a_connection_over_tcp_carries_its_token_in_every_call() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_connection_is_refused_before_it_is_tried() {
+async fn an_invalid_address_is_refused_before_a_connection_attempt() {
     let connect = async |address: &str, token, tls| {
         let connected = Client::connect_tcp(address, token, tls).await;
         connected.map_err(Refusal::from)

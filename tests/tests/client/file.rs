@@ -17,7 +17,7 @@ async fn remove(kit: &Kit, name: &str) {
 }
 
 #[tokio::test]
-async fn a_brain_that_was_removed_by_another_is_not_there_any_more() {
+async fn a_brain_removed_by_another_client_is_gone() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     brain.ingest(vec![fact("old")]).await.unwrap();
@@ -30,7 +30,7 @@ async fn a_brain_that_was_removed_by_another_is_not_there_any_more() {
 }
 
 #[tokio::test]
-async fn a_brain_made_anew_under_the_name_is_read_and_written_as_one() {
+async fn a_brain_recreated_under_the_same_name_is_read_and_written() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     let events = (0..20).map(|n| fact(format!("old {n}"))).collect();
@@ -49,7 +49,7 @@ async fn a_brain_made_anew_under_the_name_is_read_and_written_as_one() {
 }
 
 #[tokio::test]
-async fn a_copy_under_the_path_is_not_taken_for_the_brain() {
+async fn a_copy_at_the_path_is_not_mistaken_for_the_brain() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     brain.ingest(vec![fact("one")]).await.unwrap();

@@ -19,7 +19,7 @@ fn texts(commit: &v1::SubscribeResponse) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_commit_comes_once_and_in_order_whatever_becomes_of_the_daemon() {
+async fn every_commit_arrives_once_and_in_order_across_daemon_failures() {
     const COMMITS: usize = 120;
     let mut kit = Kit::new();
     let brain = kit.brain("b").await;
@@ -41,7 +41,7 @@ async fn every_commit_comes_once_and_in_order_whatever_becomes_of_the_daemon() {
         assert_eq!(commits.after_lsn(), Some(lsn));
         last = lsn;
         for text in texts(&commit) {
-            // What was followed is seen by whoever reads then.
+            // What was followed is seen by every later read.
             let id = found.len() as u64;
             assert_eq!(follower.get(&[id]).await.unwrap()[0].text, text);
             found.push(text);
@@ -58,7 +58,7 @@ async fn every_commit_comes_once_and_in_order_whatever_becomes_of_the_daemon() {
 }
 
 #[tokio::test]
-async fn a_large_commit_comes_whole_and_a_moment_of_another_brain_is_refused() {
+async fn a_large_commit_arrives_whole_and_an_lsn_of_another_brain_is_refused() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     let text = "x".repeat(300_000);

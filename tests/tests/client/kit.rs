@@ -3,15 +3,15 @@
 use std::fmt::Debug;
 
 use amem_client::{Brain, Client, Refusal, v1};
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{DaemonHome, DaemonProcess};
 use amem_tests::random::Random;
 use tempfile::TempDir;
 use tonic::Code;
 
 /// A daemon on a folder of its own.
 pub(crate) struct Kit {
-    pub(crate) running: Option<Running>,
-    pub(crate) place: Place,
+    pub(crate) running: Option<DaemonProcess>,
+    pub(crate) place: DaemonHome,
     _folder: TempDir,
 }
 
@@ -19,7 +19,7 @@ impl Kit {
     pub(crate) fn new() -> Self {
         // On the disk that the build is on: a folder of temporary files may be in memory.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+        let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
         Self {
             running: Some(place.start()),
             place,

@@ -15,7 +15,7 @@ async fn accesses(brain: &amem_client::Brain, event_id: u64) -> u32 {
 }
 
 #[tokio::test]
-async fn a_direct_read_sees_every_change_that_was_answered_also_after_a_crash() {
+async fn a_direct_read_sees_every_answered_change_even_after_a_crash() {
     let mut kit = Kit::new();
     let brain = kit.brain("b").await;
     let other = kit.client().await.brain("b").await.unwrap();
@@ -54,7 +54,7 @@ async fn a_direct_read_sees_every_change_that_was_answered_also_after_a_crash() 
 }
 
 #[tokio::test]
-async fn uses_by_direct_reads_are_sent_together_and_once() {
+async fn touches_of_direct_reads_are_sent_together_and_once() {
     let mut kit = Kit::new();
     let brain = kit.brain("b").await;
     brain.ingest(vec![fact("one"), fact("two")]).await.unwrap();
@@ -103,7 +103,7 @@ async fn uses_by_direct_reads_are_sent_together_and_once() {
         (6, 1)
     );
 
-    // Whoever drops the brain sends what waits.
+    // Dropping the brain sends what waits.
     let other = kit.client().await.brain("b").await.unwrap();
     brain.get(&[1]).await.unwrap();
     drop(brain);
@@ -114,7 +114,7 @@ async fn uses_by_direct_reads_are_sent_together_and_once() {
 }
 
 #[tokio::test]
-async fn a_thousand_used_events_are_sent_without_being_asked() {
+async fn a_thousand_touches_are_sent_without_a_flush() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     let events = (0..1_001).map(|n| fact(format!("event {n}"))).collect();
@@ -136,7 +136,7 @@ async fn a_thousand_used_events_are_sent_without_being_asked() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_shown_and_costs_no_other_its_use() {
+async fn a_forgotten_event_is_shown_and_other_touches_still_count() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     brain.ingest(vec![fact("one"), fact("two")]).await.unwrap();

@@ -1,4 +1,4 @@
-//! The client's library against the real daemon: read directly or by call, refused, lost and begun again.
+//! The client library against the real daemon: reads from the file and by RPC, refusals, lost connections, retries.
 
 #![forbid(unsafe_code)]
 #![expect(

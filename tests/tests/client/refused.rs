@@ -23,7 +23,7 @@ async fn two(kit: &Kit) -> Brain {
 }
 
 #[tokio::test]
-async fn every_question_names_a_brain_that_is_there() {
+async fn queries_of_a_missing_brain_name_it() {
     let kit = Kit::new();
     let client = kit.client().await;
     let mut queries = client.queries();
@@ -85,7 +85,7 @@ async fn every_question_names_a_brain_that_is_there() {
 
 /// Every question with an `as_of` that it can't have, and those with an event that is not there or is hidden.
 #[tokio::test]
-async fn events_and_moments_that_are_not_there_are_named() {
+async fn missing_events_and_moments_are_named() {
     let kit = Kit::new();
     let brain = two(&kit).await;
     let moment = |lsn| {
@@ -274,7 +274,7 @@ async fn enums_limits_and_missing_fields_are_named() {
 }
 
 #[tokio::test]
-async fn page_tokens_are_of_one_question_and_one_brain() {
+async fn page_tokens_are_bound_to_one_query_and_one_brain() {
     let kit = Kit::new();
     let (brain, other) = (kit.brain("b").await, kit.brain("c").await);
     for brain in [&brain, &other] {
@@ -328,7 +328,7 @@ async fn page_tokens_are_of_one_question_and_one_brain() {
 }
 
 #[tokio::test]
-async fn an_answer_above_the_limit_is_refused_while_it_is_made() {
+async fn an_answer_over_the_limit_is_refused_while_it_is_built() {
     let kit = Kit::new();
     let brain = kit.brain("b").await;
     for n in 0..5 {

@@ -13,7 +13,7 @@ use crate::kit::{Kit, check, fact};
 const KILLS: u64 = 20;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_that_a_dying_daemon_leaves_unanswered_are_done_once() {
+async fn changes_left_unanswered_by_a_dying_daemon_are_executed_once() {
     const WRITERS: u64 = 4;
     let mut kit = Kit::new();
     kit.brain("b").await;
@@ -62,7 +62,7 @@ async fn changes_that_a_dying_daemon_leaves_unanswered_are_done_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ingest_goes_on_where_its_stream_broke() {
+async fn an_ingest_resumes_where_its_stream_broke() {
     const BATCHES: usize = 300;
     let mut kit = Kit::new();
     let brain = kit.brain("b").await;
@@ -121,7 +121,7 @@ async fn an_ingest_goes_on_where_its_stream_broke() {
 }
 
 #[tokio::test]
-async fn a_call_that_may_not_be_begun_again_says_that_its_connection_was_lost() {
+async fn a_call_that_cannot_be_retried_reports_the_lost_connection() {
     let mut kit = Kit::new();
     kit.brain("b").await;
     let once = Retry {

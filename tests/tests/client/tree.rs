@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_reader_brings_neither_tokio_nor_tonic_along() {
+fn a_reader_depends_on_neither_tokio_nor_tonic() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let tree = |features: &[&str]| {

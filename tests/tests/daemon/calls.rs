@@ -9,7 +9,7 @@ use tonic_health::pb::health_client::HealthClient;
 use crate::process::{Daemon, create, create_bare, facts, files_with, folder, get, ingest};
 
 #[tokio::test]
-async fn a_memory_is_made_written_found_corrected_and_resolved() {
+async fn a_brain_is_created_written_searched_corrected_and_resolved() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -108,7 +108,7 @@ async fn a_memory_is_made_written_found_corrected_and_resolved() {
 }
 
 #[tokio::test]
-async fn thousands_of_events_go_through_one_stream_and_a_bad_batch_costs_only_itself() {
+async fn one_stream_takes_thousands_of_events_and_refuses_only_the_bad_batch() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -153,7 +153,7 @@ async fn thousands_of_events_go_through_one_stream_and_a_bad_batch_costs_only_it
 }
 
 #[tokio::test]
-async fn status_health_and_the_list_tell_how_it_is() {
+async fn status_health_and_the_list_show_the_state() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -196,7 +196,7 @@ async fn status_health_and_the_list_tell_how_it_is() {
 }
 
 #[tokio::test]
-async fn every_other_change_does_what_it_says() {
+async fn every_other_mutation_has_its_effect() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -314,7 +314,7 @@ async fn every_other_change_does_what_it_says() {
 }
 
 #[tokio::test]
-async fn what_was_erased_is_in_no_file_once_that_is_answered() {
+async fn erased_bytes_are_in_no_file_once_the_erase_is_answered() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

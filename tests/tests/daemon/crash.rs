@@ -13,7 +13,7 @@ const WRITERS: u32 = 4;
 
 /// A batch that was sent, and what is known of it.
 #[derive(Clone)]
-struct Sent {
+struct SentBatch {
     request: v1::IngestRequest,
     /// The ids, if it was answered.
     ids: Option<Vec<u64>>,
@@ -31,14 +31,14 @@ fn batch(round: u32, writer: u32, n: u32) -> v1::IngestRequest {
 }
 
 /// Sends batches until the daemon dies; the last one was not answered.
-async fn write(client: Client, round: u32, writer: u32) -> Vec<Sent> {
+async fn write(client: Client, round: u32, writer: u32) -> Vec<SentBatch> {
     let mut sent = Vec::new();
     for n in 0.. {
         let request = batch(round, writer, n);
         let answer = client.memory().ingest(request.clone()).await;
         let ids = answer.ok().map(|done| done.into_inner().event_ids);
         let is_last = ids.is_none();
-        sent.push(Sent { request, ids });
+        sent.push(SentBatch { request, ids });
         if is_last {
             break;
         }
@@ -47,9 +47,9 @@ async fn write(client: Client, round: u32, writer: u32) -> Vec<Sent> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_kill_every_answered_write_is_there_and_no_retry_is_doubled() {
+async fn after_a_kill_every_answered_write_is_there_and_no_retry_is_duplicated() {
     let folder = folder();
-    let mut all: Vec<Sent> = Vec::new();
+    let mut all: Vec<SentBatch> = Vec::new();
     let (mut answered, mut replayed) = (0, 0);
     for round in 0..KILLS {
         let daemon = Daemon::start(folder.path());
@@ -154,7 +154,7 @@ async fn a_request_id_is_for_one_request_across_restarts() {
 }
 
 #[tokio::test]
-async fn a_brain_whose_file_is_taken_away_is_saved_and_the_next_write_says_so() {
+async fn a_brain_whose_file_is_removed_is_saved_and_the_next_write_reports_it() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

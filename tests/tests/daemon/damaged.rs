@@ -40,7 +40,7 @@ async fn export(client: &Client, form: v1::ExportForm) -> Result<usize, Status> 
 }
 
 #[tokio::test]
-async fn what_a_damaged_brain_says_is_neither_merged_nor_converted() {
+async fn a_damaged_brain_is_neither_merged_nor_converted() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -70,13 +70,13 @@ async fn what_a_damaged_brain_says_is_neither_merged_nor_converted() {
             client.brains().checkpoint_brain(request).await.unwrap();
         }
     }
-    // The file as it is tells of the damage itself.
+    // The file itself shows the damage.
     assert!(export(&client, v1::ExportForm::Native).await.unwrap() > 0);
     flip(&path, &damaged);
     merge(&client, "other", from(), false, &[]).await.unwrap();
     assert_eq!(get(&client, "other", &[0]).await[0].text, TEXT);
 
-    // The next generation of it tells, too.
+    // Its next generation shows it, too.
     flip(&path, TEXT);
     let request = v1::CheckpointBrainRequest { brain: "b".into() };
     let after = client.brains().checkpoint_brain(request).await;

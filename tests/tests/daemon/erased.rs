@@ -17,12 +17,12 @@ use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
 use amem_format::{Lsn, NodeId};
 use amem_store::disk::Disk;
-use amem_tests::disk::{About, Hooked, SimDisk};
+use amem_tests::disk::{About, HookedDisk, SimDisk};
 use tonic::Code;
 use uuid::Uuid;
 use v1::resolve_kept_file_request::Action;
 
-use crate::faulty::{Served, reason};
+use crate::faulty::{FaultyDaemon, reason};
 use crate::merge::{files, resolve};
 use crate::process::{Daemon, check_refused, create_bare, files_with, folder, get};
 
@@ -51,12 +51,13 @@ fn is_secret(id: u64) -> bool {
 /// One secret in so many is long, and packed.
 const PACKED_ONE_IN: u64 = 3;
 
-/// What is told of a secret.
+/// What is known of a secret.
 fn secret(id: u64) -> String {
     let text = format!("the word is {WORD} of {id}");
-    match (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
-        true => format!("{text}: {}", format!("{PACKED} and so on, ").repeat(40)),
-        false => text,
+    if (id / SECRET_ONE_IN).is_multiple_of(PACKED_ONE_IN) {
+        format!("{text}: {}", format!("{PACKED} and so on, ").repeat(40))
+    } else {
+        text
     }
 }
 
@@ -77,12 +78,13 @@ fn vector(id: u64) -> v1::Vector {
 }
 
 fn event(id: u64) -> v1::NewEvent {
-    let (text, attributes) = match is_secret(id) {
-        true => (secret(id), format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}")),
-        false => (
+    let (text, attributes) = if is_secret(id) {
+        (secret(id), format!("{{\"pin\":\"{PIN}\",\"of\":{id}}}"))
+    } else {
+        (
             format!("what is said of matter {}", id % 1_009),
             format!("{{\"of\":{id}}}"),
-        ),
+        )
     };
     v1::NewEvent {
         r#type: v1::EventType::Fact.into(),
@@ -107,17 +109,17 @@ fn derived_from_nothing_else(file: &[u8]) {
         workers: &Inline,
         from_scratch: true,
     };
-    let mut anew = Vec::new();
+    let mut rebuilt = Vec::new();
     let options = Options::next(&view, view.time());
-    fold_with(&view, &options, how, &mut anew).unwrap();
-    let anew_brain = open(&anew);
+    fold_with(&view, &options, how, &mut rebuilt).unwrap();
+    let rebuilt_brain = open(&rebuilt);
     for section in DERIVED {
         let of = |brain: &Brain, bytes: &[u8]| {
             let places = &brain.base().table().places;
             let place = places.iter().find(|place| place.tag == section).unwrap();
             bytes[place.offset as usize..][..place.len as usize].to_vec()
         };
-        let (found, expected) = (of(&brain, file), of(&anew_brain, &anew));
+        let (found, expected) = (of(&brain, file), of(&rebuilt_brain, &rebuilt));
         assert!(
             !found.is_empty() && found == expected,
             "section {section:#x}"
@@ -183,7 +185,7 @@ fn found(folder: &Path) -> Vec<(&'static str, Vec<std::path::PathBuf>)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
+async fn bytes_erased_from_a_large_brain_are_in_no_file_while_writes_continue() {
     let (count, folder) = (count(), folder());
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -332,9 +334,9 @@ async fn what_is_erased_of_a_large_brain_is_in_no_file_while_writes_go_on() {
     }
 }
 
-/// A copy of the brain takes its name, whatever the daemon is about: it is kept aside, and has what is being erased.
+/// A copy of the brain takes its name, whatever the daemon is about: it is quarantined, and has what is being erased.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
+async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_during_it() {
     const TEXT: &str = "qwertzuiopasdf";
     let (mut refused, mut late) = (0, 0);
     for moment in 0.. {
@@ -364,7 +366,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
                 }
             }
         };
-        let served = Served::start(Arc::new(Hooked::new(disk.clone(), hook))).await;
+        let served = FaultyDaemon::start(Arc::new(HookedDisk::new(disk.clone(), hook))).await;
         let client = served.client().await;
         create_bare(&client, "b").await;
         crate::process::ingest(&client, "b", &[TEXT, "stays"]).await;
@@ -390,7 +392,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
                     break;
                 }
                 // It came when the brain was without the text already, as one that is put there later. It is kept,
-                // and whoever erases again is told.
+                // and the next erase is refused with its name.
                 late += 1;
                 crate::process::ingest(&client, "b", &["after"]).await;
                 assert_eq!(disk.files_with(TEXT.as_bytes()).len(), 1);
@@ -427,7 +429,7 @@ async fn an_erase_leaves_nothing_in_a_copy_that_takes_the_name_meanwhile() {
 }
 
 #[tokio::test]
-async fn an_erase_under_the_id_of_a_request_that_is_known_by_it_alone_is_refused() {
+async fn an_erase_under_the_request_id_of_another_request_is_refused() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -11,7 +11,7 @@ use amem_engine::limits::{GROUP_REQUESTS_MAX, OPEN_AGAIN_AFTER, QUEUE_REQUESTS_M
 use amem_store::Folder;
 use amem_store::disk::Disk;
 use amem_store::folder::TMP;
-use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, Hooked, Kind, SimDisk};
+use amem_tests::disk::{About, Among, EIO, ENOSPC, Effect, Fault, HookedDisk, Kind, SimDisk};
 use amemd::{Config, Flags, Listeners, Socket};
 use tokio::sync::oneshot;
 use tonic::{Code, Status};
@@ -21,14 +21,14 @@ use uuid::Uuid;
 use crate::process::{check_refused, create_bare, facts, get};
 
 /// A daemon that serves a folder on some disk.
-pub(crate) struct Served {
+pub(crate) struct FaultyDaemon {
     socket: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     ended: Option<tokio::task::JoinHandle<amemd::Result<()>>>,
     _folder: tempfile::TempDir,
 }
 
-impl Served {
+impl FaultyDaemon {
     pub(crate) async fn start(disk: Arc<dyn Disk>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
@@ -154,7 +154,7 @@ async fn after_a_failed_sync_the_brain_recovers_and_a_retry_is_answered_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_brain_that_cannot_recover_is_read_and_told_and_the_others_are_written() {
+async fn a_brain_that_cannot_recover_is_readable_and_reported_and_others_are_writable() {
     let (disk, served, client) = begun(2).await;
     let fault = |among| Fault {
         after: 0,
@@ -184,7 +184,7 @@ async fn a_brain_that_cannot_recover_is_read_and_told_and_the_others_are_written
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_refuses_and_poisons_nothing() {
+async fn a_full_disk_refuses_writes_and_poisons_no_brain() {
     let (disk, served, client) = begun(3).await;
     disk.fail(Fault {
         after: 0,
@@ -204,9 +204,9 @@ async fn a_full_disk_refuses_and_poisons_nothing() {
 }
 
 /// A daemon on a disk of its own, and a brain that has one event.
-async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
+async fn begun(seed: u64) -> (Arc<SimDisk>, FaultyDaemon, Client) {
     let disk = Arc::new(SimDisk::new(seed));
-    let served = Served::start(disk.clone()).await;
+    let served = FaultyDaemon::start(disk.clone()).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     until_answered(&client, &request("before")).await;
@@ -214,7 +214,7 @@ async fn begun(seed: u64) -> (Arc<SimDisk>, Served, Client) {
 }
 
 /// What is kept of a brain that has lost its name, once that is said: the texts of its events.
-async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
+async fn kept(served: FaultyDaemon, disk: &Arc<SimDisk>) -> Vec<String> {
     served.end().await;
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "after the daemon").unwrap();
     let kept = amem_store::quarantine::list(&folder).unwrap();
@@ -229,7 +229,7 @@ async fn kept(served: Served, disk: &Arc<SimDisk>) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_there_is_room() {
+async fn a_brain_removed_on_a_full_disk_is_saved_when_there_is_space() {
     let (disk, served, client) = begun(6).await;
     disk.remove("b.amem").unwrap();
     disk.fail(Fault {
@@ -260,7 +260,7 @@ async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_there_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_the_daemon_ends() {
+async fn a_brain_removed_on_a_full_disk_is_saved_when_the_daemon_stops() {
     let (disk, served, client) = begun(7).await;
     disk.remove("b.amem").unwrap();
     disk.fail(Fault {
@@ -281,7 +281,7 @@ async fn a_brain_whose_file_is_taken_away_from_a_full_disk_is_saved_when_the_dae
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_brain_that_loses_its_name_while_it_waits_for_recovery_is_saved() {
+async fn a_brain_removed_while_it_waits_for_recovery_is_saved() {
     // By the next try, and by the end of the daemon.
     for tries in [true, false] {
         let (disk, served, client) = begun(9).await;
@@ -325,7 +325,7 @@ async fn until_unknown(client: &Client) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_brains() {
+async fn a_full_disk_delays_an_adoption_and_harms_neither_the_file_nor_other_brains() {
     let (disk, served, client) = begun(8).await;
     let bytes = disk.contents("b.amem").unwrap();
     let file = disk.create("copy.amem").unwrap();
@@ -364,7 +364,7 @@ async fn a_full_disk_puts_an_adoption_off_and_harms_neither_the_file_nor_other_b
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erase_waits_for_what_could_not_be_removed() {
+async fn an_erase_waits_for_files_that_could_not_be_removed() {
     let (disk, served, client) = begun(11).await;
     let bytes = disk.contents("b.amem").unwrap();
     let file = disk.create("copy.amem").unwrap();
@@ -413,8 +413,8 @@ async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
             assert!(!is_hit, "a defect");
         }
     };
-    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(4)), hook));
-    let served = Served::start(disk).await;
+    let disk = Arc::new(HookedDisk::new(Arc::new(SimDisk::new(4)), hook));
+    let served = FaultyDaemon::start(disk).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     create_bare(&client, "other").await;
@@ -430,7 +430,7 @@ async fn a_defect_in_a_writer_takes_its_brain_to_recovery_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_past_a_full_queue_are_refused_at_once_and_the_others_are_executed() {
+async fn requests_to_a_full_queue_are_refused_at_once_and_queued_ones_are_executed() {
     // A group that was taken, a full queue behind it, and some more.
     const CALLS: usize = GROUP_REQUESTS_MAX + QUEUE_REQUESTS_MAX + 100;
     let (open, gate) = mpsc::channel::<()>();
@@ -447,8 +447,8 @@ async fn requests_past_a_full_queue_are_refused_at_once_and_the_others_are_execu
             }
         }
     };
-    let disk = Arc::new(Hooked::new(Arc::new(SimDisk::new(5)), hook));
-    let served = Served::start(disk).await;
+    let disk = Arc::new(HookedDisk::new(Arc::new(SimDisk::new(5)), hook));
+    let served = FaultyDaemon::start(disk).await;
     let client = served.client().await;
     create_bare(&client, "b").await;
     until_answered(&client, &request("before")).await;

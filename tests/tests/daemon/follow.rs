@@ -6,7 +6,7 @@ use tonic::Code;
 use crate::process::{Daemon, check_refused, create_bare, folder};
 use crate::subscribe::{after, instance, next, texts};
 
-/// The texts that a follower is told who wants only some, up to an event that says `end`.
+/// The texts that a follower of only some gets, up to an event that says `end`.
 async fn told(client: &Client, only: v1::SubscribeRequest) -> Vec<String> {
     let request = v1::SubscribeRequest {
         instance: instance(client).await,
@@ -27,7 +27,7 @@ async fn told(client: &Client, only: v1::SubscribeRequest) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_follower_is_told_only_what_it_asked_for() {
+async fn a_subscriber_gets_only_the_requested_events() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -100,7 +100,7 @@ async fn a_follower_is_told_only_what_it_asked_for() {
         ..decisions
     };
     assert_eq!(told(&client, both.clone()).await, ["a decision of ann"]);
-    // What is changed of others is not told, and an erased event is whatever its scope was.
+    // Changes of others are not delivered; an erased event is, in any scope.
     let request = v1::SubscribeRequest {
         instance: instance(&client).await,
         after_lsn: None,

@@ -112,9 +112,10 @@ impl Forms {
                 _ => random.below(2),
             };
             for _ in 0..count {
-                match is_name && random.below(8) > 0 {
-                    true => bytes(field, b"b", out),
-                    false => self.field(field, random, depth, out),
+                if is_name && random.below(8) > 0 {
+                    bytes(field, b"b", out)
+                } else {
+                    self.field(field, random, depth, out)
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Brains that nobody uses are closed, and nobody notices.
+//! Idle brains are closed, and no caller notices.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ async fn until_closed(client: &Client) {
 }
 
 #[tokio::test]
-async fn an_idle_brain_is_closed_and_opened_again_and_its_readers_go_on() {
+async fn an_idle_brain_is_closed_and_reopened_and_its_readers_continue() {
     let folder = folder();
     let daemon = Daemon::start_with(folder.path(), &BRIEF);
     let client = daemon.client().await;
@@ -43,7 +43,7 @@ async fn an_idle_brain_is_closed_and_opened_again_and_its_readers_go_on() {
 }
 
 #[tokio::test]
-async fn a_brain_that_is_followed_stays_open_and_uses_are_counted_before_it_is_closed() {
+async fn a_brain_with_a_subscriber_stays_open_and_touches_are_counted_before_it_closes() {
     let folder = folder();
     let daemon = Daemon::start_with(folder.path(), &BRIEF);
     let client = daemon.client().await;

@@ -55,7 +55,7 @@ fn traced(program: &Command, log: &Path, injected: &[String]) -> Command {
 
 /// The same program with its calls interrupted from its beginning; none where that can't be.
 fn interrupting(program: &Command, logs: &Path, log: &str) -> Option<Command> {
-    // Who loads a program makes such calls before it begins, and does not try again.
+    // The loader makes such calls before the program begins, and does not retry.
     let (loading, mut idle) = (logs.join("loading"), Command::new(program.get_program()));
     let tried = traced(idle.arg("--version"), &loading, &[]).output();
     let why = match &tried {
@@ -79,7 +79,7 @@ fn interrupting(program: &Command, logs: &Path, log: &str) -> Option<Command> {
 }
 
 #[tokio::test]
-async fn calls_that_signals_interrupt_are_made_again() {
+async fn system_calls_interrupted_by_signals_are_repeated() {
     let (folder, logs) = (folder(), folder());
     let start = |log: &str| {
         let socket = new_socket();

@@ -1,4 +1,4 @@
-//! What a daemon knows of its jobs after it was started anew, and what it tells of them to those who listen.
+//! What a daemon knows of its jobs after a restart, and what its subscribers hear of them.
 
 use amem_client::{Client, v1};
 
@@ -16,7 +16,7 @@ async fn subscribe(client: &Client, jobs: bool) -> tonic::Streaming<v1::Subscrib
 }
 
 #[tokio::test]
-async fn what_came_of_a_job_is_told_to_who_asks_after_the_commits_that_it_made() {
+async fn a_jobs_outcome_is_reported_to_callers_that_ask_after_its_commits() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -57,7 +57,7 @@ async fn what_came_of_a_job_is_told_to_who_asks_after_the_commits_that_it_made()
         let made = matches!(kind, v1::JobKind::Decay).then_some(v1::CommitKind::Decay);
         assert_eq!(commits, Vec::from_iter(made), "{kind:?}");
     }
-    // One that found nothing to do is not told of.
+    // A run without work is not reported.
     assert_eq!(
         run(&client, v1::JobKind::Expiry).await.unwrap(),
         "nothing was to be done"
@@ -75,7 +75,7 @@ async fn what_came_of_a_job_is_told_to_who_asks_after_the_commits_that_it_made()
 }
 
 #[tokio::test]
-async fn a_daemon_knows_when_jobs_ran_last_before_it_was_started() {
+async fn a_restarted_daemon_has_the_times_of_the_last_runs() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -51,7 +51,7 @@ async fn every_answered_commit_is_in_the_next_view_across_checkpoints() {
 }
 
 #[tokio::test]
-async fn a_stopped_daemon_leaves_a_whole_file_and_the_next_one_goes_on() {
+async fn a_stopped_daemon_leaves_a_valid_file_and_the_next_one_continues_it() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -1,4 +1,4 @@
-//! The real daemon as a process of its own: what it answers, what it refuses, what survives its death.
+//! The real daemon as a process: its answers, its refusals, and what survives its death.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -17,12 +17,12 @@ mod forms;
 mod idle;
 mod interrupted;
 mod jobs;
-mod kept;
 mod live;
 mod many;
 mod merge;
 mod panics;
 mod process;
+mod quarantine;
 mod readers_gone;
 mod refused;
 mod rejected;

@@ -26,9 +26,10 @@ fn is_bad(number: usize) -> bool {
 fn put(folder: &Path, outside: &Path, files: usize) {
     for number in 0..files {
         let to = at(folder, &format!("many-{number}"));
-        match is_bad(number) {
-            true => fs::write(to, "no brain").unwrap(),
-            false => drop(fs::copy(outside, to).unwrap()),
+        if is_bad(number) {
+            fs::write(to, "no brain").unwrap()
+        } else {
+            fs::copy(outside, to).unwrap();
         }
     }
 }
@@ -46,7 +47,7 @@ fn adoptions(status: &v1::GetStatusResponse) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn many_files_at_once_are_adopted_beside_the_calls() {
+async fn many_files_are_adopted_while_calls_are_served() {
     let files = file_count();
     let bad = (0..files).filter(|number| is_bad(*number)).count() as u64;
     let folder = folder();

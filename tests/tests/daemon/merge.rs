@@ -1,4 +1,4 @@
-//! Brains that are merged by a daemon, and files that it has kept aside.
+//! Brains that are merged by a daemon, and files that it has quarantined.
 
 use std::fs;
 use std::path::Path;
@@ -67,7 +67,7 @@ async fn diverged(folder: &Path) -> (Daemon, Client) {
 }
 
 #[tokio::test]
-async fn two_descendants_are_merged_by_name_or_by_file_and_only_once() {
+async fn two_descendants_are_merged_by_name_or_by_file_and_once_only() {
     let folder = folder();
     let (_daemon, client) = diverged(folder.path()).await;
     let theirs = brain(&client, "theirs").await.unwrap();
@@ -143,7 +143,7 @@ fn set_back(path: &Path, bytes: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_clone_that_is_the_same_instance_is_merged_and_told_as_one() {
+async fn a_clone_of_the_same_instance_is_merged_and_reported_as_a_clone() {
     let folder = folder();
     let path = at(folder.path(), "ours");
     let (daemon, client) = diverged(folder.path()).await;
@@ -179,7 +179,7 @@ async fn a_clone_that_is_the_same_instance_is_merged_and_told_as_one() {
 }
 
 #[tokio::test]
-async fn merges_that_make_no_sense_are_refused_and_change_nothing() {
+async fn invalid_merges_are_refused_and_change_nothing() {
     let folder = folder();
     let (_daemon, client) = diverged(folder.path()).await;
     let before = brain(&client, "ours").await.unwrap().moment;
@@ -252,7 +252,7 @@ pub(crate) async fn resolve(
 }
 
 #[tokio::test]
-async fn a_conflict_is_ended_by_keeping_ours_by_taking_theirs_or_by_a_merge() {
+async fn a_conflict_is_resolved_by_ours_by_theirs_or_by_a_merge() {
     let folder = folder();
     let (_daemon, client) = diverged(folder.path()).await;
     let conflict = async || {
@@ -313,7 +313,7 @@ async fn a_conflict_is_ended_by_keeping_ours_by_taking_theirs_or_by_a_merge() {
         brain(&client, "ours").await.unwrap().status.unwrap().events,
         4
     );
-    // Theirs is taken, and ours is kept aside.
+    // Theirs is taken, and ours is quarantined.
     let kept_file = conflict().await;
     let taken = resolve(&client, &kept_file.file, Action::Take(true))
         .await

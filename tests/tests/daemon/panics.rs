@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
-use amem_tests::disk::{About, Hooked, SimDisk};
+use amem_tests::disk::{About, HookedDisk, SimDisk};
 use tonic::{Code, Status};
 
-use crate::faulty::Served;
+use crate::faulty::FaultyDaemon;
 use crate::process::{check_refused, create_bare, get, ingest};
 
 /// How long a brain may take to be tried again.
@@ -25,9 +25,9 @@ async fn read(client: &Client, brain: &str) -> Result<String, Status> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_defect_while_a_brain_is_opened_to_be_read_fails_that_call_and_no_other() {
+async fn a_panic_while_a_brain_is_opened_for_reading_fails_only_that_call() {
     let disk = Arc::new(SimDisk::new(12));
-    let served = Served::start(disk.clone()).await;
+    let served = FaultyDaemon::start(disk.clone()).await;
     let client = served.client().await;
     for brain in ["b", "other"] {
         create_bare(&client, brain).await;
@@ -44,7 +44,7 @@ async fn a_defect_while_a_brain_is_opened_to_be_read_fails_that_call_and_no_othe
             assert!(!is_hit, "a defect");
         }
     };
-    let served = Served::start(Arc::new(Hooked::new(disk, hook))).await;
+    let served = FaultyDaemon::start(Arc::new(HookedDisk::new(disk, hook))).await;
     let client = served.client().await;
     client
         .admin()

@@ -1,4 +1,4 @@
-//! Who still has an earlier file open after an erase, and when the last one has not.
+//! After an erase: which readers still have an earlier file open, and when the last one closes it.
 
 use std::time::{Duration, SystemTime};
 
@@ -31,7 +31,7 @@ async fn erase(client: &Client, id: u64, wait: Duration) -> v1::EraseResponse {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_erase_says_when_the_last_reader_of_an_earlier_file_let_go() {
+async fn an_erase_reports_when_the_last_mapping_of_an_earlier_file_ended() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -39,7 +39,7 @@ async fn an_erase_says_when_the_last_reader_of_an_earlier_file_let_go() {
     let path = folder.path().join("b.amem");
     let first = add(&client, "the first secret").await;
     let second = add(&client, "the second secret").await;
-    // Nobody reads.
+    // There is no reader.
     let third = add(&client, "the third secret").await;
     let answer = erase(&client, third, Duration::ZERO).await;
     assert!(answer.readers_gone.is_some(), "{answer:?}");
@@ -86,7 +86,7 @@ async fn an_erase_says_when_the_last_reader_of_an_earlier_file_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_something_erased_lets_go_of_its_own_file_meanwhile() {
+async fn a_client_that_erases_releases_its_own_mapping_during_the_erase() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -14,7 +14,7 @@ async fn create(client: &Client, brain: &str) -> Result<(), tonic::Status> {
 }
 
 #[tokio::test]
-async fn names_that_are_none_are_refused_and_no_file_is_made() {
+async fn invalid_names_are_refused_and_no_file_is_created() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -43,7 +43,7 @@ async fn names_that_are_none_are_refused_and_no_file_is_made() {
 }
 
 #[tokio::test]
-async fn requests_that_make_no_sense_are_refused_one_by_one() {
+async fn invalid_requests_are_refused_one_by_one() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -144,7 +144,7 @@ async fn requests_that_make_no_sense_are_refused_one_by_one() {
 }
 
 #[tokio::test]
-async fn messages_above_their_limits_are_refused_and_the_connection_goes_on() {
+async fn messages_over_their_limits_are_refused_and_the_connection_stays_open() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -217,7 +217,7 @@ fn peak_mib(pid: u32) -> u64 {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_small_message_that_would_take_much_memory_is_refused_and_takes_none() {
+async fn a_small_message_that_would_expand_in_memory_is_refused_before_it_does() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -245,7 +245,7 @@ async fn a_small_message_that_would_take_much_memory_is_refused_and_takes_none()
 }
 
 #[test]
-fn a_second_daemon_is_refused_and_told_who_is_there() {
+fn a_second_daemon_is_refused_and_the_refusal_names_the_holder() {
     let (folder, other) = (folder(), self::folder());
     let daemon = Daemon::start(folder.path());
     let elsewhere = daemon.socket.with_file_name("t");
@@ -266,7 +266,7 @@ fn a_second_daemon_is_refused_and_told_who_is_there() {
 }
 
 #[test]
-fn a_daemon_without_a_folder_says_which_one_it_wants() {
+fn a_daemon_without_a_folder_names_the_missing_folder() {
     let folder = folder();
     let missing = folder.path().join("missing");
     let output = command(&missing, &folder.path().join("s"))

@@ -1,4 +1,4 @@
-//! Files that are no brains, in numbers and of odd kinds: how they are told, and that they hide nothing else.
+//! Rejected files, many and of odd kinds: how they are reported, and that they hide nothing else.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -36,7 +36,7 @@ async fn listed(client: &Client) -> (Vec<v1::BrainProblem>, usize) {
     }
 }
 
-/// What is told of a name.
+/// What is reported of a name.
 async fn of(client: &Client, name: &str) -> Option<v1::BrainProblem> {
     let (all, _) = listed(client).await;
     all.into_iter().find(|problem| problem.brain == name)
@@ -49,7 +49,7 @@ fn damage(path: &Path) {
     file.write_all_at(&[9], 4).unwrap();
 }
 
-/// What a list of brains tells: names, files that were not adopted, files that may become brains.
+/// A list of brains: names, rejected files, files that may become brains.
 async fn brains(client: &Client) -> (Vec<String>, u64, u64) {
     let request = v1::ListBrainsRequest::default();
     let page = client.brains().list_brains(request).await;
@@ -59,7 +59,7 @@ async fn brains(client: &Client) -> (Vec<String>, u64, u64) {
 }
 
 #[tokio::test]
-async fn a_file_that_is_being_written_is_no_brain_of_the_list_yet() {
+async fn a_file_that_is_being_written_is_not_listed_yet() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -81,7 +81,7 @@ async fn a_file_that_is_being_written_is_no_brain_of_the_list_yet() {
 }
 
 #[tokio::test]
-async fn ten_thousand_files_that_are_no_brains_are_told_in_parts_and_hide_no_damage() {
+async fn ten_thousand_rejected_files_are_listed_in_parts_and_hide_no_damage() {
     const FILES: usize = 10_000;
     let folder = folder();
     let daemon = Daemon::start(folder.path());
@@ -122,7 +122,7 @@ async fn ten_thousand_files_that_are_no_brains_are_told_in_parts_and_hide_no_dam
 }
 
 #[tokio::test]
-async fn folders_and_names_that_are_no_text_are_told_until_they_are_gone() {
+async fn folders_and_invalid_file_names_are_reported_until_they_are_gone() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -63,7 +63,7 @@ async fn expiring(client: &Client, text: &str, expires_at: &str) {
 }
 
 #[tokio::test]
-async fn jobs_run_when_their_schedule_says_and_followers_see_what_they_did() {
+async fn scheduled_jobs_run_on_time_and_subscribers_see_their_commits() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -120,7 +120,7 @@ async fn jobs_run_when_their_schedule_says_and_followers_see_what_they_did() {
 }
 
 #[tokio::test]
-async fn what_has_expired_is_forgotten_and_what_has_not_stays() {
+async fn expired_events_are_forgotten_and_others_stay() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -147,7 +147,7 @@ async fn what_has_expired_is_forgotten_and_what_has_not_stays() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_gone_leaves_a_session_that_is_closed_when_it_is_idle() {
+async fn the_session_of_a_departed_agent_is_closed_when_it_is_idle() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -194,7 +194,7 @@ async fn an_agent_that_is_gone_leaves_a_session_that_is_closed_when_it_is_idle()
 }
 
 #[tokio::test]
-async fn a_job_is_run_on_request_never_twice_at_once_and_says_what_it_found() {
+async fn a_job_runs_on_request_never_twice_at_once_and_reports_its_result() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -245,7 +245,7 @@ async fn a_job_is_run_on_request_never_twice_at_once_and_says_what_it_found() {
 }
 
 #[tokio::test]
-async fn a_session_that_ended_is_summarised_by_itself_or_on_request() {
+async fn an_ended_session_is_summarised_on_schedule_or_on_request() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -255,7 +255,7 @@ async fn a_session_that_ended_is_summarised_by_itself_or_on_request() {
         "Backups and the database share one disk, which is busy while backups run",
         "The weather is nice today",
         "The database is slow at night because backups keep the disk busy",
-        "Somebody mentioned a bicycle",
+        "A neighbour mentioned a bicycle",
     ];
     let session = async |key: &str| {
         let open = v1::OpenSessionRequest {

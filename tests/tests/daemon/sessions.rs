@@ -134,7 +134,7 @@ async fn ten_thousand_sessions_are_listed_in_order_each_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_several_agents_say_in_one_session_is_replayed_in_the_order_of_their_commits() {
+async fn events_of_several_agents_in_one_session_are_replayed_in_commit_order() {
     const EACH: usize = 60;
     let folder = folder();
     let daemon = Daemon::start(folder.path());

@@ -26,7 +26,7 @@ async fn check(client: &Client, brain: &str, told: &[String]) {
 }
 
 #[tokio::test]
-async fn where_files_may_not_grow_writes_are_refused_and_the_daemon_goes_on() {
+async fn under_a_file_size_limit_writes_are_refused_and_the_daemon_keeps_serving() {
     let folder = folder();
     let daemon = Daemon::start_with_small_files(folder.path(), BLOCKS);
     let client = daemon.client().await;

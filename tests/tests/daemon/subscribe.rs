@@ -61,7 +61,7 @@ pub(crate) fn texts(message: &v1::SubscribeResponse) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_subscription_begins_where_it_was_told_to_and_says_so() {
+async fn a_subscription_begins_at_the_requested_lsn_and_reports_it() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -90,7 +90,7 @@ async fn a_subscription_begins_where_it_was_told_to_and_says_so() {
 }
 
 #[tokio::test]
-async fn every_commit_is_told_once_across_checkpoints_and_a_restart() {
+async fn every_commit_is_delivered_once_across_checkpoints_and_a_restart() {
     let folder = folder();
     let mut daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -131,7 +131,7 @@ async fn every_commit_is_told_once_across_checkpoints_and_a_restart() {
 }
 
 #[tokio::test]
-async fn changes_of_every_kind_are_told_and_what_was_erased_is_not() {
+async fn changes_of_every_kind_are_delivered_and_erased_content_is_not() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -184,7 +184,7 @@ async fn changes_of_every_kind_are_told_and_what_was_erased_is_not() {
     use v1::CommitKind::{Correct, Erase, Forget, Ingest, OpenSession};
     assert_eq!(kinds, [Ingest, Correct, OpenSession, Forget, Erase]);
     assert_eq!(shown, ["", "an old belief", "", "a new belief"]);
-    // Who asks for what is forgotten sees it.
+    // A subscriber that asks for forgotten events sees them.
     let request = v1::SubscribeRequest {
         include_forgotten: true,
         ..after(Some(0))
@@ -221,7 +221,7 @@ async fn a_commit_that_is_too_large_for_a_message_comes_in_parts() {
 }
 
 #[tokio::test]
-async fn places_that_are_none_are_refused() {
+async fn invalid_start_positions_are_refused() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -271,7 +271,7 @@ async fn places_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_pauses_holds_no_writer_up_and_misses_nothing() {
+async fn a_paused_subscriber_delays_no_writer_and_misses_nothing() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -291,7 +291,7 @@ async fn a_subscriber_that_pauses_holds_no_writer_up_and_misses_nothing() {
 }
 
 #[tokio::test]
-async fn a_subscriber_that_does_not_come_back_is_told_where_to_go_on() {
+async fn a_slow_subscriber_is_ended_with_the_lsn_to_resume_at() {
     let folder = folder();
     let daemon = Daemon::start_with(folder.path(), &["--set", "limits.send_secs=1"]);
     let client = daemon.client().await;
@@ -302,7 +302,7 @@ async fn a_subscriber_that_does_not_come_back_is_told_where_to_go_on() {
     for _ in 0..20 {
         expected.push(ingest(&client, "b", &[&text]).await.commit.unwrap().lsn);
     }
-    // It has been given up once nobody follows the brain.
+    // It has been given up once the brain has no subscriber.
     loop {
         let status = client.admin().get_status(v1::GetStatusRequest {}).await;
         if status.unwrap().into_inner().brains[0].subscribers == 0 {
@@ -338,7 +338,7 @@ async fn a_subscriber_that_does_not_come_back_is_told_where_to_go_on() {
 }
 
 #[tokio::test]
-async fn commits_that_are_not_held_any_more_are_refused_with_the_way_on() {
+async fn commits_no_longer_held_are_refused_with_the_oldest_lsn() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

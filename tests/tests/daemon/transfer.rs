@@ -1,4 +1,4 @@
-//! Brains as files over the wire, brains that come and go, what the daemon tells of itself.
+//! Brains as files over the wire, brains that come and go, the daemon's status.
 
 use std::path::Path;
 
@@ -94,7 +94,7 @@ fn tmp_files(folder: &Path) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_exported_brain_is_whole_while_writes_go_on_and_comes_back_as_a_sibling() {
+async fn an_export_under_load_is_a_valid_brain_and_returns_as_a_sibling() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -137,7 +137,7 @@ async fn an_exported_brain_is_whole_while_writes_go_on_and_comes_back_as_a_sibli
 }
 
 #[tokio::test]
-async fn a_compatible_export_comes_back_and_damaged_files_make_no_brain() {
+async fn a_compatible_export_is_imported_again_and_damaged_files_make_no_brain() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -201,7 +201,7 @@ async fn a_compatible_export_comes_back_and_damaged_files_make_no_brain() {
 }
 
 #[tokio::test]
-async fn a_brain_is_removed_only_if_it_is_the_one_that_is_meant() {
+async fn a_brain_is_removed_only_if_its_instance_matches() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -240,11 +240,11 @@ async fn a_brain_is_removed_only_if_it_is_the_one_that_is_meant() {
     // A reader keeps what it has mapped, and the name is free.
     assert_eq!(opened.reader.unwrap().view().unwrap().nodes(), 1);
     create_bare(&client, "b").await;
-    assert_eq!(ingest(&client, "b", &["anew"]).await.event_ids, [0]);
+    assert_eq!(ingest(&client, "b", &["again"]).await.event_ids, [0]);
 }
 
 #[tokio::test]
-async fn brains_that_cannot_be_opened_are_told_and_the_others_serve() {
+async fn brains_that_cannot_be_opened_are_reported_and_the_others_serve() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -310,7 +310,7 @@ async fn brains_that_cannot_be_opened_are_told_and_the_others_serve() {
 }
 
 #[tokio::test]
-async fn calls_jobs_and_brains_are_told() {
+async fn status_reports_calls_jobs_and_brains() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;
@@ -405,7 +405,7 @@ async fn calls_jobs_and_brains_are_told() {
 }
 
 #[tokio::test]
-async fn uses_by_readers_are_counted_together_and_survive_a_stop() {
+async fn touches_of_readers_are_counted_together_and_survive_a_stop() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
     let client = daemon.client().await;

@@ -70,7 +70,7 @@ pub(crate) fn kept(folder: &Path, place: &str) -> Vec<PathBuf> {
     files
 }
 
-/// How long a file is written by somebody slow: longer than one that does not change passes for whole.
+/// How long a slow process writes a file: longer than one that does not change passes for whole.
 const SLOW: Duration = Duration::from_secs(3);
 /// The longest pause of such a writer that the daemon can't take for the end.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -113,7 +113,7 @@ fn is_try(name: &str) -> bool {
     name.starts_with("slow-")
 }
 
-/// True for a file that was kept aside under the name of a brain.
+/// True for a file that was quarantined under the name of a brain.
 fn is_of(kept: &Path, name: &str) -> bool {
     kept.file_name().unwrap().to_str().unwrap().contains(name)
 }
@@ -134,7 +134,7 @@ async fn started(flags: &[&str]) -> (tempfile::TempDir, Daemon, Client) {
 const TEXTS: [&str; 2] = ["in the base", "in the journal"];
 
 #[tokio::test]
-async fn a_copy_of_a_brain_is_adopted_however_it_comes_and_is_a_sibling() {
+async fn a_copy_of_a_brain_is_adopted_as_a_sibling_by_any_way_of_copying() {
     let (folder, _daemon, client) = started(&[]).await;
     let original = brain(&client, "b").await.unwrap();
     let from = at(folder.path(), "b");
@@ -203,7 +203,7 @@ async fn files_of_other_layouts_become_brains() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_still_being_written_is_not_taken_for_whole() {
+async fn a_file_that_is_still_being_written_is_not_adopted() {
     let (folder, _daemon, client) = started(&[]).await;
     // All of the base, and of the journal's frames only the first: whole, as far as it goes.
     ingest(&client, "b", &["later"]).await;
@@ -223,7 +223,7 @@ async fn a_file_that_is_still_being_written_is_not_taken_for_whole() {
 }
 
 #[tokio::test]
-async fn what_is_written_after_the_adoption_is_kept() {
+async fn bytes_written_to_a_file_after_its_adoption_are_quarantined() {
     let (folder, daemon, client) = started(&[]).await;
     let bytes = fs::read(at(folder.path(), "b")).unwrap();
     let mut writing = File::create(at(folder.path(), "slow")).unwrap();
@@ -239,7 +239,7 @@ async fn what_is_written_after_the_adoption_is_kept() {
 }
 
 #[tokio::test]
-async fn what_is_no_brain_stays_untouched_is_told_once_it_is_looked_at_and_hurts_nobody() {
+async fn a_file_that_is_no_brain_stays_unchanged_and_is_reported_once_examined() {
     let (folder, _daemon, client) = started(&[]).await;
     let whole = fs::read(at(folder.path(), "b")).unwrap();
     let mut flipped = whole.clone();
@@ -323,7 +323,7 @@ async fn what_is_no_brain_stays_untouched_is_told_once_it_is_looked_at_and_hurts
 }
 
 #[tokio::test]
-async fn files_that_are_there_when_the_daemon_starts_are_adopted_and_our_own_are_not_touched() {
+async fn existing_files_are_adopted_at_the_start_and_owned_ones_stay_unchanged() {
     let (folder, daemon, client) = started(&[]).await;
     let before = brain(&client, "b").await.unwrap();
     assert!(daemon.stop().success());
@@ -354,7 +354,7 @@ async fn files_that_are_there_when_the_daemon_starts_are_adopted_and_our_own_are
     assert_eq!(texts(&client, "c", 2).await, TEXTS);
 }
 
-/// An open brain, and one that was closed as nobody used it.
+/// An open brain, and one that was closed as idle.
 const IDLE: [&[&str]; 2] = [&[], &["--set", "limits.idle_close_secs=1"]];
 
 async fn until_closed(client: &Client, wanted: bool) {
@@ -366,14 +366,14 @@ async fn until_closed(client: &Client, wanted: bool) {
 }
 
 #[tokio::test]
-async fn a_file_that_takes_an_owned_name_is_kept_aside_and_costs_the_brain_nothing() {
+async fn a_file_that_takes_an_owned_name_is_quarantined_and_the_brain_loses_nothing() {
     for (row, flags) in IDLE.into_iter().enumerate() {
         let (folder, _daemon, client) = started(flags).await;
         let before = brain(&client, "b").await.unwrap();
         let reader = client.open("b").await.unwrap().reader.unwrap();
         until_closed(&client, row == 1).await;
         let theirs = folder.path().join("theirs");
-        fs::write(&theirs, b"somebody else's").unwrap();
+        fs::write(&theirs, b"another user's").unwrap();
         fs::rename(&theirs, at(folder.path(), "b")).unwrap();
         until("nothing is kept", || async {
             (!kept(folder.path(), "conflicts").is_empty()).then_some(())
@@ -382,7 +382,7 @@ async fn a_file_that_takes_an_owned_name_is_kept_aside_and_costs_the_brain_nothi
         let conflicts = kept(folder.path(), "conflicts");
         assert_eq!(
             fs::read(&conflicts[0]).unwrap(),
-            b"somebody else's",
+            b"another user's",
             "row {row}"
         );
         ingest(&client, "b", &["afterwards"]).await;
@@ -403,7 +403,7 @@ async fn a_file_that_takes_an_owned_name_is_kept_aside_and_costs_the_brain_nothi
 }
 
 #[tokio::test]
-async fn a_file_that_is_moved_away_and_back_is_the_brain_that_it_was() {
+async fn a_brain_file_moved_away_and_back_is_the_same_brain() {
     let (folder, _daemon, client) = started(&[]).await;
     let before = brain(&client, "b").await.unwrap();
     let (here, away) = (at(folder.path(), "b"), folder.path().join("away"));
@@ -430,7 +430,7 @@ async fn a_file_that_is_moved_away_and_back_is_the_brain_that_it_was() {
 }
 
 #[tokio::test]
-async fn a_brain_whose_file_is_taken_away_is_saved_from_the_open_descriptor() {
+async fn a_brain_whose_file_is_removed_is_saved_from_the_open_descriptor() {
     for (row, flags) in IDLE.into_iter().enumerate() {
         let (folder, _daemon, client) = started(flags).await;
         until_closed(&client, row == 1).await;

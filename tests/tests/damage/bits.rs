@@ -4,11 +4,11 @@ use amem_tests::random::Random;
 
 use crate::{KNOWN, all, seed, share, trials};
 
-/// One in so many bits is tried unless somebody says otherwise.
+/// One in this many bits is tried by default.
 const SHARE: u64 = 100;
 
 #[test]
-fn a_flipped_bit_is_refused_told_with_its_place_or_means_nothing() {
+fn a_flipped_bit_is_refused_reported_with_its_offset_or_harmless() {
     let (count, share) = (KNOWN.bytes().len() * 8, share().unwrap_or(SHARE));
     let random = &mut Random::new(seed());
     let chosen: Vec<usize> = (0..count).filter(|_| random.below(share) == 0).collect();

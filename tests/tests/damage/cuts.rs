@@ -2,11 +2,11 @@
 
 use crate::{KNOWN, all, share, trials};
 
-/// Of so many lengths one is tried unless somebody says otherwise: a prime, so that places within records vary.
+/// One in this many lengths is tried by default: a prime, so that places within records vary.
 const STRIDE: usize = 211;
 
 #[test]
-fn a_cut_is_refused_told_with_its_place_or_takes_only_zeros() {
+fn a_cut_is_refused_reported_with_its_offset_or_removes_only_zeros() {
     let len = KNOWN.bytes().len();
     let stride = share().map_or(STRIDE, |share| share as usize);
     let mut chosen: Vec<usize> = (0..len).step_by(stride).collect();

@@ -1,8 +1,8 @@
-//! Damage to a brain of 128 KiB: every bit, every cut, every page. It is refused at open, or told by verify with its
-//! place, or it is in bytes that mean nothing and changes nothing; it is never shown, and nobody panics.
+//! Damage to a brain of 128 KiB: every bit, every cut, every page.
 //!
-//! A share of it is tried, chosen by `AMEM_SEED`; `AMEM_DAMAGE=all` tries all, `AMEM_DAMAGE=10` one in ten bits and
-//! cuts.
+//! Damage is refused at open, or reported by verify with its offset, or in bytes without meaning; no query shows it,
+//! and nothing panics. A share is tried, chosen by `AMEM_SEED`; `AMEM_DAMAGE=all` tries all, `AMEM_DAMAGE=10` one in
+//! ten bits and cuts.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -19,20 +19,20 @@ mod trials;
 
 use std::sync::LazyLock;
 
-use amem_tests::damaged::{Known, brain};
+use amem_tests::damaged::{IntactBrain, brain};
 
 /// The seed of the brain: its bytes are the same each time.
 const BRAIN: u64 = 1;
 
 /// The brain that is damaged.
-static KNOWN: LazyLock<Known> = LazyLock::new(|| Known::new(brain(BRAIN)));
+static KNOWN: LazyLock<IntactBrain> = LazyLock::new(|| IntactBrain::new(brain(BRAIN)));
 
 /// True if everything is to be tried.
 fn all() -> bool {
     share() == Some(1)
 }
 
-/// One in how many bits and cuts is to be tried, if somebody says so.
+/// One in how many bits and cuts is to be tried, if `AMEM_DAMAGE` is set.
 fn share() -> Option<u64> {
     let asked = std::env::var("AMEM_DAMAGE").ok()?;
     match asked.as_str() {

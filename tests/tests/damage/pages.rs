@@ -31,7 +31,7 @@ impl Damage {
 }
 
 #[test]
-fn a_page_that_is_zeroed_doubled_or_swapped_is_refused_told_or_means_nothing() {
+fn a_zeroed_doubled_or_swapped_page_is_refused_reported_or_harmless() {
     let pages = KNOWN.bytes().len() / PAGE;
     let mut chosen: Vec<_> = (0..pages).map(Damage::Zeroed).collect();
     if all() {

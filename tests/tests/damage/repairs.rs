@@ -32,7 +32,7 @@ struct Counts {
     lost: usize,
     /// Of these, in which no value may be another than it was.
     lost_and_certain: usize,
-    /// Events and edges that are others than they were, told as doubtful; and of one repair.
+    /// Changed events and edges, reported as doubtful; and of one repair.
     differ: usize,
     differ_most: usize,
     events: usize,
@@ -40,17 +40,17 @@ struct Counts {
 
 /// What a repaired brain has of what was there.
 #[derive(Debug)]
-struct Held {
+struct Coverage {
     /// All of it.
     all: bool,
     /// What it has is what it was, value by value.
     certain: bool,
-    /// Events and edges that are others, where what stands in a damaged range is carried over and told as doubtful.
+    /// Changed events and edges, carried over from a damaged range and reported as doubtful.
     differ: usize,
 }
 
 #[test]
-fn a_repaired_brain_is_whole_and_what_it_lacks_is_told() {
+fn a_repaired_brain_is_valid_and_its_losses_are_reported() {
     let random = &mut Random::new(seed());
     let known = open(KNOWN.bytes()).unwrap();
     let (mut counts, mut failures) = (Counts::default(), Vec::new());
@@ -121,7 +121,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
     let report = &repaired.report;
     let held = is_subset(&view, known, report)?;
     match report.lost_nothing() {
-        true if !held.all => return Err("something is missing, and nothing is told".into()),
+        true if !held.all => return Err("something is missing, and nothing is reported".into()),
         true => counts.lost_nothing += 1,
         false => {
             counts.lost += 1;
@@ -134,18 +134,17 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
     Ok(())
 }
 
-/// That each event and edge is one that the brain had, or is told of; true if all are there.
-fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String> {
+/// That each event and edge is one that the brain had, or is reported; true if all are there.
+fn is_subset(view: &View, known: &View, report: &Report) -> Result<Coverage, String> {
     let all = collect(known);
     // What comes from a range that fails its checksum may be another.
     let certain = report.doubtful.is_empty();
     // Where commits are missing, the rest is what it was before them.
-    let then = match view.lsn() == known.lsn() {
-        true => None,
-        false => {
-            let then = known.as_of(AsOf::Lsn(view.lsn()));
-            Some(collect(&then.map_err(|e| e.to_string())?))
-        }
+    let then = if view.lsn() == known.lsn() {
+        None
+    } else {
+        let then = known.as_of(AsOf::Lsn(view.lsn()));
+        Some(collect(&then.map_err(|e| e.to_string())?))
     };
     let was = then.as_ref().unwrap_or(&all);
     let base = Arc::new(Brain::open(Map::owned(KNOWN.bytes())).map_err(|e| e.to_string())?);
@@ -156,7 +155,7 @@ fn is_subset(view: &View, known: &View, report: &Report) -> Result<Held, String>
     let has_lost_edges = ["edge record", "edge table", "node record"]
         .into_iter()
         .any(lost);
-    let mut held = Held {
+    let mut held = Coverage {
         all: view.event_count() == all.events.len() as u64,
         certain,
         differ: 0,
@@ -215,7 +214,7 @@ fn edges_of<'g>(graph: &'g MemoryGraph, event: &Event) -> impl Iterator<Item = &
     graph.edges.iter().filter(move |edge| edge.source == source)
 }
 
-/// True if every part of an event that is not told to be lost is what it was. `is_now`: at no earlier moment.
+/// True if every part of an event that is not reported as lost is what it was. `is_now`: at no earlier moment.
 fn is_what_is_left(event: &Event, was: &Event, is_now: bool) -> bool {
     let mut left = event.clone();
     let lost = left.attributes.as_mut().and_then(|of| of.remove(LOST));
@@ -250,7 +249,7 @@ fn is_what_is_left(event: &Event, was: &Event, is_now: bool) -> bool {
 /// Decay goes on. How often an event was used has no earlier moments.
 fn is_same(event: &Event, was: &Event, is_now: bool) -> bool {
     let used = |event: &Event| (event.access_count, event.last_accessed);
-    // Which values it has is told by some; what was forgotten later is hidden at every moment.
+    // Which values it has is reported of some; what was forgotten later is hidden at every moment.
     let values = Flags::VECTOR.0 | Flags::ATTRIBUTES.0;
     let other = if is_now { 0 } else { Flags::FORGOTTEN.0 };
     let flags = |event: &Event| event.flags.0 & !(values | other);

@@ -20,14 +20,14 @@ use amem_tests::random::Random;
 
 use crate::{KNOWN, seed, share};
 
-/// One in so many bits is tried unless somebody says otherwise: each takes a brain to be opened, written, folded and
+/// One in this many bits is tried by default: each takes a brain to be opened, written, folded and
 /// closed.
 const SHARE: u64 = 1_000;
 const FILE: &str = "b.amem";
 
 /// How the store was left.
 #[derive(Debug, Clone, Copy)]
-enum Left {
+enum StoreEnd {
     Closed,
     /// Its process was killed, and what it had written is in the cache.
     Killed,
@@ -40,7 +40,7 @@ enum Became {
     Refused,
     /// It is opened, and makes no new generation of what it can't read.
     Stopped,
-    /// It went on, and `verify` tells of the damage.
+    /// It went on, and `verify` reports the damage.
     Told,
     /// It went on, and nothing is different.
     Same,
@@ -54,7 +54,7 @@ fn fact(text: &str) -> Request {
 }
 
 /// A disk with the known brain as one of ours, with something in its journal.
-fn owned(left: Left) -> SimDisk {
+fn owned(left: StoreEnd) -> SimDisk {
     let disk = Arc::new(SimDisk::new(5));
     let made = || -> Result<SimDisk> {
         let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a test")?;
@@ -72,11 +72,11 @@ fn owned(left: Left) -> SimDisk {
             store.execute(fact(text))?;
         }
         Ok(match left {
-            Left::Closed => {
+            StoreEnd::Closed => {
                 store.close()?;
                 disk.cloned()
             }
-            Left::Killed => disk.cloned(),
+            StoreEnd::Killed => disk.cloned(),
         })
     };
     made().unwrap()
@@ -90,28 +90,29 @@ fn places(disk: &SimDisk) -> Vec<Place> {
 
 /// Where a store stopped.
 #[derive(Debug)]
-enum Stopped {
+enum StopPoint {
     AtOpen,
     Later(Error),
 }
 
-/// Opens the brain, goes on with it, and makes a new generation of it. What it shows then, if nobody tells of damage.
-fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, Stopped> {
+/// Opens the brain, goes on with it, and makes a new generation of it. What it shows then, if no damage is reported.
+fn go_on(disk: &Arc<SimDisk>) -> Result<Option<u64>, StopPoint> {
     let folder = Folder::open(disk.clone() as Arc<dyn Disk>, "a later one");
-    let mut store = Store::open(&folder.unwrap(), "b").map_err(|_| Stopped::AtOpen)?;
+    let mut store = Store::open(&folder.unwrap(), "b").map_err(|_| StopPoint::AtOpen)?;
     let done = store.execute(fact("four"));
     let done = done.and_then(|_| store.checkpoint());
     let done = done.and_then(|_| store.execute(fact("five")));
-    done.and_then(|_| store.close()).map_err(Stopped::Later)?;
+    done.and_then(|_| store.close()).map_err(StopPoint::Later)?;
     let read = || -> Result<_> {
         let bytes = disk.contents(FILE).unwrap();
         let report = verify::native(Arc::new(Map::owned(&bytes)), None)?;
-        Ok(match report.is_whole() {
-            true => Some(shown(&open(&bytes)?)),
-            false => None,
+        Ok(if report.is_whole() {
+            Some(shown(&open(&bytes)?))
+        } else {
+            None
         })
     };
-    read().map_err(Stopped::Later)
+    read().map_err(StopPoint::Later)
 }
 
 fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
@@ -119,9 +120,9 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
     flip(&disk, bit);
     match catch_unwind(AssertUnwindSafe(|| go_on(&disk))) {
         Ok(Err(stopped)) => match (disk.contents(FILE), stopped) {
-            (Some(_), Stopped::AtOpen) => Ok(Became::Refused),
-            (Some(_), Stopped::Later(e)) if is_damage(&e) => Ok(Became::Stopped),
-            (Some(_), Stopped::Later(e)) => Err(format!("it goes on, and does not say why: {e}")),
+            (Some(_), StopPoint::AtOpen) => Ok(Became::Refused),
+            (Some(_), StopPoint::Later(e)) if is_damage(&e) => Ok(Became::Stopped),
+            (Some(_), StopPoint::Later(e)) => Err(format!("it goes on, and does not say why: {e}")),
             (None, _) => Err("it is refused, and its file is gone".into()),
         },
         Ok(Ok(None)) => Ok(Became::Told),
@@ -131,7 +132,7 @@ fn judge(disk: SimDisk, bit: usize, expected: u64) -> Result<Became, String> {
     }
 }
 
-/// What can't even be read is told with its place.
+/// What can't even be read is reported with its offset.
 fn is_damage(error: &Error) -> bool {
     matches!(error, Error::Format(amem_format::Error::Corrupt { .. }))
 }
@@ -145,8 +146,8 @@ fn flip(disk: &SimDisk, bit: usize) {
 }
 
 #[test]
-fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
-    for left in [Left::Closed, Left::Killed] {
+fn a_store_with_a_flipped_bit_reports_it_or_gives_the_same_answers() {
+    for left in [StoreEnd::Closed, StoreEnd::Killed] {
         let whole = owned(left);
         let bits = whole.contents(FILE).unwrap().len() * 8;
         let expected = go_on(&Arc::new(whole.cloned())).unwrap().unwrap();
@@ -202,28 +203,29 @@ fn a_store_that_goes_on_with_a_flipped_bit_tells_of_it_or_shows_the_same() {
 }
 
 /// What takes the file's name away, or its place.
-type Taken = fn(&SimDisk);
+type Displacement = fn(&SimDisk);
 
 #[test]
-fn a_brain_is_saved_and_recovered_whatever_of_its_file_is_damaged() {
-    let removed: Taken = |disk| disk.remove(FILE).unwrap();
-    let replaced: Taken = |disk| {
+fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
+    let removed: Displacement = |disk| disk.remove(FILE).unwrap();
+    let replaced: Displacement = |disk| {
         let other = disk.create("other").unwrap();
-        other.write_at(0, b"somebody's").unwrap();
+        other.write_at(0, b"another's").unwrap();
         disk.replace("other", FILE).unwrap();
     };
-    // Bytes of the checksums; of an index and of the texts, so that all is made anew of what is damaged.
+    // Bytes of the checksums; of an index and of the texts, so that all that is damaged is rebuilt.
     let at = |tag| move |places: &[Place]| places.iter().find(|p| p.tag == tag).unwrap().offset;
     let (sums, kinds) = (at(tag::CHECKSUMS), at(tag::KINDS));
     for (taken, both) in [removed, replaced]
         .into_iter()
         .flat_map(|taken| [(taken, false), (taken, true)])
     {
-        let disk = Arc::new(owned(Left::Closed));
+        let disk = Arc::new(owned(StoreEnd::Closed));
         let places = places(&disk);
-        let damage: Vec<u64> = match both {
-            false => vec![sums(&places) + 40],
-            true => vec![kinds(&places) + 40, 64 + 72 + 24],
+        let damage: Vec<u64> = if both {
+            vec![kinds(&places) + 40, 64 + 72 + 24]
+        } else {
+            vec![sums(&places) + 40]
         };
         for byte in &damage {
             flip(&disk, *byte as usize * 8 + 1);
@@ -243,12 +245,12 @@ fn a_brain_is_saved_and_recovered_whatever_of_its_file_is_damaged() {
         drop((store, folder));
         let bytes = disk.contents(&kept).unwrap();
         let report = verify::native(Arc::new(Map::owned(&bytes)), None).unwrap();
-        assert!(!report.is_whole(), "the damage is told");
+        assert!(!report.is_whole(), "the damage is reported");
         assert!(open(&bytes).unwrap().nodes() >= before, "{kept}");
     }
     // And one whose process was killed.
-    let disk = Arc::new(owned(Left::Killed));
+    let disk = Arc::new(owned(StoreEnd::Killed));
     let damaged = sums(&places(&disk)) + 40;
     flip(&disk, damaged as usize * 8 + 1);
-    assert!(go_on(&disk).unwrap().is_none(), "the damage is told");
+    assert!(go_on(&disk).unwrap().is_none(), "the damage is reported");
 }

@@ -75,10 +75,10 @@ pub(crate) fn judge(
     );
 }
 
-type Told = thread::Result<Result<Verdict, String>>;
+type TrialResult = thread::Result<Result<Verdict, String>>;
 
 impl Outcome {
-    fn add(&mut self, name: &str, told: Option<Told>) {
+    fn add(&mut self, name: &str, told: Option<TrialResult>) {
         match told {
             None => self.same += 1,
             Some(Ok(Ok(verdict))) => *self.counts.entry(verdict).or_default() += 1,

@@ -1,9 +1,8 @@
-//! Operations that fail: nothing is answered that is not durable, a poisoned brain says so until it is
-//! recovered, a full disk stops a checkpoint and not the brain.
+//! Operations of the disk that fail: no answer is false, a poisoned brain reports it until it is recovered, a full disk
+//! stops a checkpoint and not the brain.
 //!
-//! By default one script has each of its operations fail, the others every third;
-//! `AMEM_FAULT_STEP=1 cargo test --release -p amem-tests --test faults` makes all fail, and looks closer. What one
-//! failure means stands in `one`.
+//! By default one script has each of its operations fail, the others every third; `AMEM_FAULT_STEP=1 cargo test
+//! --release -p amem-tests --test faults` makes all fail, and compares more. `one` has the effects of single failures.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +13,7 @@ use std::time::Instant;
 use amem_tests::crash::{Report, Scenario, Sweep, sweep};
 use amem_tests::disk::{Among, EDQUOT, EFBIG, EIO, ENOSPC, EROFS, Kind};
 use amem_tests::scenarios::{
-    Arrival, Flaw, Removal, Script, Trial, Written, faulty, in_steps, replaced,
+    Arrival, Flaw, Removal, Script, Trial, WholeFile, faulty, in_steps, replaced,
 };
 
 fn plan() -> Sweep {
@@ -78,7 +77,7 @@ fn sweeps(script: Script) -> Vec<(Script, Sweep)> {
     out
 }
 
-/// Sweeps a scenario, tells what was found, and adds it.
+/// Sweeps a scenario, prints the result, and adds it.
 fn judge(total: &mut Report, name: &str, scenario: &impl Scenario, plan: Sweep) {
     let report = sweep(scenario, &plan);
     let (among, faults) = (plan.among, report.operations);
@@ -97,7 +96,7 @@ fn judge_all(total: &mut Report, name: &str, scenario: &impl Scenario, changes: 
 }
 
 #[test]
-fn no_operation_that_fails_makes_a_false_answer() {
+fn no_failed_operation_causes_a_false_answer() {
     let begun = Instant::now();
     let mut total = Report::default();
     for (script, plan) in faulty().into_iter().flat_map(sweeps) {
@@ -114,7 +113,7 @@ fn no_operation_that_fails_makes_a_false_answer() {
         judge_all(&mut total, name, &trial.without_readers(), stepped());
     }
     for arrival in Arrival::late().into_iter().chain(Arrival::all()) {
-        // Whoever puts a file there meets errors of their own: half of one is nobody's.
+        // A process that puts a file there meets errors of its own: half a file counts for nothing.
         judge_all(&mut total, &arrival.name, &arrival, stepped());
     }
     for removal in Removal::all() {
@@ -122,7 +121,7 @@ fn no_operation_that_fails_makes_a_false_answer() {
         let removal = removal.unsearched();
         judge_all(&mut total, removal.name, &removal, stepped());
     }
-    for written in Written::all() {
+    for written in WholeFile::all() {
         let plan = Sweep { step: 1, ..plan() };
         judge_all(&mut total, written.name, &written, plan);
     }

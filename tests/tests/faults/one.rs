@@ -67,7 +67,7 @@ fn a_full_disk_stops_a_checkpoint_and_not_the_brain() {
 }
 
 #[test]
-fn a_part_of_a_large_new_file_that_cannot_be_written_stops_a_checkpoint_and_not_the_brain() {
+fn a_failed_write_of_a_large_base_stops_the_checkpoint_and_not_the_brain() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     // Written out in more than one part.
@@ -156,7 +156,7 @@ fn saved(disk: &Arc<SimDisk>, saved: &SavedFile) -> Store {
 }
 
 #[test]
-fn a_file_that_is_taken_away_is_noticed_and_the_brain_saved() {
+fn a_removed_file_is_noticed_and_the_brain_is_saved() {
     let removed = |disk: &SimDisk| disk.remove("b.amem").unwrap();
     let moved = |disk: &SimDisk| disk.publish("b.amem", "elsewhere").unwrap();
     let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
@@ -193,7 +193,7 @@ fn a_file_that_is_taken_away_is_noticed_and_the_brain_saved() {
 }
 
 #[test]
-fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
+fn a_brain_whose_file_is_removed_is_saved_as_soon_as_possible() {
     let commit = |store: &mut Store| store.execute(fact("refused")).map(drop);
     let checkpoint = |store: &mut Store| store.checkpoint();
     let look = |store: &mut Store| store.check_path().map(drop);
@@ -261,7 +261,7 @@ fn a_brain_whose_file_is_taken_away_is_saved_once_that_is_possible() {
 }
 
 #[test]
-fn a_file_that_takes_the_name_is_kept_and_the_brain_goes_on() {
+fn a_file_that_takes_the_name_is_quarantined_and_the_brain_continues() {
     let commit = |store: &mut Store| store.execute(fact("two")).map(drop);
     let checkpoint = |store: &mut Store| store.checkpoint();
     let look = |store: &mut Store| store.check_path().map(|taken| assert!(taken));
@@ -285,7 +285,7 @@ fn a_file_that_takes_the_name_is_kept_and_the_brain_goes_on() {
 }
 
 #[test]
-fn a_brain_that_was_closed_gets_its_name_back_by_the_file_that_was_held() {
+fn a_closed_brain_gets_its_name_back_from_the_open_handle() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     store.execute(fact("one")).unwrap();
@@ -308,7 +308,7 @@ fn a_brain_that_was_closed_gets_its_name_back_by_the_file_that_was_held() {
 }
 
 #[test]
-fn a_name_that_cannot_be_looked_at_refuses_and_loses_nothing() {
+fn a_name_that_cannot_be_checked_refuses_writes_and_loses_nothing() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
     disk.fail(Fault {
@@ -328,7 +328,7 @@ fn a_name_that_cannot_be_looked_at_refuses_and_loses_nothing() {
 }
 
 #[test]
-fn a_second_daemon_on_the_folder_is_told_who_holds_it() {
+fn a_second_daemon_on_the_folder_gets_the_name_of_the_holder() {
     let disk = Arc::new(SimDisk::new(1));
     let store = brain(&disk);
     let second = || Folder::open(disk.clone() as Arc<dyn Disk>, "pid 2");

@@ -1,4 +1,4 @@
-//! What is not survived: whoever takes the read-only mode away and cuts the file destroys it.
+//! What is not survived: a user that makes the file writable and truncates it destroys it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::world::World;
 const SIGBUS: i32 = 7;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_is_made_writable_and_cut_ends_the_daemon_and_the_next_one_says_so() {
+async fn a_file_truncated_by_its_owner_ends_the_daemon_and_the_next_one_reports_it() {
     let mut world = World::start().await;
     world.make("b").await;
     // Without the first it is refused: see the table.

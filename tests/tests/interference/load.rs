@@ -70,7 +70,7 @@ impl Load {
     }
 }
 
-/// Writes until it is told to end; gives what was answered.
+/// Writes until it is stopped; gives what was answered.
 async fn write(
     client: Client,
     brain: String,

@@ -1,8 +1,8 @@
-//! What the same user can do to the file of a brain with everyday tools, while nothing happens, under load and during
-//! checkpoints: what becomes of the brain, as its daemon, a reader of the file and a plain reader of its bytes see it.
+//! Everyday tools of the same user on the file of a brain, at rest, under load and during checkpoints: the effects on
+//! the brain, as its daemon, a reader of the file and a plain reader of its bytes see it.
 //!
 //! Promises: each cell of `rows::ROWS` is tried, and the same table stands in docs/RELIABILITY.md. As root, the daemon
-//! and the tools run as an ordinary user, whom modes of files mean something to.
+//! and the tools run as an ordinary user, for whom file modes matter.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -44,7 +44,7 @@ async fn try_row(world: &World, row: &Row, state: State) {
     world.make(&name).await;
     let path = world.file(&name);
     let reader = Reader::open(&path).unwrap();
-    // As whoever copies the file in the middle of it.
+    // As a user that copies the file in the middle of it.
     let mut plain = fs::File::open(&path).unwrap();
     let load = Load::start(world, &name, state).await;
 
@@ -76,7 +76,7 @@ async fn try_row(world: &World, row: &Row, state: State) {
         | Becomes::KeptOrSaved
         | Becomes::Stray => {
             if row.becomes == Becomes::Kept {
-                // Whoever put it there finds all of it, also where it was a link to it.
+                // The user that put it there finds all of it, also where it was a link to it.
                 let kept = fs::read(world.kept("conflicts", &name)).unwrap();
                 assert!(kept == world.other(), "{what}: another file is kept");
             }
@@ -125,7 +125,7 @@ async fn try_all(state: State) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mode_is_told_of_only_if_somebody_gave_it_to_a_file() {
+async fn a_file_mode_is_reported_only_if_it_was_set_explicitly() {
     let world = World::start().await;
     for n in 0..OPENED {
         create_bare(&world.client, &format!("brain-{n}")).await;
@@ -147,12 +147,12 @@ async fn tools_on_the_file_of_an_idle_brain() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_on_the_file_of_a_brain_that_is_written_to() {
+async fn tools_on_the_file_of_a_busy_brain() {
     try_all(State::Loaded).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tools_on_the_file_of_a_brain_whose_checkpoints_run() {
+async fn tools_on_the_file_of_a_brain_during_checkpoints() {
     try_all(State::Checkpointed).await;
 }
 

@@ -5,16 +5,16 @@
 pub(crate) enum Becomes {
     /// Nothing: it goes on in the same file.
     Same,
-    /// The same; the log tells of the mode that the file has.
+    /// The same; the log reports the mode of the file.
     Exposed,
-    /// It goes on under its name, in a file of its own; the other file is kept aside as a conflict.
+    /// It goes on under its name, in a file of its own; the other file is quarantined as a conflict.
     Kept,
     /// The same; or, if a commit falls in the moment in which the tool has removed the file and not made the other one,
     /// it is saved, and the other file becomes a brain of its name.
     KeptOrSaved,
-    /// It is saved from the open file as a file that is kept aside, and its name is free.
+    /// It is saved from the open file into quarantine, and its name is free.
     Saved,
-    /// It goes on; the second name is told of as a file that is not adopted, as long as both are one file.
+    /// It goes on; the second name is reported as a rejected file, as long as both are one file.
     Stray,
 }
 

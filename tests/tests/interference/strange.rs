@@ -10,7 +10,7 @@ use crate::PATIENCE;
 use crate::world::World;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_of_another_user_is_no_brain_and_it_is_told_whose_it_is() {
+async fn a_file_of_another_user_is_rejected_and_its_owner_is_named() {
     let world = World::start().await;
     if !world.is_of_another_user() {
         skipped("only root can be other users");
@@ -27,7 +27,7 @@ async fn a_file_of_another_user_is_no_brain_and_it_is_told_whose_it_is() {
         if let Some(told) = problems.into_iter().find(|told| told.brain == "strange") {
             break told;
         }
-        assert!(began.elapsed() < PATIENCE, "it is told of nothing");
+        assert!(began.elapsed() < PATIENCE, "nothing is reported");
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
     assert_eq!(told.reason, "NOT_ADOPTED", "{told:?}");

@@ -1,4 +1,4 @@
-//! A daemon and whoever uses tools on its folder, both as an ordinary user.
+//! A daemon, and tools on its folder, both as an ordinary user.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use amem_client::core::NodeId;
 use amem_client::core::reader::Reader;
 use amem_client::core::view::View;
 use amem_client::{Client, v1};
-use amem_tests::daemon::{Place, Running, create_bare};
+use amem_tests::daemon::{DaemonHome, DaemonProcess, create_bare};
 use std::os::unix::process::CommandExt;
 use tonic::Status;
 
@@ -26,8 +26,8 @@ pub(crate) struct World {
     pub(crate) client: Client,
     folder: tempfile::TempDir,
     user: Option<u32>,
-    place: Place,
-    pub(crate) running: Running,
+    place: DaemonHome,
+    pub(crate) running: DaemonProcess,
 }
 
 impl World {
@@ -50,10 +50,10 @@ impl World {
             assert!(copied.unwrap().success());
             program = copy;
         }
-        let mut place = Place::new(program, &brains);
+        let mut place = DaemonHome::new(program, &brains);
         if let Some(user) = user {
             place.run_as(user);
-            // Who asks is root.
+            // The caller is root.
             place.set("AMEMD_ACCESS_USERS", "0=admin");
             place.set("AMEMD_ACCESS_SOCKET_GROUP", user.to_string());
         }
@@ -132,31 +132,34 @@ impl World {
         loop {
             let is_seen = match row.becomes {
                 Becomes::Same => true,
-                Becomes::Exposed => self.is_told_of_mode(brain),
+                Becomes::Exposed => self.reports_mode(brain),
                 Becomes::Kept => self.is_kept_and_told_of("conflicts", brain).await,
                 Becomes::KeptOrSaved => {
                     self.is_kept_and_told_of("conflicts", brain).await
                         || self.is_saved_and_replaced(brain).await
                 }
                 Becomes::Saved => self.is_kept_and_told_of("recovered", brain).await,
-                Becomes::Stray => self.is_told_of_or_a_brain(&format!("linked-{brain}")).await,
+                Becomes::Stray => {
+                    self.is_reported_or_adopted(&format!("linked-{brain}"))
+                        .await
+                }
             };
             if is_seen {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "{what}: nothing is told");
+            assert!(began.elapsed() < PATIENCE, "{what}: nothing is reported");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     }
 
-    /// Whether the log tells of a brain's file that has another mode, or a checkpoint has put it right already.
-    fn is_told_of_mode(&self, brain: &str) -> bool {
+    /// Whether the log reports a brain's file with another mode, or a checkpoint has put it right already.
+    fn reports_mode(&self, brain: &str) -> bool {
         let is_right = fs::metadata(self.file(brain)).unwrap().mode() & 0o7777 == 0o400;
         let told = format!("brain=\"{brain}\"");
         is_right || self.told_of_modes().iter().any(|line| line.contains(&told))
     }
 
-    /// What the log tells of modes of brains' files.
+    /// What the log reports of modes of brains' files.
     pub(crate) fn told_of_modes(&self) -> Vec<String> {
         let log = self.running.log();
         let lines = log.lines();
@@ -174,9 +177,9 @@ impl World {
             && self.client.brains().get_brain(request).await.is_ok()
     }
 
-    /// Whether a second name of a brain's file is told of, as a file that is not adopted or that is still written, or
+    /// Whether a second name of a brain's file is reported, as a file that is rejected or still written, or
     /// has become a brain as the first one has another file now.
-    async fn is_told_of_or_a_brain(&self, linked: &str) -> bool {
+    async fn is_reported_or_adopted(&self, linked: &str) -> bool {
         let request = v1::ListBrainsRequest::default();
         let listed = self.client.brains().list_brains(request).await;
         if listed.unwrap().into_inner().files_waiting > 0 {
@@ -203,7 +206,7 @@ impl World {
         paths.filter(of).collect()
     }
 
-    /// Whether a file of the brain is kept there, is listed for who asks, and the log warned of what had become of it.
+    /// Whether a file of the brain is there, is listed, and the log warned of what had become of it.
     async fn is_kept_and_told_of(&self, place: &str, brain: &str) -> bool {
         let Some(kept) = self.kept_files(place, brain).pop() else {
             return false;
@@ -221,7 +224,7 @@ impl World {
                 .any(|line| warns(line) && line.contains(&name))
     }
 
-    /// The file of a brain that is kept aside.
+    /// The quarantined file of a brain.
     pub(crate) fn kept(&self, place: &str, brain: &str) -> PathBuf {
         self.kept_files(place, brain).remove(0)
     }

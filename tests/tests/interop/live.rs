@@ -101,7 +101,7 @@ fn a_live_file_is_its_base_to_the_reference_at_every_alignment_of_the_journal() 
 }
 
 #[test]
-fn a_folded_file_and_its_compatible_export_have_everything_for_the_reference() {
+fn a_checkpointed_file_and_its_compatible_export_are_whole_to_the_reference() {
     for seed in 0..40 {
         let (disk, folder) = folder(seed);
         let (graph, _) = foreign::to_dense(&random::graph(seed)).unwrap();

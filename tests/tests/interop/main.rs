@@ -1,7 +1,7 @@
-//! What other implementations make of our files, and we of theirs.
+//! Our files in other implementations, and theirs in ours.
 //!
-//! The peer is the published reference implementation, in the same process; its own files and dumps
-//! come from the folder of shared files.
+//! The peer is the published reference implementation, in the same process; its own files and dumps come from the
+//! folder of shared files.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -224,7 +224,7 @@ fn files_of_the_reference_read_as_what_was_written() {
 }
 
 #[test]
-fn spec1_files_hold_what_their_report_says_they_do() {
+fn spec1_files_contain_what_their_report_says() {
     for seed in SEEDS {
         let graph = random::graph(seed);
         let mut bytes = Vec::new();

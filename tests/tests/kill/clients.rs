@@ -1,11 +1,11 @@
-//! The clients of a killed daemon: processes that write until they are told to end.
+//! The clients of a killed daemon: processes that write until they are stopped.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-use amem_tests::daemon::Place;
-use amem_tests::ledger::Told;
+use amem_tests::daemon::DaemonHome;
+use amem_tests::ledger::Receipt;
 use amem_tests::process::start_ready;
 
 /// How many there are.
@@ -21,7 +21,7 @@ struct Client {
 
 impl Clients {
     /// Starts them, and waits until each is connected.
-    pub(crate) fn start(place: &Place, seed: u64, has_ids: bool) -> Self {
+    pub(crate) fn start(place: &DaemonHome, seed: u64, has_ids: bool) -> Self {
         let one = |n: u64| {
             let ledger = place.run().join(format!("ledger-{n}"));
             let mut command = Command::new(env!("CARGO_BIN_EXE_amem-writer"));
@@ -36,8 +36,8 @@ impl Clients {
         Self((0..CLIENTS).map(one).collect())
     }
 
-    /// Lets each be answered what it asked, and gives what each was told.
-    pub(crate) fn end(mut self) -> Vec<Vec<Told>> {
+    /// Waits until each has its answers, and gives them.
+    pub(crate) fn end(mut self) -> Vec<Vec<Receipt>> {
         for client in &mut self.0 {
             drop(client.child.stdin.take());
         }

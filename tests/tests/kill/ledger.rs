@@ -1,4 +1,4 @@
-//! That the ledgers tell what is wrong: a brain held against answers that nobody gave.
+//! The ledgers report what is wrong: a brain compared with invented answers.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use amem_format::{EdgeType, EventType};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
-use amem_tests::ledger::{Told, Verdict};
+use amem_tests::ledger::{Receipt, Verdict};
 
 #[test]
-fn a_ledger_names_what_is_lost_doubled_strange_and_out_of_order() {
+fn a_ledger_names_lost_duplicated_foreign_and_disordered_writes() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let disk = Arc::new(OsDisk::new(folder.path()).unwrap());
     let own = Folder::open(disk, "a test").unwrap();
@@ -24,11 +24,11 @@ fn a_ledger_names_what_is_lost_doubled_strange_and_out_of_order() {
     let request = Request::new(Mutation::Ingest(ingest));
     let lsn = store.execute(request).unwrap().lsn.0;
 
-    let told = |lsn, id, text: &str, edges: &[(u64, u64, u8)]| Told {
+    let told = |lsn, id, text: &str, edges: &[(u64, u64, u8)]| Receipt {
         lsn,
         events: vec![(id, text.to_owned())],
         edges: edges.to_vec(),
-        ..Told::default()
+        ..Receipt::default()
     };
     let edge = (1, 0, EdgeType::SUPPORTS.0);
     let ledgers = [

@@ -1,8 +1,8 @@
-//! `kill -9` under load from clients that are processes of their own and ask again until they are answered.
+//! `kill -9` under load from clients that are processes of their own and retry until they are answered.
 //!
-//! Four clients write one brain; the daemon is killed at random moments, also in the middle of a checkpoint and of
-//! its own start, and started again. In the end the brain must hold exactly what the clients were told, and verify
-//! clean. `AMEM_KILLS` is how often (200), `AMEM_SEED` makes the same moments again.
+//! Four clients write one brain; the daemon is killed at random moments, also in the middle of a checkpoint and of its
+//! own start, and started again. In the end the brain must hold exactly what the clients were answered, and verify
+//! clean. `AMEM_KILLS` is the number of kills (200), `AMEM_SEED` repeats the same moments.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
-use amem_tests::daemon::{Place, Running, create_bare};
+use amem_tests::daemon::{DaemonHome, DaemonProcess, create_bare};
 use amem_tests::ledger::Verdict;
 use amem_tests::random::Random;
 use tokio::runtime::Runtime;
@@ -60,8 +60,8 @@ struct Kills {
 /// A brain, the daemons that serve it, and those who write it.
 struct Rig {
     _folder: tempfile::TempDir,
-    place: Place,
-    daemon: Running,
+    place: DaemonHome,
+    daemon: DaemonProcess,
     clients: Clients,
     reader: Reader,
     runtime: Runtime,
@@ -72,7 +72,7 @@ struct Rig {
 impl Rig {
     fn new(seed: u64, has_ids: bool) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+        let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
         let daemon = place.start();
         let runtime = Runtime::new().unwrap();
         runtime.block_on(create(&place));
@@ -144,7 +144,7 @@ impl Rig {
 }
 
 /// Makes an empty brain.
-async fn create(place: &Place) {
+async fn create(place: &DaemonHome) {
     let client = Client::connect_unix(place.socket()).await.unwrap();
     create_bare(&client, "b").await;
 }
@@ -158,7 +158,7 @@ async fn checkpoint(socket: PathBuf) {
 }
 
 #[test]
-fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is_killed() {
+fn repeated_kills_neither_lose_an_answered_write_nor_duplicate_a_retry() {
     let seed = size("AMEM_SEED", std::process::id().into());
     println!("AMEM_SEED={seed}");
     let (begun, mut left) = (Instant::now(), size("AMEM_KILLS", 200));
@@ -181,7 +181,7 @@ fn no_answered_write_is_lost_and_no_retry_is_doubled_however_often_the_daemon_is
 }
 
 #[test]
-fn without_request_ids_retries_double_and_the_ledgers_tell_it() {
+fn without_request_ids_retries_duplicate_and_the_ledgers_report_it() {
     let mut rig = Rig::new(7, false);
     while rig.kills.all < 25 {
         rig = rig.kill();

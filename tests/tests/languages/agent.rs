@@ -1,4 +1,4 @@
-//! One run of an agent's script: its steps are told on, its daemon is killed and started again when it asks.
+//! One run of an agent's script: its steps are printed, its daemon is killed and started again when it asks.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use amem_tests::daemon::Place;
+use amem_tests::daemon::DaemonHome;
 
 use crate::kit::{Kit, say};
 
@@ -27,7 +27,7 @@ impl<'a> Agent<'a> {
     }
 
     /// Runs it beside a daemon; fails with the step that failed.
-    pub(crate) fn run(&self, place: &Place) {
+    pub(crate) fn run(&self, place: &DaemonHome) {
         let mut daemon = place.start();
         let mut command = self.kit.command();
         command.args(["--target", self.target]);

@@ -8,7 +8,7 @@ const GUIDE: &str = include_str!("../../../docs/guide.md");
 const LINES: usize = 26;
 
 #[test]
-fn the_guides_agent_in_python_remembers_and_explains() {
+fn the_guides_python_agent_remembers_and_explains() {
     let (_, rest) = GUIDE.split_once("```python\n").unwrap();
     let (code, _) = rest.split_once("```").unwrap();
     let lines = code.lines().filter(|line| !line.is_empty()).count();

@@ -1,11 +1,10 @@
-//! Agents in Python and Node, with generated stubs and default channel options, beside the real daemon: over the
-//! Unix socket and over TCP.
+//! Agents in Python and Node, with generated stubs and default channel options, beside the real daemon: over the Unix
+//! socket and over TCP.
 //!
-//! What they do is in `languages/python/agent.py` and `languages/node/agent.js`; what they say of it is shown here.
-//! `packages` does so with the packages for agents, `clients/`.
-//! `merged` has their readers beside merges.
-//! `kit` fetches what they need, once, into the target folder. Where python3 or node is missing, or the registry
-//! can't be reached, a test says so and checks nothing; with `AMEM_LANGUAGES=required` it fails instead.
+//! `languages/python/agent.py` and `languages/node/agent.js` are the agents; the tests print their output. `packages`
+//! tests the packages in `clients/`, `merged` their readers beside merges. `kit` fetches the dependencies, once, into
+//! the target folder. Without python3, node or the registry a test prints SKIPPED; with `AMEM_LANGUAGES=required` it
+//! fails.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -24,16 +23,16 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use amem_tests::daemon::Place;
+use amem_tests::daemon::DaemonHome;
 use sha2::{Digest, Sha256};
 
 use crate::agent::Agent;
 use crate::kit::{Kit, node, python};
 
 /// A place for daemons, on the disk that the build is on.
-fn place() -> (tempfile::TempDir, Place) {
+fn place() -> (tempfile::TempDir, DaemonHome) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     (folder, place)
 }
 
@@ -51,7 +50,7 @@ fn check_tcp(kit: Option<Kit>) {
 }
 
 /// Runs an agent beside a daemon that listens on TCP, and asks for a token.
-fn over_tcp(kit: &Kit, place: &mut Place) {
+fn over_tcp(kit: &Kit, place: &mut DaemonHome) {
     // A port that was free a moment ago; the daemon that is started again needs the same one.
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = free.local_addr().unwrap().to_string();

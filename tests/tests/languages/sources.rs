@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::kit::{Kit, say};
 
-/// What a copy leaves behind: what somebody may have built or installed among the sources.
+/// What a copy leaves behind: what may have been built or installed among the sources.
 const BUILT: [&str; 6] = [
     "__pycache__",
     "build",

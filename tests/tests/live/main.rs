@@ -1,4 +1,4 @@
-//! Readers in other processes, and copies, while a writer commits: on a real disk.
+//! Readers in other processes, and copies of the file, while a writer commits: on a real disk.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -187,7 +187,7 @@ fn a_copy_by_cp_under_load_has_everything_acknowledged_before_it() {
 }
 
 #[test]
-fn a_reader_lets_go_of_what_was_erased() {
+fn a_reader_releases_erased_bytes() {
     let dir = folder();
     let mut store = open(dir.path());
     let brain = dir.path().join("b.amem");
@@ -211,7 +211,7 @@ fn a_reader_lets_go_of_what_was_erased() {
 }
 
 #[test]
-fn a_reader_whose_successor_cannot_be_read_says_so() {
+fn a_reader_reports_an_unreadable_successor() {
     let dir = folder();
     let mut store = open(dir.path());
     let brain = dir.path().join("b.amem");
@@ -251,7 +251,7 @@ fn by_name_and_by_link(path: &Path) -> [Reader; 2] {
     [path, &link].map(|path| Reader::open(path).unwrap())
 }
 
-/// Waits until readers that nothing tells anything have looked at their paths.
+/// Waits until readers without a hint have checked their paths.
 fn wait_for_events(readers: &[Reader], events: u64) {
     let deadline = std::time::Instant::now() + 5 * amem_format::reader::PATH_CHECK_EVERY;
     for reader in readers {
@@ -297,13 +297,13 @@ fn a_reader_follows_to_a_later_generation_without_any_hint() {
 }
 
 #[test]
-fn a_file_that_a_daemon_takes_becomes_live_for_a_reader_that_was_there_before() {
+fn an_adopted_file_becomes_live_for_a_reader_that_opened_it_before() {
     let dir = folder();
     let store = open(dir.path());
     let own = store.folder().clone();
     let live_page = store.brain().live_page().unwrap();
     store.close().unwrap();
-    // As after a start of the system: nobody owns it yet.
+    // As after a boot: it has no owner yet.
     let path = dir.path().join("b.amem");
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&path, private).unwrap();

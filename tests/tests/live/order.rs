@@ -1,7 +1,7 @@
 //! What readers in other processes find when the steps of publishing are done in a wrong order, and in the right one.
 //!
 //! A writer commits, checkpoints and erases on a real disk that mixes up one thing (`Flaw`). Three processes read the
-//! file: one follows it, one opens it anew each time, one has it under a second name. Whatever is wrong, one of them
+//! file: one follows it, one opens it again each time, one has it under a second name. Whatever is wrong, one of them
 //! has to tell; of the right order, none.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use amem_store::Checkpoint;
 use amem_store::disk::os::OsDisk;
 use amem_store::{Mutation, Request, Store};
 use amem_tests::board::Board;
-use amem_tests::disk::{Disordered, Flaw};
+use amem_tests::disk::{DisorderedDisk, Flaw};
 
 use crate::peers::Peer;
 use crate::{commit, folder, open_on, size};
@@ -93,7 +93,7 @@ impl Load {
         self.link();
     }
 
-    /// An event is erased: once that is answered, nobody reads a file with its bytes.
+    /// An event is erased: once that is answered, no reader uses a file with its bytes.
     fn erase(&mut self) {
         let erased = vec![NodeId(self.erased)];
         self.erased += 1;
@@ -126,7 +126,7 @@ fn run(flaw: Flaw, limit: Duration) -> Outcome {
         let (board, peers) = (board.clone(), peers.clone());
         let inner = Arc::new(OsDisk::new(dir.path()).unwrap());
         let pause = move || wait_for_looks(&board, &peers);
-        Disordered::new(inner, dir.path(), flaw, pause)
+        DisorderedDisk::new(inner, dir.path(), flaw, pause)
     };
     let store = open_on(Arc::new(disk.clone()));
     let (brain, linked) = (dir.path().join("b.amem"), dir.path().join("linked"));
@@ -185,7 +185,7 @@ fn every_wrong_order_of_publishing_is_seen_by_readers_in_other_processes() {
 }
 
 #[test]
-fn the_right_order_of_publishing_shows_nobody_anything_wrong() {
+fn the_correct_order_of_publishing_shows_no_reader_a_wrong_state() {
     let limit = Duration::from_secs(size("AMEM_ORDER_SECS", 2));
     for flaw in [Flaw::None, Flaw::HintEarly] {
         let outcome = run(flaw, limit);

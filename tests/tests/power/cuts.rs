@@ -1,11 +1,11 @@
-//! The power of a file system fails at random moments under a writer; what it was told must be there.
+//! The power of a file system fails at random moments under a writer; what it was answered must be there.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use amem_tests::mounts::{Kind, Mount};
-use amem_tests::power::{Cutter, Flaw, How, Said};
+use amem_tests::power::{CutMode, Cutter, Flaw, WriterLine};
 use amem_tests::random::Random;
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ struct Sums {
 }
 
 impl Rig {
-    /// None where this can't be done, which is told.
+    /// None where this can't be done, which is printed.
     fn new(kind: Kind, flaw: Flaw, seed: u64) -> Option<Self> {
         let folder = scratch();
         let mount = mounted(kind, folder.path(), "what a power cut leaves")?;
@@ -96,12 +96,12 @@ impl Rig {
         let mut writer = self.writer(false);
         let micros = self.random.pick(&[4_000, 10_000, 30_000, 80_000]);
         std::thread::sleep(Duration::from_micros(self.random.below(micros)));
-        let how = self.random.pick(&[How::AtOnce, How::LogFlushed]);
+        let how = self.random.pick(&[CutMode::AtOnce, CutMode::LogFlushed]);
         let ended = writer.has_ended();
         let failed = self.cutter.cut(self.mount.folder(), how).unwrap();
         let (_, said) = writer.kill();
         self.sums.cuts += 1;
-        if !said.iter().any(|said| matches!(said, Said::Open)) {
+        if !said.iter().any(|said| matches!(said, WriterLine::Open)) {
             self.sums.opening += 1;
         }
         let mut wrong = match (ended, said.last()) {
@@ -198,8 +198,8 @@ fn a_store_that_does_not_sync_is_caught_by_power_cuts() {
     let is_later = rig.sums.cuts > 1;
     let is_loss = |what: &String| {
         let ways = ["event ", "edge ", "the brain is gone", "it can't be read"];
-        let is_told = ways.iter().any(|way| what.starts_with(way));
-        is_told || (is_later && what.starts_with("the writer ended by itself"))
+        let is_reported = ways.iter().any(|way| what.starts_with(way));
+        is_reported || (is_later && what.starts_with("the writer ended by itself"))
     };
     assert!(wrong.iter().any(is_loss), "{wrong:#?}");
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
-use amem_tests::daemon::{Place, Running, create_bare};
-use amem_tests::ledger::{Told, Verdict};
+use amem_tests::daemon::{DaemonHome, DaemonProcess, create_bare};
+use amem_tests::ledger::{Receipt, Verdict};
 use amem_tests::mounts::{Kind, Mount};
 use tonic::{Code, Status};
 use uuid::Uuid;
@@ -24,10 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A daemon on a small file system, and what it has answered.
 struct World {
     kind: Kind,
-    place: Place,
-    daemon: Running,
+    place: DaemonHome,
+    daemon: DaemonProcess,
     client: Client,
-    told: Vec<Told>,
+    told: Vec<Receipt>,
     /// What was refused, or not answered.
     open: Vec<v1::IngestRequest>,
     texts: u64,
@@ -37,7 +37,7 @@ impl World {
     async fn new(kind: Kind, mount: &Mount) -> Self {
         let brains = mount.folder().join("brains");
         make_folder(&brains);
-        let place = Place::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
+        let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
         let daemon = place.start();
         let client = Client::connect_unix(place.socket()).await.unwrap();
         create_bare(&client, "b").await;
@@ -75,10 +75,10 @@ impl World {
             Ok(done) => {
                 let done = done.into_inner();
                 let text = request.events[0].text.clone();
-                self.told.push(Told {
+                self.told.push(Receipt {
                     lsn: done.commit.unwrap().lsn,
                     events: vec![(done.event_ids[0], text)],
-                    ..Told::default()
+                    ..Receipt::default()
                 });
                 Ok(())
             }
@@ -260,7 +260,7 @@ async fn has_no_page_left(kind: Kind) {
 }
 
 #[tokio::test]
-async fn a_daemon_ends_and_starts_in_order_where_there_is_no_room_for_a_page() {
+async fn a_daemon_stops_and_starts_on_a_disk_without_a_free_page() {
     for kind in [Kind::Btrfs, Kind::Xfs] {
         has_no_page_left(kind).await;
     }

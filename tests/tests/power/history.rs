@@ -1,4 +1,4 @@
-//! What the writers of a brain began and were told, and whether what is on the medium fits.
+//! The requests and answers of a brain's writers, and whether the medium agrees with them.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::time::SystemTime;
 
 use amem_client::Reader;
 use amem_doctor::verify;
-use amem_tests::ledger::{Told, Verdict};
-use amem_tests::power::{Ask, Said};
+use amem_tests::ledger::{Receipt, Verdict};
+use amem_tests::power::{Ask, WriterLine};
 
 /// All that was done with one brain, whichever process did it.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     /// It was there once.
     is_made: bool,
-    told: Vec<Told>,
+    told: Vec<Receipt>,
     /// What was begun and not answered.
     pub(crate) open: Vec<Ask>,
     pub(crate) checkpoints: u64,
@@ -28,21 +28,21 @@ impl History {
     /// An answer that came later counts for nothing: a sync that is under way when a file system is shut down may end
     /// well although nothing reached the medium (seen on ext4, once in 2,000 cuts). A machine without power gives no
     /// answer any more.
-    pub(crate) fn add(&mut self, said: Vec<Said>, failed: Option<SystemTime>) {
+    pub(crate) fn add(&mut self, said: Vec<WriterLine>, failed: Option<SystemTime>) {
         let mut late = 0;
         for said in said {
             match said {
-                Said::Open => self.is_made = true,
+                WriterLine::Open => self.is_made = true,
                 // What is begun again is the same request.
-                Said::Begun(ask) if self.open.contains(&ask) => {}
-                Said::Begun(ask) => self.open.push(ask),
-                Said::Done(_, at) if failed.is_some_and(|failed| at >= failed) => late += 1,
-                Said::Done(told, _) => {
+                WriterLine::Begun(ask) if self.open.contains(&ask) => {}
+                WriterLine::Begun(ask) => self.open.push(ask),
+                WriterLine::Done(_, at) if failed.is_some_and(|failed| at >= failed) => late += 1,
+                WriterLine::Done(told, _) => {
                     self.open.remove(0);
                     self.told.push(told);
                 }
-                Said::Checkpoint => self.checkpoints += 1,
-                Said::Failed(_) => {}
+                WriterLine::Checkpoint => self.checkpoints += 1,
+                WriterLine::Failed(_) => {}
             }
         }
         self.late += late;
@@ -62,9 +62,10 @@ impl History {
     /// rest whole or not at all.
     pub(crate) fn wrong(&self, file: &Path) -> Vec<String> {
         if !file.exists() {
-            return match self.is_made {
-                true => vec!["the brain is gone".into()],
-                false => Vec::new(),
+            return if self.is_made {
+                vec!["the brain is gone".into()]
+            } else {
+                Vec::new()
             };
         }
         let view = match Reader::open_copy(file) {

@@ -1,9 +1,9 @@
-//! What only a real file system can do to a brain: lose power, fail to write back, be full, become read-only.
+//! Faults of real file systems: power loss, failed write-back, a full disk, a read-only one.
 //!
 //! `cuts` shuts file systems down under a writer, `tool` under `amemctl`, `rig` makes their write-back fail, `full`
-//! leaves no room and takes the right to write away. All of it is done on loop devices, which takes root; a machine
-//! where it can't be done says SKIPPED and why. `AMEM_POWER_CUTS` is how often the power fails on each file system,
-//! `AMEM_SEED` makes the same moments again.
+//! leaves no space and makes them read-only. All of it runs on loop devices, which takes root; elsewhere a test prints
+//! SKIPPED and the reason. `AMEM_POWER_CUTS` is the number of power losses on each file system, `AMEM_SEED` repeats the
+//! moments.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -46,14 +46,15 @@ const IMAGES_BYTES: u64 = 2 << 30;
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(memory).map_or(0, |of| of.f_bavail * of.f_frsize);
-    let made = match room >= IMAGES_BYTES {
-        true => tempfile::tempdir_in(memory),
-        false => tempfile::tempdir(),
+    let made = if room >= IMAGES_BYTES {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
     };
     made.unwrap()
 }
 
-/// A file system, or nothing where there can be none, which is told.
+/// A file system, or nothing where there can be none, which is printed.
 fn mounted(kind: Kind, below: &Path, what: &str) -> Option<Mount> {
     match Mount::make(kind, below) {
         Ok(mount) => Some(mount),

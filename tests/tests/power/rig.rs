@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use amem_tests::machine::skipped;
 use amem_tests::mounts::{Kind, Memory, Mount};
-use amem_tests::power::{Flaw, Said};
+use amem_tests::power::{Flaw, WriterLine};
 use amem_tests::random::Random;
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ impl Rig {
             std::thread::sleep(Duration::from_millis(5));
         }
         let (status, said) = writer.end();
-        let Some(Said::Failed(why)) = said.last().cloned() else {
+        let Some(WriterLine::Failed(why)) = said.last().cloned() else {
             let signal = status.signal();
             panic!(
                 "{}: it ended without a word: {status}, signal {signal:?}",
@@ -185,7 +185,7 @@ fn check(kind: Kind, then: Then, seed: u64) -> Option<History> {
 }
 
 #[test]
-fn what_was_answered_is_on_the_medium_although_write_back_fails() {
+fn answered_writes_are_on_the_medium_although_write_back_fails() {
     let seed = size("AMEM_SEED", std::process::id().into());
     for kind in KINDS {
         let (mut brains, mut answered, mut kept) = (0, 0, 0);
@@ -246,7 +246,7 @@ fn believe(mount: &Mount, file: &Path, room: impl Fn()) -> (usize, usize) {
 }
 
 #[test]
-fn who_believes_a_second_sync_is_caught_by_failing_write_back() {
+fn a_store_that_trusts_a_second_sync_is_caught_by_failing_write_back() {
     let mut lost = Vec::new();
     let mut tried = 0;
     for kind in [Kind::Ext4NoJournal, Kind::Xfs] {

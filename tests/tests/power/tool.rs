@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use amem_doctor::verify;
 use amem_tests::mounts::{Kind, Mount};
-use amem_tests::power::{Cutter, How};
+use amem_tests::power::{CutMode, Cutter};
 use amem_tests::programs::amemctl;
 use amem_tests::random::Random;
 
@@ -19,12 +19,12 @@ use crate::{make_folder, mounted, say, scratch, size};
 const EVENTS: usize = 3000;
 
 /// A folder on the file system, with what the tool reads.
-struct Place {
+struct ToolFolder {
     mount: Mount,
     folder: PathBuf,
 }
 
-impl Place {
+impl ToolFolder {
     fn new(mount: Mount) -> Self {
         let folder = mount.folder().join("files");
         make_folder(&folder);
@@ -106,7 +106,7 @@ fn check(kind: Kind) {
     };
     let seed = size("AMEM_SEED", std::process::id().into());
     let (mut random, mut cutter) = (Random::new(seed), Cutter::start().unwrap());
-    let place = Place::new(mount);
+    let place = ToolFolder::new(mount);
     let begun = Instant::now();
     let [mut done, mut cut_off, mut there] = [0; 3];
     // How long each takes.
@@ -136,7 +136,7 @@ fn check(kind: Kind) {
             ));
             ended = tool.try_wait().unwrap().or(ended);
         }
-        let how = random.pick(&[How::AtOnce, How::LogFlushed]);
+        let how = random.pick(&[CutMode::AtOnce, CutMode::LogFlushed]);
         cutter.cut(place.mount.folder(), how).unwrap();
         drop(tool.kill());
         tool.wait().unwrap();
@@ -146,7 +146,7 @@ fn check(kind: Kind) {
             is_there(&place.at("new.amem")).unwrap_or_else(|why| panic!("{what}: {why}"));
         match ended {
             Some(status) => {
-                // 1: what was lost of the damaged file is told.
+                // 1: what was lost of the damaged file is reported.
                 let told = arguments[0] == "repair" && status.code() == Some(1);
                 assert!(status.success() || told, "{what}: {status}");
                 assert!(is_there, "{what}: it was written, and is gone");
@@ -169,25 +169,25 @@ fn check(kind: Kind) {
 }
 
 #[test]
-fn what_the_tool_has_written_survives_power_cuts() {
+fn files_written_by_amemctl_survive_power_cuts() {
     for kind in [Kind::Ext4, Kind::Xfs] {
         check(kind);
     }
 }
 
 #[test]
-fn a_file_that_is_written_without_a_sync_is_caught_by_power_cuts() {
+fn a_file_written_without_a_sync_is_caught_by_power_cuts() {
     let scratch = scratch();
     let Some(mount) = mounted(Kind::Ext4, scratch.path(), "a file that is not synced") else {
         return;
     };
-    let (place, mut cutter) = (Place::new(mount), Cutter::start().unwrap());
+    let (place, mut cutter) = (ToolFolder::new(mount), Cutter::start().unwrap());
     let mut tool = place.start(["import", "lines.jsonl", "whole.amem"]);
     assert!(tool.wait().unwrap().success());
     // Written and renamed as the tool does it, but for the syncs.
     fs::copy(place.at("whole.amem"), place.at("new.amem.tmp")).unwrap();
     fs::rename(place.at("new.amem.tmp"), place.at("new.amem")).unwrap();
-    cutter.cut(place.mount.folder(), How::AtOnce).unwrap();
+    cutter.cut(place.mount.folder(), CutMode::AtOnce).unwrap();
     place.mount.again().unwrap();
     assert_eq!(is_there(&place.at("whole.amem")), Ok(true));
     let new = is_there(&place.at("new.amem"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 
-use amem_tests::power::{Ask, Flaw, Said};
+use amem_tests::power::{Ask, Flaw, WriterLine};
 
 /// How one is started.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl Start {
         }
         let out = BufReader::new(child.stdout.take().unwrap());
         let said = std::thread::spawn(move || {
-            // The last line of one that is killed may be half of one: that was told to nobody.
+            // The last line of one that is killed may be half of one: no one has read it.
             let lines = out.split(b'\n').map_while(Result::ok);
             lines
                 .map_while(|line| serde_json::from_slice(&line).ok())
@@ -53,7 +53,7 @@ impl Start {
 /// A writer under way; it is killed when it is dropped.
 pub(crate) struct Writer {
     child: Child,
-    said: Option<JoinHandle<Vec<Said>>>,
+    said: Option<JoinHandle<Vec<WriterLine>>>,
 }
 
 impl Writer {
@@ -63,13 +63,13 @@ impl Writer {
     }
 
     /// Waits until it has ended by itself; gives what it said.
-    pub(crate) fn end(mut self) -> (ExitStatus, Vec<Said>) {
+    pub(crate) fn end(mut self) -> (ExitStatus, Vec<WriterLine>) {
         let said = self.said.take().unwrap().join().unwrap();
         (self.child.wait().unwrap(), said)
     }
 
     /// SIGKILL.
-    pub(crate) fn kill(mut self) -> (ExitStatus, Vec<Said>) {
+    pub(crate) fn kill(mut self) -> (ExitStatus, Vec<WriterLine>) {
         drop(self.child.kill());
         self.end()
     }

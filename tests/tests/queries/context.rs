@@ -95,7 +95,7 @@ fn every_budget_from_1_to_4096_holds() {
 }
 
 /// The events of a context with all the room there is, by hand: heads of what is found, then what explains them.
-fn by_hand(context: &Context, view: &View, known: &amem_tests::model::Known) -> Vec<NodeId> {
+fn by_hand(context: &Context, view: &View, known: &amem_tests::model::ViewState) -> Vec<NodeId> {
     let hits = Search {
         question: context.question.clone(),
         vector: context.vector.clone(),
@@ -147,7 +147,7 @@ fn by_hand(context: &Context, view: &View, known: &amem_tests::model::Known) -> 
 }
 
 #[test]
-fn with_room_a_context_is_the_heads_of_what_is_found_and_what_explains_them() {
+fn a_context_with_room_has_the_heads_of_the_matches_and_their_reasons() {
     let told = std::cell::Cell::new((0, 0));
     in_worlds(60, |world, view, known| {
         let context = Context {
@@ -170,7 +170,7 @@ fn with_room_a_context_is_the_heads_of_what_is_found_and_what_explains_them() {
 }
 
 #[test]
-fn a_context_tells_what_is_believed_now_why_and_what_had_no_room() {
+fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
     let mut world = (0..)
         .map(|seed| World::new(seed).unwrap())
         .find(|world| world.dimension() == 0)

@@ -8,7 +8,7 @@ use amem_tests::model::{edges, sessions};
 use crate::in_worlds;
 
 #[test]
-fn every_event_is_as_the_model_has_it() {
+fn every_event_equals_the_models() {
     in_worlds(60, |_, view, known| {
         assert_eq!(view.nodes(), known.state.events.len() as u64);
         assert_eq!((view.lsn().0, view.moment().0.0), (known.now, known.moment));

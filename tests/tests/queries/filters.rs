@@ -6,13 +6,13 @@ use amem_format::view::{AsOf, View};
 use amem_format::{Flags, NodeId};
 use amem_query::filter::Filter;
 use amem_query::{Pattern, Selection};
-use amem_tests::model::{Act, Known, Requests, World, list};
+use amem_tests::model::{Act, Requests, ViewState, World, list};
 use serde_json::{Value, json};
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 /// A pattern by a filter, in any order, against what looking at every event finds.
-fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
+fn check(world: &mut World, view: &View, known: &ViewState, filter: Filter) {
     let mut request = Pattern {
         selection: Selection {
             filter: Some(filter),
@@ -35,7 +35,7 @@ fn check(world: &mut World, view: &View, known: &Known, filter: Filter) {
 }
 
 #[test]
-fn a_filter_on_attributes_finds_what_looking_at_every_event_finds() {
+fn a_filter_on_attributes_equals_a_full_scan() {
     in_worlds(120, |world, view, known| {
         for _ in 0..8 {
             let filter = Requests::of(world).filter();
@@ -97,7 +97,7 @@ fn rare(world: &mut World) -> Filter {
 #[test]
 fn a_rare_value_is_found_among_thousands_at_every_moment_of_base_and_journal() {
     for seed in 0..6 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = crowded(seed);
         let view = world.view();
         for moment in 0..8 {
@@ -143,7 +143,7 @@ fn an_index_that_is_missing_or_of_another_version_counts_as_absent() {
 }
 
 #[test]
-fn of_what_the_index_proposes_the_filter_decides() {
+fn the_filter_decides_on_the_candidates_of_the_index() {
     // Every hash has the list of another: most of what is proposed is wrong, and none of that is in an answer.
     let mut world = crowded(12);
     world.checkpoint().unwrap();
@@ -172,7 +172,7 @@ fn of_what_the_index_proposes_the_filter_decides() {
 }
 
 #[test]
-fn an_event_with_more_values_than_the_index_tells_of_is_found() {
+fn an_event_with_more_values_than_the_index_holds_is_found() {
     let mut world = crowded(13);
     world.checkpoint().unwrap();
     let view = world.view();

@@ -146,7 +146,7 @@ fn a_path_is_the_shortest_and_of_those_the_first() {
 }
 
 #[test]
-fn resolve_finds_every_head_through_what_is_forgotten_and_around_circles() {
+fn resolve_finds_every_head_through_forgotten_events_and_cycles() {
     in_worlds(80, |world, view, known| {
         for event in (0..view.nodes()).map(NodeId) {
             let request = Resolve {

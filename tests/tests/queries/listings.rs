@@ -4,10 +4,10 @@ use amem_format::{EventType, Micros, NodeId, SessionId};
 use amem_query::{Axis, Order, Pattern, Selection, Timeline};
 use amem_tests::model::{Act, Requests, World, list};
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 #[test]
-fn a_pattern_finds_what_looking_at_every_event_finds() {
+fn a_pattern_equals_a_full_scan() {
     in_worlds(150, |world, view, known| {
         for _ in 0..4 {
             let selection = Requests::of(world).selection();
@@ -34,7 +34,7 @@ fn a_pattern_finds_what_looking_at_every_event_finds() {
 fn a_pattern_finds_the_same_among_thousands() {
     // Enough events for indexes of several blocks, and for every way to read a list.
     for seed in 0..5 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for part in 0..12 {
             let count = world.random.below(500) + 1;
@@ -66,7 +66,7 @@ fn a_pattern_finds_the_same_among_thousands() {
 #[test]
 fn the_strongest_of_thousands_are_those_at_any_time_whatever_came_after_the_base() {
     for seed in 0..4 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for _ in 0..4 {
             let count = world.random.below(500) + 100;
@@ -115,9 +115,10 @@ fn a_timeline_has_the_time_of_every_event() {
             limit: 1 + world.random.below(20) as usize,
             cursor: None,
         };
-        let order = match request.newest_first {
-            true => Order::Newest(request.axis),
-            false => Order::Oldest(request.axis),
+        let order = if request.newest_first {
+            Order::Newest(request.axis)
+        } else {
+            Order::Oldest(request.axis)
         };
         let mut expected = list(known, &request.selection, order);
         expected.truncate(request.limit);

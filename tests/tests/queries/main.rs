@@ -1,5 +1,5 @@
-//! Every query against the naive model, on random brains: with a journal, corrections, forgetting, erasing,
-//! decay and checkpoints; now, as of random moments, on views held from earlier, and on copies.
+//! Every query against the naive model, on random brains: with a journal, corrections, forgetting, erasing, decay and
+//! checkpoints; now, as of random moments, on older views, and on copies.
 //!
 //! A failure prints the seed of its world and the number of the step.
 
@@ -21,15 +21,15 @@ mod refusals;
 
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};
-use amem_tests::model::{Known, World};
+use amem_tests::model::{ViewState, World};
 
 /// Prints where a failure was.
-struct Place {
+struct FailureContext {
     seed: u64,
     step: usize,
 }
 
-impl Drop for Place {
+impl Drop for FailureContext {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!(
@@ -41,9 +41,9 @@ impl Drop for Place {
 }
 
 /// Runs random worlds and checks views of them.
-fn in_worlds(seeds: u64, check: impl Fn(&mut World, &View, &Known)) {
+fn in_worlds(seeds: u64, check: impl Fn(&mut World, &View, &ViewState)) {
     for seed in 0..seeds {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         let mut held: Vec<View> = Vec::new();
         for step in 0..90 {

@@ -5,7 +5,7 @@ use amem_format::{Error, NodeId};
 use amem_query::{Conflict, Conflicts, Order, Pattern};
 use amem_tests::model::{Act, Requests, World, list, place};
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 #[test]
 fn pages_join_to_the_whole_list() {
@@ -35,9 +35,9 @@ fn pages_join_to_the_whole_list() {
 }
 
 #[test]
-fn a_listing_goes_on_behind_its_last_row_whatever_was_committed() {
+fn a_listing_resumes_after_its_last_row_across_commits() {
     for seed in 0..300 {
-        let mut at = Place { seed, step: 0 };
+        let mut at = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for _ in 0..40 {
             world.step().unwrap();
@@ -81,7 +81,7 @@ fn a_listing_goes_on_behind_its_last_row_whatever_was_committed() {
 }
 
 #[test]
-fn a_token_is_of_one_query_one_brain_and_one_moment() {
+fn a_page_token_is_bound_to_one_query_one_brain_and_one_moment() {
     let mut world = World::new(5).unwrap();
     for _ in 0..60 {
         world.step().unwrap();

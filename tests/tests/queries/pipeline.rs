@@ -9,14 +9,14 @@ use amem_query::{
     Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Scope, Search, Seen, Sight, Similar, Source,
     Stage, Text, Weights,
 };
-use amem_tests::model::{Act, Known, Requests, World, forest, list, resolve};
+use amem_tests::model::{Act, Requests, ViewState, World, forest, list, resolve};
 
 use crate::in_worlds;
 
 /// A row by hand: its event, edges from the source, what it is worth, its score, and the events that it came from, the
 /// nearest first.
 #[derive(Debug, Clone, PartialEq)]
-struct Expected {
+struct ExpectedRow {
     id: NodeId,
     depth: u32,
     found: f32,
@@ -167,7 +167,7 @@ fn begin(
     Ok(found)
 }
 
-fn ranked(by: &RankBy, view: &View, known: &Known, row: &Expected) -> f32 {
+fn ranked(by: &RankBy, view: &View, known: &ViewState, row: &ExpectedRow) -> f32 {
     let event = &known.state.events[row.id.0 as usize];
     let time = match by.axis {
         Axis::Recorded => event.created_at,
@@ -185,13 +185,13 @@ fn ranked(by: &RankBy, view: &View, known: &Known, row: &Expected) -> f32 {
         + by.weights.nearness / (1 + row.depth) as f32
 }
 
-fn behind(known: &Known, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<Expected>) {
+fn behind(known: &ViewState, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<ExpectedRow>) {
     let starts: Vec<u64> = rows.iter().map(|row| row.id.0).collect();
     let (scope, all) = (&pipeline.scope, pipeline.include_forgotten);
     let (follow, depth) = (reach.follow, reach.depth);
     let reached = forest(known, &starts, follow, &reach.types, depth, scope, all);
     // The way to each step, stubs included.
-    let mut ways: Vec<Expected> = rows.clone();
+    let mut ways: Vec<ExpectedRow> = rows.clone();
     for (id, _, via, is_stub) in reached.into_iter().skip(starts.len()) {
         if !is_stub && rows.len() >= reach.limit {
             break;
@@ -202,7 +202,7 @@ fn behind(known: &Known, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<Expe
         let parent_is_stub = flags.has(amem_format::Flags::FORGOTTEN) && !all;
         let mut from = vec![(parent.id, parent_is_stub)];
         from.extend(&parent.from);
-        let row = Expected {
+        let row = ExpectedRow {
             id,
             depth: parent.depth + 1,
             found: parent.found,
@@ -216,10 +216,10 @@ fn behind(known: &Known, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<Expe
     }
 }
 
-fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expected>, Error> {
+fn by_hand(pipeline: &Pipeline, view: &View, known: &ViewState) -> Result<Vec<ExpectedRow>, Error> {
     let (scope, all) = (&pipeline.scope, pipeline.include_forgotten);
     let sight = Sight::new(scope, all)?;
-    let mut rows: Vec<Expected> = Vec::new();
+    let mut rows: Vec<ExpectedRow> = Vec::new();
     for source in &pipeline.sources {
         for (id, worth) in begin(view, source, pipeline, &sight)? {
             match rows.iter_mut().find(|row| row.id == id) {
@@ -227,7 +227,7 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expect
                     row.found = row.found.max(worth);
                     row.score = row.found;
                 }
-                None => rows.push(Expected {
+                None => rows.push(ExpectedRow {
                     id,
                     depth: 0,
                     found: worth,
@@ -255,7 +255,7 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &Known) -> Result<Vec<Expect
                         let mut from = vec![(row.id, false)];
                         from.extend(row.from);
                         let (id, score) = (head, row.found);
-                        Some(Expected {
+                        Some(ExpectedRow {
                             id,
                             score,
                             from,
@@ -312,7 +312,7 @@ fn a_pipeline_is_its_stages_run_by_hand() {
             }
             assert_eq!(row.from.is_none(), row.stage == 0);
             assert_eq!(row.parts.sum(), row.score);
-            Expected {
+            ExpectedRow {
                 id: row.id,
                 depth: row.depth,
                 found: row.found,
@@ -320,7 +320,7 @@ fn a_pipeline_is_its_stages_run_by_hand() {
                 from,
             }
         };
-        let found: Vec<Expected> = found.rows.iter().map(told).collect();
+        let found: Vec<ExpectedRow> = found.rows.iter().map(told).collect();
         assert_eq!(found, expected, "{pipeline:?}");
         rows.set(rows.get() + found.len());
         ways.set(ways.get() + found.iter().filter(|row| row.from.len() > 1).count());
@@ -330,7 +330,7 @@ fn a_pipeline_is_its_stages_run_by_hand() {
 }
 
 #[test]
-fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
+fn an_invalid_pipeline_is_refused_with_the_stage() {
     let mut world = World::new(3).unwrap();
     world.ingest_many(5).unwrap();
     let view = world.view();
@@ -392,7 +392,7 @@ fn a_pipeline_that_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn a_pipeline_resolves_chains_that_share_their_ends_and_makes_a_bounded_number_of_rows() {
+fn a_pipeline_resolves_chains_with_common_ends_into_a_bounded_number_of_rows() {
     let mut world = World::new(5).unwrap();
     world.ingest_many(4_000).unwrap();
     let acts = (1..4_000).map(|n| Act::Link(n, n - 1, EdgeType::SUPERSEDES.0, 1.0));

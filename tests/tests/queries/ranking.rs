@@ -6,10 +6,10 @@ use amem_format::view::View;
 use amem_format::{EdgeType, Error, EventType, Flags, NodeId};
 use amem_query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
 use amem_tests::model::{
-    Act, Fused, Known, NewEvent, Requests, World, bm25, cosines, fused, list, shown_as,
+    Act, NewEvent, Requests, ScoreParts, ViewState, World, bm25, cosines, fused, list, shown_as,
 };
 
-use crate::{Place, in_worlds};
+use crate::{FailureContext, in_worlds};
 
 /// Hits against the scores of all that is wanted: each score is right, none is missing, ties are by id.
 fn check(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: usize) {
@@ -43,7 +43,7 @@ fn check_scores(hits: &[(NodeId, f32)], expected: &BTreeMap<u64, f64>, limit: us
     }
 }
 
-fn wanted(known: &Known, selection: &Selection, scores: &mut BTreeMap<u64, f64>) {
+fn wanted(known: &ViewState, selection: &Selection, scores: &mut BTreeMap<u64, f64>) {
     let ids = list(known, selection, Default::default());
     scores.retain(|id, _| ids.contains(&NodeId(*id)));
 }
@@ -117,7 +117,7 @@ fn text_is_bm25_of_every_text() {
 }
 
 #[test]
-fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
+fn search_is_the_sum_of_its_parts_and_misses_nothing() {
     let replaced = std::cell::Cell::new(0);
     in_worlds(100, |world, view, known| {
         let mut request = Search {
@@ -144,7 +144,7 @@ fn search_is_the_sum_of_its_parts_and_passes_nothing_over() {
 }
 
 /// The hits of a search against what adding up gives; how many of them are shown as what replaces them.
-fn check_search(view: &View, known: &Known, request: &Search) -> usize {
+fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
     let found = request.run(view).unwrap().hits;
     let expected = fused(known, request);
     let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
@@ -160,7 +160,7 @@ fn check_search(view: &View, known: &Known, request: &Search) -> usize {
     assert!(found.is_sorted_by(order), "{found:?}");
     let mut replaced = 0;
     for hit in found {
-        let own = expected.get(&hit.id.0).map_or(0.0, Fused::score);
+        let own = expected.get(&hit.id.0).map_or(0.0, ScoreParts::score);
         if hit.found != hit.id {
             assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
         }
@@ -185,10 +185,10 @@ fn check_search(view: &View, known: &Known, request: &Search) -> usize {
 }
 
 #[test]
-fn a_search_that_comes_to_most_of_a_brain_passes_nothing_over_while_the_brain_goes_on() {
+fn a_search_through_most_of_a_brain_misses_nothing_during_writes() {
     let mut replaced = 0;
     for seed in 0..12 {
-        let mut place = Place { seed, step: 0 };
+        let mut place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         // So many that the search stops following them one by one, and so few that the model needs no sample.
         for _ in 0..8 {
@@ -265,7 +265,7 @@ fn of_equal_scores_the_highest_id_found_comes_first_and_a_head_is_found_as_itsel
 }
 
 #[test]
-fn vectors_that_are_all_alike_are_found_by_a_vector_alone_and_count_for_nothing_beside_words() {
+fn equal_vectors_match_a_vector_query_and_add_nothing_to_text_scores() {
     let mut worlds = (0..).map(|seed| World::new(seed).unwrap());
     let mut world = worlds.find(|world| world.dimension() == 3).unwrap();
     let said = |text, vector| add(EventType::FACT, text, vector);
@@ -291,7 +291,7 @@ fn vectors_that_are_all_alike_are_found_by_a_vector_alone_and_count_for_nothing_
 }
 
 #[test]
-fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
+fn a_superseded_event_is_found_once_as_its_newest_matching_head() {
     let mut world = World::new(1).unwrap();
     let acts = vec![
         fact("the nightly backup starts at two"),
@@ -318,7 +318,7 @@ fn what_was_superseded_is_found_once_as_the_newest_head_that_is_wanted() {
 }
 
 #[test]
-fn what_replaces_an_event_follows_every_change_since_the_base_and_each_view_its_own() {
+fn successors_follow_every_change_since_the_base_in_each_view() {
     let mut world = World::new(1).unwrap();
     // Two replacements, so that they have to be walked.
     let acts = vec![
@@ -359,7 +359,7 @@ fn what_replaces_an_event_follows_every_change_since_the_base_and_each_view_its_
 }
 
 #[test]
-fn heads_of_long_chains_are_those_that_resolve_tells_wherever_one_comes_to_a_chain_first() {
+fn heads_of_long_chains_equal_those_of_resolve_from_any_event_of_the_chain() {
     let mut world = World::new(1).unwrap();
     // How often each says the word is not in the order of the ids: the chains are met in their middles.
     let said = (0..600u64).map(|id| fact(&"deploy ".repeat(1 + (id * 37 % 101) as usize)));
@@ -435,7 +435,7 @@ fn answers(view: &View, question: &str, vector: &[f32]) -> String {
 #[test]
 fn a_checkpoint_changes_no_bit_of_a_score() {
     for seed in 0..40 {
-        let _place = Place { seed, step: 0 };
+        let _place = FailureContext { seed, step: 0 };
         let mut world = World::new(seed).unwrap();
         for _ in 0..60 {
             world.step().unwrap();

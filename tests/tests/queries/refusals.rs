@@ -25,7 +25,7 @@ fn check<T>(found: Result<T, Error>, why: &str) {
 }
 
 #[test]
-fn senseless_limits_are_refused() {
+fn invalid_limits_are_refused() {
     let world = world(3);
     let view = world.view();
     let pattern = |limit| Pattern {
@@ -50,7 +50,7 @@ fn senseless_limits_are_refused() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn missing_events_are_named() {
     let world = world(3);
     let view = world.view();
     let event = NodeId(1_000_000);
@@ -133,7 +133,7 @@ fn vectors_that_cannot_be_compared_are_refused() {
 }
 
 #[test]
-fn words_that_say_nothing_are_refused_or_find_nothing() {
+fn queries_of_stop_words_are_refused_or_find_nothing() {
     let world = world(3);
     let view = world.view();
     let keyword = Pattern {

@@ -13,7 +13,7 @@ use amem_tests::random::Random;
 use uuid::Uuid;
 
 /// Makes requests.
-pub(crate) struct Asks<'a> {
+pub(crate) struct RequestMaker<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) account: &'a Account,
     pub(crate) dimension: u32,
@@ -26,7 +26,7 @@ fn token(random: &mut Random) -> String {
     (0..14).map(|_| letter(random)).collect()
 }
 
-impl Asks<'_> {
+impl RequestMaker<'_> {
     fn state(&self) -> &State {
         &self.account.known.state
     }
@@ -89,9 +89,10 @@ impl Asks<'_> {
         if self.chance(20) {
             let event = self.event();
             let known = self.state().events.len() as u64 > event.0;
-            let head = match known {
-                true => heads(&self.account.known, event.0, &Scope::default(), false),
-                false => Vec::new(),
+            let head = if known {
+                heads(&self.account.known, event.0, &Scope::default(), false)
+            } else {
+                Vec::new()
             };
             let other = self.event();
             let expected = head.first().copied().filter(|_| !self.chance(3));
@@ -305,12 +306,11 @@ impl Asks<'_> {
     }
 
     fn end(&mut self, count: usize) -> End {
-        match count == 0 || self.chance(2) {
-            true => End::Event(self.event()),
-            false => {
-                let past = u64::from(self.chance(20));
-                End::New(self.random.below((count as u64 + past).max(1)) as usize)
-            }
+        if count == 0 || self.chance(2) {
+            End::Event(self.event())
+        } else {
+            let past = u64::from(self.chance(20));
+            End::New(self.random.below((count as u64 + past).max(1)) as usize)
         }
     }
 

@@ -16,8 +16,8 @@ use amem_tests::random::Random;
 use amem_tests::scenarios::Process;
 use uuid::Uuid;
 
-use crate::asks::Asks;
-use crate::figures::{During, Figures};
+use crate::asks::RequestMaker;
+use crate::counts::{During, HistoryCounts};
 use crate::looks::{self, Follower};
 use crate::machine::After;
 
@@ -71,7 +71,7 @@ pub(crate) struct History {
     pub(crate) random: Random,
     pub(crate) chance: Chance,
     looks: Random,
-    pub(crate) figures: Figures,
+    pub(crate) figures: HistoryCounts,
     /// What was done, in words, if anybody wants to know.
     pub(crate) trace: Option<Vec<String>>,
 }
@@ -108,7 +108,7 @@ impl History {
             random,
             chance: Chance::of(seed, 0),
             looks: Random::new(seed),
-            figures: Figures::default(),
+            figures: HistoryCounts::default(),
             trace: with_trace.then(Vec::new),
         };
         history.open()?;
@@ -146,9 +146,10 @@ impl History {
             }
         }
         self.figures.steps += 1;
-        match self.figures.opened != opened || self.looks.below(4) == 0 {
-            true => self.look(),
-            false => Ok(()),
+        if self.figures.opened != opened || self.looks.below(4) == 0 {
+            self.look()
+        } else {
+            Ok(())
         }
     }
 
@@ -201,7 +202,7 @@ impl History {
                 return lost;
             }
         }
-        let mut asks = Asks {
+        let mut asks = RequestMaker {
             random,
             account,
             dimension,
@@ -413,9 +414,10 @@ impl History {
         let is_refused = matches!(refused, Err(Error::Aborted { .. }));
         self.figures.checkpoints += 1;
         self.tell(|| "two checkpoints, of which the older is refused".into());
-        match is_refused && self.life().store.poisoned().is_none() {
-            true => Ok(()),
-            false => Err(format!("a generation that is not the next: {refused:?}")),
+        if is_refused && self.life().store.poisoned().is_none() {
+            Ok(())
+        } else {
+            Err(format!("a generation that is not the next: {refused:?}"))
         }
     }
 
@@ -445,7 +447,7 @@ impl History {
         Ok(())
     }
 
-    /// Holds the brain, views from earlier, who follows the file, and copies of it against the account.
+    /// Compares the brain, earlier views, the follower of the file, and copies of it with the account.
     fn look(&mut self) -> Result<(), String> {
         let fresh = self.life().store.view();
         let account = self.account.as_ref().ok_or("there is no brain")?;

@@ -1,4 +1,4 @@
-//! Looks at a brain: whole, against what the model knows, by a few questions; by those who read its file.
+//! Comparisons of a brain with the model: whole, by a few queries, and through readers of its file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use amem_query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{
-    Account, Known, Requests, bm25, commits, cosines, likeness, list, resolve, text, vector,
+    Account, Requests, ViewState, bm25, commits, cosines, likeness, list, resolve, text, vector,
 };
 use amem_tests::random::Random;
 
@@ -49,7 +49,7 @@ fn moment(view: &View, account: &Account, random: &mut Random) -> AsOf {
 }
 
 /// Asks a question or two.
-fn ask(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
+fn ask(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     match random.below(4) {
         0 => pattern(view, known, random),
         1 => heads(view, known, random),
@@ -58,7 +58,7 @@ fn ask(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
     }
 }
 
-fn pattern(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
+fn pattern(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     let now = view.time();
     let mut requests = Requests { random, now };
     let request = Pattern {
@@ -75,7 +75,7 @@ fn pattern(view: &View, known: &Known, random: &mut Random) -> Result<(), String
     }
 }
 
-fn heads(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
+fn heads(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     if view.nodes() == 0 {
         return Ok(());
     }
@@ -98,7 +98,7 @@ fn heads(view: &View, known: &Known, random: &mut Random) -> Result<(), String> 
     Err(format!("{request:?} found {found:?}, not {expected:?}"))
 }
 
-fn words(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
+fn words(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     let request = Text {
         question: text(random),
         limit: 1 + random.below(8) as usize,
@@ -110,7 +110,7 @@ fn words(view: &View, known: &Known, random: &mut Random) -> Result<(), String> 
     check(&found.hits, &expected, request.limit).map_err(|why| format!("{request:?}: {why}"))
 }
 
-fn similar(view: &View, known: &Known, random: &mut Random) -> Result<(), String> {
+fn similar(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     let vector = vector(random, view.vector_dimension());
     let Some(vector) = vector.filter(|v| v.iter().any(|x| *x != 0.0)) else {
         return Ok(());
@@ -128,7 +128,7 @@ fn similar(view: &View, known: &Known, random: &mut Random) -> Result<(), String
 }
 
 /// Leaves out what a question does not see unless it asks for it.
-fn shown(known: &Known, scores: &mut BTreeMap<u64, f64>) {
+fn shown(known: &ViewState, scores: &mut BTreeMap<u64, f64>) {
     let flags = |id: &u64| known.state.events[*id as usize].flags;
     let is_shown = |f: Flags| !f.has(Flags::FORGOTTEN) && !f.has(Flags::COMPRESSED);
     scores.retain(|id, _| is_shown(flags(id)));
@@ -151,7 +151,7 @@ fn check(hits: &[(NodeId, f32)], all: &BTreeMap<u64, f64>, limit: usize) -> Resu
     Ok(())
 }
 
-/// A copy of a file's bytes, opened as whoever got it would.
+/// A copy of a file's bytes, opened as its recipient would.
 pub(crate) fn copy(bytes: &[u8]) -> Result<View, String> {
     let read = |e: Error| format!("a copy: {e}");
     let brain = Arc::new(Brain::open(Map::owned(bytes)).map_err(read)?);
@@ -172,7 +172,7 @@ pub(crate) fn verified(bytes: &[u8]) -> Result<(), String> {
     ))
 }
 
-/// Who reads a brain's file while it is written, as `Reader` does: frame by frame, up to what is committed.
+/// A reader of a brain's file while it is written, as `Reader` is: frame by frame, up to what is committed.
 pub(crate) struct Follower {
     file: FileId,
     brain: Arc<Brain>,

@@ -12,7 +12,7 @@ use amem_tests::model::Account;
 use amem_tests::scenarios::{Flaw, Process};
 use uuid::Uuid;
 
-use crate::figures::During;
+use crate::counts::During;
 use crate::history::{FILE, History, Life, NAME};
 use crate::looks;
 
@@ -91,7 +91,7 @@ impl History {
         }
         let as_it_was = CrashState::by_chance(&log, point, true, &mut self.chance);
         if let (true, Some(account)) = (self.is_created, &self.account) {
-            // Somebody copied the file in the last moment.
+            // Another process copied the file in the last moment.
             let file = as_it_was.image.file(FILE).ok_or("the file has no name")?;
             let copied = looks::copy(&file.read(u64::MAX))?.lsn();
             if copied < account.lsn() {
@@ -100,9 +100,10 @@ impl History {
             self.figures.copies += 1;
         }
         let is_killed = self.random.below(3) == 0;
-        let left = match is_killed {
-            true => as_it_was,
-            false => CrashState::by_chance(&log, point, false, &mut self.chance),
+        let left = if is_killed {
+            as_it_was
+        } else {
+            CrashState::by_chance(&log, point, false, &mut self.chance)
         };
         for bytes in &self.gone {
             let names = left.image.names.keys();
@@ -119,9 +120,10 @@ impl History {
                 ));
             }
         }
-        let counts = match is_killed {
-            true => &mut self.figures.kills,
-            false => &mut self.figures.power_cuts,
+        let counts = if is_killed {
+            &mut self.figures.kills
+        } else {
+            &mut self.figures.power_cuts
         };
         *counts.entry(during).or_default() += 1;
         if !is_killed {
@@ -156,9 +158,10 @@ impl History {
                 let ended = self.ends();
                 self.open()?;
                 let store = self.life.as_ref().map(|life| &life.store);
-                match ended == self.ends() && store.is_some_and(Store::was_recovered) {
-                    true => Err("what was closed in order is recovered".into()),
-                    false => Ok(()),
+                if ended == self.ends() && store.is_some_and(Store::was_recovered) {
+                    Err("what was closed in order is recovered".into())
+                } else {
+                    Ok(())
                 }
             }
         }
@@ -176,13 +179,15 @@ impl History {
         let mut attempt = 0;
         let (process, store) = loop {
             attempt += 1;
-            let during = match self.is_created {
-                true => During::Opening,
-                false => During::Creation,
+            let during = if self.is_created {
+                During::Opening
+            } else {
+                During::Creation
             };
-            let armed = match attempt < ATTEMPTS {
-                true => self.arm(during),
-                false => None,
+            let armed = if attempt < ATTEMPTS {
+                self.arm(during)
+            } else {
+                None
             };
             let process = Process::new(self.disk.clone(), Flaw::None);
             process.set_clock(self.now);
@@ -216,7 +221,7 @@ impl History {
         if let Ok(Ownership::Untracked(stamp)) = amem_store::ownership(&folder, NAME)
             && !self.figures.faults.is_empty()
         {
-            // The folder has lost its id, as a sync of it had failed: to it, the file is somebody's.
+            // The folder has lost its id, as a sync of it had failed: to it, the file is a foreign one.
             self.figures.adopted += 1;
             drop(amem_store::adopt(&folder, NAME, stamp, false)?);
         }
@@ -259,13 +264,14 @@ impl History {
                 self.figures.replayed += 1;
             }
         }
-        match account.lsn() == view.lsn() {
-            true => Ok(()),
-            false => Err(format!(
+        if account.lsn() == view.lsn() {
+            Ok(())
+        } else {
+            Err(format!(
                 "opened, it ends with {}, not {}",
                 view.lsn(),
                 account.lsn()
-            )),
+            ))
         }
     }
 }

@@ -1,19 +1,18 @@
-//! Random histories of a brain through the real writer, beside a naive model: requests of every kind but merges, in
-//! groups, refused ones and retries among them; checkpoints at once or beside commits, closing and opening; copies,
-//! views that are held, one who follows the file, the past; and a disk that fails, or loses power, at any operation of
-//! that.
+//! Random histories of a brain through the real writer, beside a naive model.
 //!
-//! Whatever a crash leaves has all that was answered, and of the rest the first so many requests, each whole; the
-//! history goes on from there. Every view shows what the model knows, and nothing else.
+//! Requests of every kind but merges, in groups, with refused ones and retries; checkpoints at once or beside commits;
+//! closing and opening; copies, older views, a follower of the file, the past; and a disk that fails, or loses power,
+//! at any operation. A crash leaves every answered request, and of the others a prefix, each whole; the history
+//! continues from there. Every view equals the model.
 //!
 //! `AMEM_RANDOM_HISTORIES=100000 cargo test --release -p amem-tests --test random` tries a hundred thousand histories
-//! of `AMEM_RANDOM_STEPS` steps; `AMEM_RANDOM_SEED=7` tells the one of that seed alone. A history that fails is told
-//! again without the steps that it does not need.
+//! of `AMEM_RANDOM_STEPS` steps; `AMEM_RANDOM_SEED=7` repeats that of one seed. A failing history is reduced to the
+//! steps that it needs, and printed.
 
 #![forbid(unsafe_code)]
 
 mod asks;
-mod figures;
+mod counts;
 mod history;
 mod looks;
 mod machine;
@@ -24,10 +23,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use figures::Figures;
+use counts::HistoryCounts;
 use history::History;
 
-/// Histories that are told unless `AMEM_RANDOM_HISTORIES` says otherwise.
+/// Histories by default.
 const HISTORIES: u64 = 2_000;
 /// Steps of each unless `AMEM_RANDOM_STEPS` says otherwise.
 const STEPS: u64 = 100;
@@ -44,8 +43,8 @@ fn number(name: &str, unless: u64) -> u64 {
     asked.map_or(unless, |n| n.parse().expect("it is a number"))
 }
 
-/// Tells a history, without some of its steps.
-fn tell(seed: u64, steps: &BTreeSet<u64>, with_trace: bool) -> Result<Figures, Failure> {
+/// Plays a history, without some of its steps.
+fn tell(seed: u64, steps: &BTreeSet<u64>, with_trace: bool) -> Result<HistoryCounts, Failure> {
     let (mut at, mut told) = (0, None);
     let done = catch_unwind(AssertUnwindSafe(|| {
         let history = told.insert(History::begin(seed, with_trace)?);
@@ -91,7 +90,7 @@ fn shortened(seed: u64, failure: &Failure) -> BTreeSet<u64> {
 }
 
 #[test]
-fn random_histories_show_what_the_model_knows_whatever_ends_them() {
+fn random_histories_equal_the_model_however_they_end() {
     let begun = Instant::now();
     let steps: BTreeSet<u64> = (0..number("AMEM_RANDOM_STEPS", STEPS)).collect();
     let (first, count) = match std::env::var("AMEM_RANDOM_SEED") {
@@ -99,12 +98,12 @@ fn random_histories_show_what_the_model_knows_whatever_ends_them() {
         Err(_) => (0, number("AMEM_RANDOM_HISTORIES", HISTORIES)),
     };
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let (figures, failures) = (Mutex::new(Figures::default()), Mutex::new(Vec::new()));
+    let (figures, failures) = (Mutex::new(HistoryCounts::default()), Mutex::new(Vec::new()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                let mut own = Figures::default();
+                let mut own = HistoryCounts::default();
                 while !failed.load(Ordering::Relaxed) {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     if at >= count {

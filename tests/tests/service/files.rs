@@ -7,7 +7,7 @@ use amem_tests::programs::amemctl;
 use toml::{Table, Value};
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::process::Place;
+use crate::process::Setup;
 use crate::tools::{has, ran, repository, said, text_of};
 use amem_tests::machine::skipped;
 
@@ -59,11 +59,14 @@ fn every_file_that_the_package_names_is_there_or_made_by_its_script() {
 }
 
 #[test]
-fn the_package_has_all_that_the_service_needs_and_keeps_its_settings() {
+fn the_package_has_every_file_of_the_service_and_keeps_its_settings() {
     let assets = assets();
-    let target = |[from, to, _]: &[String; 3]| match to.ends_with('/') {
-        true => format!("/{to}{}", from.rsplit('/').next().unwrap()),
-        false => format!("/{to}"),
+    let target = |[from, to, _]: &[String; 3]| {
+        if to.ends_with('/') {
+            format!("/{to}{}", from.rsplit('/').next().unwrap())
+        } else {
+            format!("/{to}")
+        }
     };
     let targets: Vec<_> = assets.iter().map(target).collect();
     let needed = [
@@ -96,7 +99,7 @@ fn the_package_has_all_that_the_service_needs_and_keeps_its_settings() {
 }
 
 #[test]
-fn the_scripts_of_the_package_are_understood_by_the_shell_and_remove_no_brain() {
+fn the_package_scripts_are_valid_shell_and_remove_no_brain() {
     for name in ["postinst", "prerm", "postrm", "build"] {
         let path = repository(&format!("deploy/deb/{name}"));
         ran(Command::new("sh").arg("-n").arg(&path));
@@ -146,7 +149,7 @@ fn words(of: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_image_runs_as_nobody_that_matters_and_without_a_shell() {
+fn the_image_runs_unprivileged_and_without_a_shell() {
     let runs = runs();
     let all = |step: &str| -> Vec<&str> {
         let found = runs.iter().filter(|(found, _)| found == step);
@@ -173,9 +176,10 @@ fn the_image_runs_as_nobody_that_matters_and_without_a_shell() {
     for pair in all("ENV").iter().flat_map(|env| env.split_whitespace()) {
         let (name, _) = pair.split_once('=').unwrap();
         // What is not ours is the C library's, and the same wherever amemd is a service.
-        let is_known = match name.starts_with("AMEMD_") {
-            true => sample.contains(name),
-            false => unit.contains(&format!("\nEnvironment={pair}\n")),
+        let is_known = if name.starts_with("AMEMD_") {
+            sample.contains(name)
+        } else {
+            unit.contains(&format!("\nEnvironment={pair}\n"))
         };
         assert!(is_known, "{pair} is no setting");
     }
@@ -199,7 +203,7 @@ fn the_image_runs_as_nobody_that_matters_and_without_a_shell() {
 }
 
 #[test]
-fn the_images_health_check_tells_a_daemon_that_serves_from_none() {
+fn the_images_health_check_detects_a_daemon_that_does_not_serve() {
     let runs = runs();
     let (_, check) = runs.iter().find(|(step, _)| step == "HEALTHCHECK").unwrap();
     let check = words(check);
@@ -210,7 +214,7 @@ fn the_images_health_check_tells_a_daemon_that_serves_from_none() {
         let output = command.output().unwrap();
         (output.status.code(), said(&output))
     };
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let socket = daemon.place.socket();
     assert_eq!(healthy(&socket).0, Some(0));
     assert!(daemon.stop().success());
@@ -220,7 +224,7 @@ fn the_images_health_check_tells_a_daemon_that_serves_from_none() {
 }
 
 #[test]
-fn compose_gives_the_container_no_more_than_it_needs() {
+fn compose_gives_the_container_only_what_it_needs() {
     let text = text_of("deploy/container/compose.yaml");
     let pages = YamlLoader::load_from_str(&text).unwrap();
     let service = &pages[0]["services"]["amemd"];
@@ -260,7 +264,7 @@ fn compose_gives_the_container_no_more_than_it_needs() {
 }
 
 #[test]
-fn docker_understands_the_file_of_compose() {
+fn docker_accepts_the_compose_file() {
     let there = has("docker", "what docker says of compose.yaml")
         && Command::new("docker")
             .args(["compose", "version"])
@@ -318,7 +322,7 @@ fn the_settings_of_the_service_are_those_of_its_units() {
 }
 
 #[test]
-fn no_unit_hides_which_run_of_the_system_it_is_from_the_daemon() {
+fn no_unit_hides_the_boot_id_from_the_daemon() {
     // Readers outside the unit believe a brain's live page only if it names the run that they see.
     for unit in [
         "deploy/systemd/amemd.service",

@@ -1,4 +1,4 @@
-//! `amemctl service`, with a systemctl that writes down what it is told and answers what it is given.
+//! `amemctl service`, with a systemctl that writes down its arguments and answers what it is given.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use amem_tests::programs::{amemctl, amemd};
 use serde_json::Value;
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 use crate::tools::{has, said};
 
 /// A user's home, and a machine with a service manager.
@@ -101,7 +101,7 @@ impl Machine {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// What the service manager was told since the last time.
+    /// The service manager's calls since the last time.
     fn told(&self) -> Vec<String> {
         let told = fs::read_to_string(self.path("bin/told")).unwrap_or_default();
         drop(fs::remove_file(self.path("bin/told")));
@@ -110,7 +110,7 @@ impl Machine {
 }
 
 #[test]
-fn what_is_printed_is_what_is_written_and_a_second_time_nothing_is() {
+fn install_writes_what_it_prints_and_nothing_the_second_time() {
     let machine = Machine::new(257);
     let shown = machine.json("service install --print", 0);
     assert!(!machine.path(".config").exists() && machine.told().is_empty());
@@ -164,7 +164,7 @@ fn an_older_systemd_gets_its_own_way_to_reload() {
 }
 
 #[test]
-fn a_file_that_somebody_changed_is_replaced_only_by_force_and_the_difference_is_told() {
+fn a_changed_file_is_replaced_only_by_force_and_the_difference_is_shown() {
     let machine = Machine::new(257);
     machine.ok("service install");
     machine.told();
@@ -212,7 +212,7 @@ fn a_file_that_somebody_changed_is_replaced_only_by_force_and_the_difference_is_
 }
 
 #[test]
-fn uninstall_takes_what_was_written_and_leaves_brains_and_what_was_changed() {
+fn uninstall_removes_installed_files_and_leaves_brains_and_changed_files() {
     let machine = Machine::new(257);
     machine.ok("service install");
     machine.told();
@@ -256,7 +256,7 @@ fn uninstall_takes_what_was_written_and_leaves_brains_and_what_was_changed() {
 }
 
 #[test]
-fn where_no_systemd_is_it_refuses_and_says_what_else_can_be_done() {
+fn without_systemd_install_refuses_and_names_the_alternatives() {
     let machine = Machine::new(257);
     let why = "System has not been booted with systemd as init system (PID 1). Can't operate.";
     machine.put("bin/broken", why);
@@ -279,9 +279,9 @@ fn where_no_systemd_is_it_refuses_and_says_what_else_can_be_done() {
 }
 
 #[test]
-fn a_daemon_that_runs_already_is_no_service_and_is_in_its_way() {
+fn install_refuses_while_a_daemon_runs_outside_the_service() {
     let machine = Machine::new(257);
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let install = || {
         let mut command = machine.command("service install --json");
         command.env("AMEMD_SOCKET", daemon.place.socket());
@@ -321,12 +321,12 @@ fn running(machine: &Machine, daemon: &Daemon, pid: u32, program: &str) {
 }
 
 #[test]
-fn status_tells_the_state_the_socket_and_whether_what_runs_is_what_is_installed() {
+fn status_shows_the_state_the_socket_and_whether_the_installed_program_runs() {
     let machine = Machine::new(257);
     let absent = machine.json("service status", 3);
     assert_eq!(absent["data"]["installed"], false);
 
-    let daemon = Place::new("").start();
+    let daemon = Setup::new("").start();
     let pid = std::process::id();
     let amemd = amemd().display().to_string();
     running(&machine, &daemon, pid, &amemd);
@@ -374,7 +374,7 @@ fn status_tells_the_state_the_socket_and_whether_what_runs_is_what_is_installed(
 }
 
 #[test]
-fn a_program_that_the_machines_service_can_not_see_is_told() {
+fn a_program_hidden_from_the_system_service_is_reported() {
     let machine = Machine::new(257);
     let elsewhere = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
     let program = elsewhere.path().join("amemd");

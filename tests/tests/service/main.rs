@@ -1,10 +1,10 @@
-//! amemd as a service: what the service manager is told and lends, what is installed, what is deployed.
+//! amemd as a service: the service manager's sockets and messages, what is installed, what is deployed.
 //!
-//! `notify` and `lent` are the two ends of the protocol with the real daemon, `stop` the end under load; `units` has
-//! systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is in `deploy`.
+//! `notify` and `inherited` are the two ends of the protocol with the real daemon, `stop` the end under load; `units`
+//! has systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is there.
 //!
-//! What a machine has no tool for is told in a line that begins with SKIPPED. Not here: settings, signals and sockets
-//! that are about no service (`door`).
+//! A test without its tool prints a line that begins with SKIPPED. Not here: settings, signals and sockets
+//! that are about no service (`ingress`).
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -12,14 +12,14 @@
     reason = "a helper that fails is a test that fails"
 )]
 
-#[expect(dead_code, reason = "it is the door's, which needs more")]
-#[path = "../door/process.rs"]
+#[expect(dead_code, reason = "the tests of ingress need more")]
+#[path = "../ingress/process.rs"]
 mod process;
 mod tools;
 
 mod files;
+mod inherited;
 mod install;
-mod lent;
 mod notify;
 mod stop;
 mod units;

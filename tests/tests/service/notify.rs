@@ -10,7 +10,7 @@ use amem_client::core::journal::live;
 use amem_client::core::reader::Reader;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 use crate::tools::add;
 use amem_tests::daemon::create_bare;
 
@@ -22,7 +22,7 @@ struct Manager(UnixDatagram);
 
 impl Manager {
     /// Starts a daemon and listens to it from its first word.
-    fn start(place: Place, variables: &[(&str, String)]) -> (Daemon, Self) {
+    fn start(place: Setup, variables: &[(&str, String)]) -> (Daemon, Self) {
         let path = place.socket().with_file_name("manager");
         drop(std::fs::remove_file(&path));
         let manager = Self(UnixDatagram::bind(&path).unwrap());
@@ -72,7 +72,7 @@ fn monotonic_micros() -> i64 {
 const BRAINS: [&str; 4] = ["a", "b", "c", "d"];
 
 /// True for each brain that was closed in order, or recovered.
-fn are_whole(place: &Place) -> Vec<bool> {
+fn are_whole(place: &Setup) -> Vec<bool> {
     let is_whole = |brain: &str| {
         let path = place.path(&format!("brains/{brain}.amem"));
         let view = Reader::open(path).unwrap().view().unwrap();
@@ -86,8 +86,8 @@ fn are_whole(place: &Place) -> Vec<bool> {
 }
 
 #[tokio::test]
-async fn ready_is_said_once_and_only_when_every_brain_is_recovered() {
-    let daemon = Place::new("").start();
+async fn ready_is_sent_once_when_every_brain_is_recovered() {
+    let daemon = Setup::new("").start();
     let client = daemon.client().await;
     for brain in BRAINS {
         create_bare(&client, brain).await;
@@ -121,8 +121,8 @@ async fn ready_is_said_once_and_only_when_every_brain_is_recovered() {
 }
 
 #[test]
-fn a_reload_says_when_it_began_that_it_is_over_and_why_nothing_changed() {
-    let (daemon, manager) = Manager::start(Place::new(""), &[]);
+fn a_reload_reports_its_start_its_end_and_why_nothing_changed() {
+    let (daemon, manager) = Manager::start(Setup::new(""), &[]);
     manager.until("READY=1");
     for (settings, why) in [
         ("[limits]\nconections = 9\n", Some("limits.connections")),
@@ -149,10 +149,10 @@ fn a_reload_says_when_it_began_that_it_is_over_and_why_nothing_changed() {
 }
 
 #[test]
-fn signs_of_life_come_within_half_of_the_time_that_is_asked_for() {
+fn watchdog_messages_arrive_within_half_of_the_interval() {
     let within = Duration::from_secs(3);
     let asked = [("WATCHDOG_USEC", within.as_micros().to_string())];
-    let (_daemon, manager) = Manager::start(Place::new(""), &asked);
+    let (_daemon, manager) = Manager::start(Setup::new(""), &asked);
     manager.until("READY=1");
     manager.until("WATCHDOG=1");
     for _ in 0..3 {
@@ -163,21 +163,21 @@ fn signs_of_life_come_within_half_of_the_time_that_is_asked_for() {
 }
 
 #[test]
-fn no_signs_of_life_are_given_to_who_asked_another_process_for_them() {
+fn watchdog_messages_for_another_process_are_not_sent() {
     let asked = [
         ("WATCHDOG_USEC", "30000".to_owned()),
         ("WATCHDOG_PID", "1".to_owned()),
     ];
-    let (_daemon, manager) = Manager::start(Place::new(""), &asked);
+    let (_daemon, manager) = Manager::start(Setup::new(""), &asked);
     manager.until("READY=1");
     assert_eq!(manager.next(Duration::from_millis(300)), None);
 }
 
 #[test]
-fn a_daemon_that_stands_still_is_not_heard_until_it_goes_on() {
+fn a_stalled_daemon_sends_no_watchdog_message_until_it_continues() {
     let within = Duration::from_millis(300);
     let asked = [("WATCHDOG_USEC", within.as_micros().to_string())];
-    let (daemon, manager) = Manager::start(Place::new(""), &asked);
+    let (daemon, manager) = Manager::start(Setup::new(""), &asked);
     manager.until("READY=1");
     manager.until("WATCHDOG=1");
     daemon.signal("-STOP");

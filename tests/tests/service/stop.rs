@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::process::{Daemon, Place};
+use crate::process::{Daemon, Setup};
 use crate::tools::{add, texts};
 use amem_tests::daemon::create_bare;
 
@@ -15,8 +15,8 @@ const WRITERS: usize = 8;
 const BEFORE: usize = 400;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
-    let daemon = Place::new("").start();
+async fn sigterm_under_load_ends_in_time_and_loses_no_acknowledged_write() {
+    let daemon = Setup::new("").start();
     create_bare(&daemon.client().await, "b").await;
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let is_asked = Arc::new(AtomicBool::new(false));
@@ -69,10 +69,10 @@ async fn sigterm_under_load_ends_in_time_and_costs_no_acknowledged_write() {
 }
 
 #[tokio::test]
-async fn it_does_not_matter_which_folder_the_daemon_is_started_in() {
+async fn the_daemon_starts_in_any_working_folder() {
     let gone = tempfile::tempdir().unwrap();
     let gone = gone.path().display().to_string();
-    let mut place = Place::new("");
+    let mut place = Setup::new("");
     let mut ids = Vec::new();
     for script in [
         "cd / && exec \"$@\"".to_owned(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use amem_client::{Client, v1};
 use amem_tests::machine::skipped;
 
-/// True if a program is there. One that is not is told, with what is not tested without it.
+/// True if a program is there. For a missing one, prints what is not tested without it.
 pub(crate) fn has(program: &str, what: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());

@@ -73,7 +73,7 @@ const ROWS: [(&str, &[&str]); 8] = [
 ];
 
 #[test]
-fn systemd_finds_no_fault_in_the_units() {
+fn systemd_accepts_the_units() {
     if !has("systemd-analyze", "what systemd says of the units") {
         return;
     }
@@ -124,11 +124,11 @@ fn exposure(units: &Units, tenths_max: u32) -> Option<String> {
     output.status.success().then_some(found)
 }
 
-/// Units, how exposed they may be, and who tells how exposed they are.
-struct Exposed {
+/// Units, how exposed they may be, and the document that says so.
+struct ExposureCase {
     folder: &'static str,
     drop_ins: &'static [&'static str],
-    /// A line of whoever runs the machine.
+    /// A line of the machine's administrator.
     more: &'static str,
     /// In tenths, as systemd-analyze takes it.
     tenths_max: u32,
@@ -139,8 +139,8 @@ struct Exposed {
 const PAGE: &str = "deploy/README.md";
 const MODELS: &str = "deploy/systemd/drop-ins/models.conf";
 
-const EXPOSED: [Exposed; 9] = [
-    Exposed {
+const EXPOSED: [ExposureCase; 9] = [
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &[],
         more: "",
@@ -154,7 +154,7 @@ const EXPOSED: [Exposed; 9] = [
             ("README.md", "rates its exposure EXPOSURE of 10"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &["before-253.conf", "tcp.conf"],
         more: "",
@@ -167,7 +167,7 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "tcp.conf) | EXPOSURE |"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &[METRICS],
         more: "",
@@ -180,14 +180,14 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "amemd-metrics.socket) | EXPOSURE |"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd/user",
         drop_ins: &[METRICS],
         more: "",
         tenths_max: 65,
         told: &[(PAGE, "| user/amemd.service | EXPOSURE |")],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &["readers.conf"],
         more: "",
@@ -200,7 +200,7 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "readers.conf) | EXPOSURE |"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &["models.conf"],
         more: "",
@@ -210,7 +210,7 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "models.conf) | EXPOSURE |"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd",
         drop_ins: &["models.conf"],
         more: "IPAddressAllow=192.0.2.7",
@@ -220,7 +220,7 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "EXPOSURE with another's"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd/user",
         drop_ins: &[],
         more: "",
@@ -233,7 +233,7 @@ const EXPOSED: [Exposed; 9] = [
             (PAGE, "| user/amemd.service | EXPOSURE |"),
         ],
     },
-    Exposed {
+    ExposureCase {
         folder: "deploy/systemd/user",
         drop_ins: &["models.conf"],
         more: "",
@@ -243,13 +243,13 @@ const EXPOSED: [Exposed; 9] = [
 ];
 
 #[test]
-fn the_units_are_exposed_no_more_than_their_words_say() {
+fn the_units_exposure_is_at_most_the_documented_one() {
     if !has("systemd-analyze", "how exposed the units are") {
         return;
     }
     let version = ran(Command::new("systemd-analyze").arg("--version"));
     let is_measured = version.starts_with("systemd 252 ");
-    for Exposed {
+    for ExposureCase {
         folder,
         drop_ins,
         more,
@@ -281,7 +281,7 @@ fn the_units_are_exposed_no_more_than_their_words_say() {
 }
 
 #[test]
-fn every_user_that_is_authorised_is_seen_as_who_it_is() {
+fn every_authorized_user_is_identified() {
     for folder in ["deploy/systemd", "deploy/systemd/user"] {
         let unit = text_of(&format!("{folder}/amemd.service"));
         let set = unit.lines().find(|line| line.starts_with("PrivateUsers="));

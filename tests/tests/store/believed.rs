@@ -77,7 +77,7 @@ fn random_mutation(random: &mut Random, store: &Store) -> Mutation {
 }
 
 #[test]
-fn what_was_believed_is_the_same_after_checkpoint_copy_and_reopen() {
+fn past_beliefs_are_unchanged_by_checkpoint_copy_and_reopen() {
     for seed in 0..12 {
         let (disk, mut store) = open(seed);
         let mut random = Random::new(seed);

@@ -9,7 +9,7 @@ use crate::{fact, ingest, open, run};
 const YEARS: i64 = 20 * 365 * Micros::DAY;
 
 #[test]
-fn recorded_times_ascend_whichever_way_the_clock_is_set_and_strengths_stay_within_confidence() {
+fn recorded_times_ascend_across_clock_changes_and_strengths_stay_bounded() {
     let (disk, mut store) = open(51);
     let start = Micros(1_700_000_000_000_000);
     let moves = [0, YEARS, -YEARS, 3, -2 * YEARS, 2 * YEARS, i64::MIN / 4];

@@ -21,13 +21,13 @@ fn followed(store: &Store, mut from: Lsn) -> Vec<(Lsn, Kind)> {
 }
 
 #[test]
-fn every_commit_is_followed_across_checkpoints_and_once() {
+fn every_commit_is_delivered_once_across_checkpoints() {
     let (_disk, mut store) = open(7);
     let mut expected = Vec::new();
     for round in 0..30 {
         let answer = run(&mut store, ingest(vec![fact(&format!("fact {round}"))])).unwrap();
         expected.push((answer.lsn, Kind::Ingest));
-        // An agent that is new makes a commit of two frames: it is told as one.
+        // An agent that is new makes a commit of two frames: it is delivered as one.
         let request = Request::new(Mutation::Correct(correction(round, "better")));
         let answer = store.execute(request.by("uid:1", &format!("agent {round}")));
         expected.push((answer.unwrap().lsn, Kind::Correct));
@@ -69,7 +69,7 @@ fn an_lsn_within_a_commit_is_before_it_and_one_past_the_end_is_refused() {
 }
 
 #[test]
-fn commits_past_the_limit_of_what_is_kept_are_gone_and_the_rest_is_whole() {
+fn commits_past_the_retention_limit_are_gone_and_the_rest_is_whole() {
     let (_disk, mut store) = open(9);
     let text = "x".repeat(1 << 19);
     let mut lsns = Vec::new();
@@ -117,7 +117,7 @@ fn a_commit_of_an_erased_event_has_nothing_of_its_text_after_the_checkpoint() {
 }
 
 #[test]
-fn touches_are_no_reason_to_read_again_and_everything_else_is() {
+fn only_touches_do_not_invalidate_what_was_read() {
     let (_disk, mut store) = open(11);
     let lsn = run(&mut store, ingest(vec![fact("one")])).unwrap().lsn;
     let touch = || Mutation::Touch(vec![(NodeId(0), 1)]);

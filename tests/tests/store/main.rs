@@ -1,4 +1,4 @@
-//! A store on a disk in memory: what a brain's writer promises, apart from crashes.
+//! A store on a disk in memory: what the writer of a brain promises, apart from crashes.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -7,12 +7,12 @@
 )]
 
 mod believed;
+mod checkpoints;
 mod clock;
 mod commits;
 mod cost;
 mod damaged;
-mod folds;
-mod left;
+mod leftovers;
 mod merge;
 mod parts;
 mod refusals;
@@ -78,7 +78,7 @@ pub(crate) fn dump(view: &View) -> Vec<String> {
 }
 
 #[test]
-fn what_is_ingested_is_read_before_and_after_a_checkpoint_and_a_reopen() {
+fn ingested_events_are_read_before_and_after_a_checkpoint_and_a_reopen() {
     let (_disk, mut store) = open(1);
     let answer = run(
         &mut store,
@@ -295,7 +295,7 @@ fn a_request_is_executed_once_however_often_it_is_sent() {
 }
 
 #[test]
-fn preconditions_are_held_and_a_refused_request_fails_no_neighbour() {
+fn preconditions_are_checked_and_a_refused_request_fails_no_neighbour() {
     let (_disk, mut store) = open(5);
     let lsn = run(&mut store, ingest(vec![fact("a"), fact("b")]))
         .unwrap()
@@ -390,7 +390,7 @@ fn erased_bytes_are_in_no_file_and_the_event_remains() {
 }
 
 #[test]
-fn a_checkpoint_beside_a_writer_carries_what_came_meanwhile() {
+fn a_checkpoint_beside_a_writer_includes_concurrent_commits() {
     let (_disk, mut store) = open(9);
     run(&mut store, ingest(vec![fact("before")])).unwrap();
     let mut checkpoint = amem_store::Checkpoint::begin(&store).unwrap();
@@ -411,7 +411,7 @@ fn a_checkpoint_beside_a_writer_carries_what_came_meanwhile() {
 }
 
 #[test]
-fn an_agent_that_comes_while_a_checkpoint_is_built_is_made_known_once() {
+fn an_agent_that_appears_during_a_checkpoint_is_recorded_once() {
     let (_disk, mut store) = open(9);
     let by = |agent: &str, text: &str| Request::new(ingest(vec![fact(text)])).by("uid:1", agent);
     let commit = |store: &mut Store, request| store.execute(request).unwrap();

@@ -129,7 +129,7 @@ fn restarted(world: World) -> (World, Store) {
 }
 
 #[test]
-fn both_corrections_of_one_belief_stay_and_it_is_contested() {
+fn both_corrections_of_one_belief_stay_and_the_belief_is_contested() {
     let mut world = World::of(2, 7);
     for (who, text) in ["by the first", "by the second"].into_iter().enumerate() {
         run(
@@ -155,7 +155,7 @@ fn both_corrections_of_one_belief_stay_and_it_is_contested() {
 }
 
 #[test]
-fn a_merged_event_says_where_it_comes_from_and_keeps_when_it_happened() {
+fn a_merged_event_has_its_origin_and_its_event_time() {
     let mut world = World::of(2, 8);
     run(&mut world.brains[1], ingest(vec![fact("seen elsewhere")])).unwrap();
     let there = world.brains[1].view();
@@ -172,7 +172,7 @@ fn a_merged_event_says_where_it_comes_from_and_keeps_when_it_happened() {
 }
 
 #[test]
-fn what_was_erased_does_not_come_back_and_what_is_erased_there_is_told() {
+fn erased_events_do_not_return_and_those_erased_in_the_other_are_reported() {
     let mut world = World::of(2, 9);
     run(&mut world.brains[0], Mutation::Erase(vec![NodeId(2)])).unwrap();
     world.brains[0].checkpoint().unwrap();
@@ -219,7 +219,7 @@ fn recorded(world: &mut World, name: &str, facts: &[(i64, &str)]) {
 }
 
 #[test]
-fn what_may_have_been_erased_of_a_moment_is_withheld_and_counted() {
+fn events_that_may_have_been_erased_are_withheld_and_counted() {
     let mut world = World::of(1, 13);
     recorded(&mut world, "ours", &[(100, "stays"), (105, "a secret")]);
     run(&mut world.brains[1], Mutation::Erase(vec![NodeId(1)])).unwrap();
@@ -237,7 +237,7 @@ fn what_may_have_been_erased_of_a_moment_is_withheld_and_counted() {
 }
 
 #[test]
-fn strangers_are_united_and_a_brain_is_not_merged_with_itself() {
+fn unrelated_brains_are_merged_and_a_brain_is_not_merged_with_itself() {
     let mut world = World::of(1, 10);
     amem_store::create(&world.folder, "stranger", &amem_store::NewBrain::default()).unwrap();
     let mut stranger = Store::open(&world.folder, "stranger").unwrap();
@@ -262,7 +262,7 @@ fn strangers_are_united_and_a_brain_is_not_merged_with_itself() {
 }
 
 #[test]
-fn a_merge_that_would_close_a_cycle_leaves_the_edge_out_and_says_so() {
+fn a_merge_that_would_close_a_cycle_omits_the_edge_and_reports_it() {
     let mut world = World::of(2, 11);
     for (who, (source, target)) in [(6, 7), (7, 6)].into_iter().enumerate() {
         let edge = NewEdge {
@@ -280,7 +280,7 @@ fn a_merge_that_would_close_a_cycle_leaves_the_edge_out_and_says_so() {
 }
 
 #[test]
-fn a_retried_merge_is_done_once() {
+fn a_retried_merge_is_executed_once() {
     let mut world = World::of(2, 12);
     run(&mut world.brains[1], ingest(vec![fact("once")])).unwrap();
     let request = Request::new(Mutation::Merge(world.other(1))).with_id(world.request_id());
@@ -292,7 +292,7 @@ fn a_retried_merge_is_done_once() {
 }
 
 #[test]
-fn a_merge_is_of_the_size_of_what_is_new() {
+fn a_merge_is_as_large_as_what_is_new() {
     let mut world = World::of(2, 13);
     let batch = Ingest {
         events: (0..500).map(|at| fact(&format!("bulk {at}"))).collect(),

@@ -45,7 +45,7 @@ fn covered(view: &View, episode: NodeId) -> Vec<u64> {
 }
 
 #[test]
-fn parts_come_to_what_the_whole_comes_to() {
+fn summarising_in_parts_equals_summarising_at_once() {
     let mut whole = session(61);
     let close = Mutation::CloseSession {
         session: SessionId(1),
@@ -81,7 +81,7 @@ fn parts_come_to_what_the_whole_comes_to() {
 }
 
 #[test]
-fn a_part_passes_over_what_cannot_be_summarised_any_more_and_is_refused_without_its_episode() {
+fn a_part_skips_removed_events_and_is_refused_without_its_episode() {
     let mut store = session(62);
     run(&mut store, ingest(vec![fact("nobody's")])).unwrap();
     run(&mut store, Mutation::Forget(NodeId(1))).unwrap();

@@ -197,7 +197,7 @@ fn bad_requests_are_refused_by_name_and_change_nothing() {
 }
 
 #[test]
-fn names_that_are_no_names_and_brains_that_are_not_there_are_told() {
+fn invalid_names_and_missing_brains_are_reported() {
     let (_disk, store) = open(7);
     let folder = store.folder().clone();
     for name in ["", "a/b", "..", ".x", "a b", "é", "x.amem"] {
@@ -216,7 +216,7 @@ fn names_that_are_no_names_and_brains_that_are_not_there_are_told() {
 }
 
 #[test]
-fn a_second_writer_is_told_who_holds_the_folder() {
+fn a_second_writer_gets_the_name_of_the_holder() {
     let dir = tempfile::tempdir().unwrap();
     let disk = || Arc::new(OsDisk::new(dir.path()).unwrap());
     let held = Folder::open(disk(), "process 12, since Monday").unwrap();
@@ -256,13 +256,13 @@ fn a_file_that_cannot_be_opened_stays_protected() {
 }
 
 #[test]
-fn a_file_of_another_layout_that_is_too_large_is_refused_before_it_is_read_into_memory() {
+fn an_oversized_foreign_file_is_refused_before_it_is_read_into_memory() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let disk = Thin::new(Arc::new(OsDisk::new(place.path()).unwrap()));
     let folder = Folder::open(Arc::new(disk), "a test").unwrap();
     let mut start = Vec::new();
     write_compatible(&random::graph(3), CompatOptions::default(), &mut start).unwrap();
-    // A section behind the others, of a kind that nobody knows, as large as is wanted.
+    // A section behind the others, of an unknown kind, of any size.
     let received = |name: Option<&str>, parts: u64| {
         let section = parts * LONG as u64;
         let head = [&start[..], &[0xee], &section.to_le_bytes()].concat();

@@ -35,7 +35,7 @@ fn hashes(view: &View) -> [Vec<u128>; 2] {
 }
 
 #[test]
-fn a_request_from_before_an_erase_is_known_by_its_id_and_its_hash_is_in_no_file() {
+fn a_request_from_before_an_erase_is_recognised_by_id_and_its_hash_is_gone() {
     let (disk, mut store) = open(9);
     let [first, second] = [0, 1].map(|counter| id(&disk, counter));
     let secret = || Request::new(ingest(vec![fact("the code is 4711")])).with_id(first);
@@ -64,7 +64,7 @@ fn a_request_from_before_an_erase_is_known_by_its_id_and_its_hash_is_in_no_file(
         "a hash of what was erased is in {found:?}"
     );
 
-    // Whoever asks again gets the answer of then; what it asks for can't be compared any more.
+    // A retry gets the answer of then; what it asks for can't be compared any more.
     let other = Request::new(ingest(vec![fact("the code is 4712")])).with_id(first);
     for request in [secret(), other] {
         let again = store.execute(request).unwrap();

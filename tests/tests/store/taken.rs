@@ -1,4 +1,4 @@
-//! A brain that is taken away, or was made in vain: what has its name in the last moment is looked at, and somebody's
+//! A brain that is taken away, or was made in vain: what has its name in the last moment is checked, and a foreign
 //! file stays.
 
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use amem_store::disk::Disk;
 use amem_store::folder::{CONFLICTS, RECOVERED, TMP};
 use amem_store::{Error, Folder, NewBrain, Store, create, quarantine};
-use amem_tests::disk::{About, Among, EIO, Effect, Fault, Hooked, Kind, SimDisk};
+use amem_tests::disk::{About, Among, EIO, Effect, Fault, HookedDisk, Kind, SimDisk};
 
 use crate::{fact, ingest, run};
 
 const FILE: &str = "b.amem";
-const THEIRS: &[u8] = b"somebody's";
+const THEIRS: &[u8] = b"another's";
 const SECRET: &str = "what the brain has, in these bytes";
 
 /// A disk on each kind of file system: one that can exchange names and give second ones, one that can only give second
@@ -25,7 +25,7 @@ fn disks() -> [SimDisk; 3] {
     ]
 }
 
-/// A disk on which somebody's file takes the brain's name right before that is taken away, if that is asked for.
+/// A disk on which a foreign file takes the brain's name right before that is taken away, if that is asked for.
 fn contested(disk: &SimDisk) -> (Arc<dyn Disk>, Arc<AtomicBool>) {
     let (inner, armed) = (disk.clone(), Arc::new(AtomicBool::new(false)));
     let is_armed = armed.clone();
@@ -36,7 +36,7 @@ fn contested(disk: &SimDisk) -> (Arc<dyn Disk>, Arc<AtomicBool>) {
             inner.replace("another", FILE).unwrap();
         }
     };
-    let hooked = Hooked::new(Arc::new(disk.clone()), hook);
+    let hooked = HookedDisk::new(Arc::new(disk.clone()), hook);
     (Arc::new(hooked), armed)
 }
 
@@ -50,7 +50,7 @@ fn brain(disk: Arc<dyn Disk>) -> Store {
 }
 
 #[test]
-fn a_file_that_takes_the_name_of_a_brain_that_is_removed_stays_and_the_brain_is_saved() {
+fn a_file_under_the_name_of_a_removed_brain_stays_and_the_brain_is_saved() {
     for disk in disks() {
         let (hooked, armed) = contested(&disk);
         let store = brain(hooked);
@@ -69,7 +69,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_is_removed_stays_and_the_brain_is_
 }
 
 #[test]
-fn a_file_that_takes_the_name_of_a_brain_that_could_not_be_made_stays() {
+fn a_file_under_the_name_of_a_failed_creation_stays() {
     for disk in disks() {
         let (hooked, armed) = contested(&disk);
         let folder = Folder::open(hooked, "a test").unwrap();
@@ -90,7 +90,7 @@ fn a_file_that_takes_the_name_of_a_brain_that_could_not_be_made_stays() {
 }
 
 #[test]
-fn a_brain_that_is_removed_while_the_disk_fails_is_gone_or_whole() {
+fn a_removal_during_a_disk_failure_leaves_no_brain_or_a_whole_one() {
     let (mut gone, mut whole, mut unknown) = (0, 0, 0);
     for (fault, disk) in faults().flat_map(|fault| disks().map(|disk| (fault, disk))) {
         let store = brain(Arc::new(disk.clone()));

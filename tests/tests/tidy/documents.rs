@@ -124,7 +124,53 @@ fn every_test_that_a_decision_names_exists() {
 }
 
 #[test]
-fn every_test_and_setting_that_the_page_on_security_names_exists() {
+fn every_test_that_a_recipe_names_exists() {
+    let page = file("CONTRIBUTING.md");
+    let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
+    let is_test = |name: &&str| name.matches('_').count() >= 4 && !name.contains('/');
+    let names: Vec<_> = quoted(&page.text).filter(is_test).collect();
+    let is_gone = |name: &&&str| {
+        let function = format!("fn {name}(");
+        !sources.iter().any(|file| file.text.contains(&function))
+    };
+    let gone = names.iter().filter(is_gone);
+    none(
+        gone.map(|name| format!("there is no test {name}"))
+            .collect(),
+    );
+    assert!(names.len() >= 20, "only {} tests are named", names.len());
+}
+
+#[test]
+fn the_map_of_tests_lists_every_target_module_and_variable() {
+    let page = file("tests/README.md").text;
+    let mut out = Vec::new();
+    for file in files().iter().filter(|file| file.is_rust()) {
+        let below = |folder: &str| {
+            let rest = file.path.strip_prefix(folder)?.trim_end_matches(".rs");
+            let name = rest.strip_suffix("/main").or(rest.strip_suffix("/mod"));
+            let name = name.unwrap_or(rest);
+            (!name.contains('/') && name != "lib").then(|| name.to_owned())
+        };
+        let name = below("tests/tests/").or(below("tests/support/"));
+        if let Some(name) = name.filter(|name| !page.contains(&format!("\n| `{name}` |"))) {
+            out.push(format!("{}: tests/README.md has no row {name}", file.path));
+        }
+        if file.path.starts_with("tests/tests/") && !file.path.starts_with("tests/tests/tidy/") {
+            let read = file.text.split("\"AMEM_").skip(1);
+            let names = read.filter_map(|rest| rest.split('"').next());
+            let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            let names = names.filter(is_name);
+            let is_unknown = |name: &&str| !page.contains(&format!("AMEM_{name}"));
+            let unknown = names.filter(is_unknown);
+            out.extend(unknown.map(|name| format!("tests/README.md: AMEM_{name} is missing")));
+        }
+    }
+    none(out);
+}
+
+#[test]
+fn every_test_and_setting_named_in_security_exists() {
     let (page, sample) = (file("docs/SECURITY.md"), file("deploy/amemd.toml"));
     let limits = [
         "daemon/src/limits.rs",
@@ -166,7 +212,7 @@ fn every_test_and_setting_that_the_page_on_security_names_exists() {
 }
 
 #[test]
-fn every_command_on_the_page_of_proofs_runs_a_test_with_settings_that_it_reads() {
+fn every_command_named_in_reliability_runs_a_test_that_reads_its_variables() {
     let page = file("docs/RELIABILITY.md");
     let sources: Vec<_> = files().into_iter().filter(File::is_rust).collect();
     let (mut out, mut commands) = (Vec::new(), 0);
@@ -221,7 +267,7 @@ fn without_figures(command: &str) -> String {
 }
 
 #[test]
-fn every_long_form_on_the_page_of_proofs_is_run_by_the_long_script() {
+fn every_long_form_named_in_reliability_is_run_by_ci_long() {
     let (page, script) = (file("docs/RELIABILITY.md").text, file(".ci/long").text);
     let run: HashSet<_> = script
         .lines()
@@ -239,7 +285,7 @@ fn every_long_form_on_the_page_of_proofs_is_run_by_the_long_script() {
                 out.push(format!(".ci/long does not run {command}"));
             }
         }
-        // Some are told by their variable alone. A part is no more than the whole.
+        // Some are named by their variable alone. A part is no more than the whole.
         let variables = quoted.split_whitespace().filter(|w| w.starts_with("AMEM_"));
         for name in variables.filter_map(|word| word.split('=').next()) {
             if name != "AMEM_CRASH_PART" && !script.contains(&format!("{name}=")) {
@@ -300,7 +346,7 @@ fn the_readmes_test_command_is_the_one_that_ci_runs() {
 }
 
 #[test]
-fn a_merge_that_is_too_large_has_the_same_remedies_wherever_it_is_refused() {
+fn an_oversized_merge_has_the_same_remedies_in_every_refusal() {
     // As the sources write it: a string may go on in the next line.
     let flat = |path: &str| {
         let text = file(path).text.replace("\\\n", " ");

@@ -16,7 +16,7 @@ pub(crate) fn page() -> File {
     file("docs/FORMAT.md")
 }
 
-/// Rows as they are told against rows as they are.
+/// Compares documented rows with those of the code.
 fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String>>) {
     let cut = |row: &Vec<String>| row[..columns].to_vec();
     let told: Vec<_> = told.iter().map(cut).collect();
@@ -26,7 +26,7 @@ fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String
     let complaints = missing.map(|r| format!("{what}: FORMAT.md should say: {}", line(&r)));
     let complaints = complaints.chain(wrong.map(|r| format!("{what}: it is not so: {}", line(&r))));
     none(complaints.collect());
-    assert_eq!(told.len(), held.len(), "{what}: a row is told twice");
+    assert_eq!(told.len(), held.len(), "{what}: a row appears twice");
 }
 
 fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
@@ -157,7 +157,7 @@ fn format_names_every_type_and_flag_by_its_value() {
 }
 
 #[test]
-fn format_lays_the_head_page_out_as_it_is() {
+fn format_describes_the_head_page() {
     let source = file("crates/format/src/journal/head.rs");
     let fields = [
         ("AT_MAGIC", "magic"),
@@ -185,7 +185,7 @@ fn format_lays_the_head_page_out_as_it_is() {
 }
 
 #[test]
-fn format_places_the_live_cells_as_they_are() {
+fn format_describes_the_live_cells() {
     let cells: [(u64, &str); 7] = [
         (live::COMMITTED, "`committed`"),
         (live::OWNER, "`owner`"),
@@ -216,7 +216,7 @@ fn format_names_every_kind_of_frame() {
 }
 
 #[test]
-fn readers_in_other_languages_know_every_kind_of_frame() {
+fn readers_in_other_languages_handle_every_kind_of_frame() {
     let (count, mut out) = (frame::Kind::ALL.len(), Vec::new());
     for (path, line) in [
         (
@@ -260,7 +260,7 @@ fn format_names_every_operation_by_its_code() {
 }
 
 #[test]
-fn format_repeats_the_layouts_of_the_sources_word_for_word() {
+fn format_repeats_the_layouts_of_the_sources_verbatim() {
     let page = page();
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (lines, whole) = (page.text.lines().collect::<Vec<_>>(), flat(&page.text));
@@ -306,7 +306,7 @@ fn format_gives_the_defaults_of_the_settings() {
 }
 
 #[test]
-fn format_tells_the_term_index_and_the_embedder_as_they_are() {
+fn format_describes_the_term_index_and_the_embedder() {
     let page = page();
     let space = vector_space(SPACE_NAME, DIMENSION);
     let said = [

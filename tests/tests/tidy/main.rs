@@ -1,14 +1,15 @@
-//! Code about code: what a review would otherwise have to say again and again.
+//! Code about code: rules that a review would otherwise repeat.
 //!
-//! `sources` holds rules of every Rust file, `arrows` which crate may know which, `format` and `records` the
-//! tables and numbers of docs/FORMAT.md against the code, `documents` the links and names in the documents, `proto` the
-//! form of the protos.
+//! `sources` holds rules of every Rust file, `arrows` the layers of crates, `house` cycles between modules, sizes of
+//! facades and functions, and names; `format` and `records` hold docs/FORMAT.md against the code, `documents` the links
+//! and names in the documents, `proto` the style of the protos.
 //!
-//! Promises: each complaint names the file, the line and what is expected; all of them are told at once.
+//! Promises: each complaint names the file, the line and what is expected; one run lists all of them.
 
 mod arrows;
 mod documents;
 mod format;
+mod house;
 mod proto;
 mod records;
 mod sources;

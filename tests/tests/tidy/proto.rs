@@ -21,7 +21,7 @@ const WITHOUT_MOMENT: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn the_protos_keep_the_rules_of_their_form() {
+fn the_protos_follow_the_style_rules() {
     let set = FileDescriptorSet::decode(v1::DESCRIPTORS).expect("our own descriptors");
     let methods = set.file.iter().flat_map(|file| &file.service);
     let methods: usize = methods.map(|service| service.method.len()).sum();
@@ -116,7 +116,7 @@ fn complaints(path: &str, text: &str, without_moment: &[(&str, &str)]) -> Vec<St
 }
 
 #[test]
-fn a_file_without_a_fault_is_left_in_peace() {
+fn a_faultless_proto_has_no_complaint() {
     none(complaints("toy/v1/toy.proto", GOOD, &[]));
 }
 

@@ -45,7 +45,7 @@ fn layout(heading: &str, bytes: &[u8], fields: &[(&str, &str, &[u8])]) {
 }
 
 #[test]
-fn format_lays_the_header_out_as_it_is_written() {
+fn format_describes_the_header_as_written() {
     let header = header::Header {
         dimension: 128,
         flags: 3,
@@ -75,7 +75,7 @@ fn format_lays_the_header_out_as_it_is_written() {
 }
 
 #[test]
-fn format_lays_a_node_out_as_it_is_written() {
+fn format_describes_a_node_as_written() {
     let record = node::Record {
         id: NodeId(1 << 40),
         event_type: EventType::EPISODE,
@@ -117,7 +117,7 @@ fn format_lays_a_node_out_as_it_is_written() {
 }
 
 #[test]
-fn format_lays_an_edge_out_as_it_is_written() {
+fn format_describes_an_edge_as_written() {
     let edge = Edge {
         source: NodeId(1 << 40),
         target: NodeId(3),

@@ -14,7 +14,7 @@ use hnsw_rs::prelude::{DistDot, Hnsw};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::similar;
 
@@ -79,20 +79,20 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         })
         .run()?;
     let share = if world.nodes < MANY { 6.0 } else { 20.0 };
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::APPROXIMATE,
         ours: medians.of("ours"),
         limit: medians.of("exact").map(|time| time / share),
         peers,
         note: note.clone(),
-        ..Found::default()
+        ..Measurement::default()
     });
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::APPROXIMATE_BUILD,
         ours: Some(built(&view)?),
         peers: builds,
         note,
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -13,7 +13,7 @@ use super::super::list;
 use super::super::measure::{Contest, Outcome, same, slack};
 use super::super::peers::{Batch, Fjall, Redb};
 use super::super::sqlite::Sqlite;
-use super::super::table::{Findings, Found, duration};
+use super::super::table::{Findings, Measurement, duration};
 use super::super::world::World;
 use super::ingest::{Numbers, batches};
 use super::new_event::batch;
@@ -68,7 +68,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     let raw = medians.of("raw").unwrap_or(f64::INFINITY);
     // What a raw batch takes beside moving its bytes is a sync.
     let sync = BATCH as f64 * (1.0 / raw - frame as f64 / world.calibration.sequential);
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::BULK_STORE,
         ours: medians.of("ours"),
         limit: medians.of("raw"),
@@ -77,7 +77,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             .collect(),
         slack: slack(sync) / BATCH as f64,
         note: format!("the goal allows for a sync of {}", duration(sync)),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -17,7 +17,7 @@ use super::super::corpus::{DIMENSION, Vectors};
 use super::super::list;
 use super::super::measure::{Contest, Outcome, each, same, slack};
 use super::super::reference;
-use super::super::table::{Findings, Found, duration};
+use super::super::table::{Findings, Measurement, duration};
 use super::super::world::World;
 use crate::latency::peers::RawLog;
 
@@ -66,13 +66,13 @@ pub(super) fn correct(world: &World, findings: &mut Findings) -> Outcome<()> {
             )
         })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::CORRECT,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
         limit: medians.of("raw"),
         note: "the reference corrects in memory".into(),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }
@@ -152,7 +152,7 @@ pub(super) fn compress(world: &World, findings: &mut Findings) -> Outcome<()> {
         })
         .run()?;
     let sync = medians.of("raw").unwrap_or_default();
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::COMPRESS,
         ours: medians.of("ours"),
         reference: compressed_by_reference(world)?,
@@ -162,7 +162,7 @@ pub(super) fn compress(world: &World, findings: &mut Findings) -> Outcome<()> {
             duration(sync),
             SESSION / THEIR_SESSION
         ),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

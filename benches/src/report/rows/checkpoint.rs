@@ -16,7 +16,7 @@ use hdrhistogram::Histogram;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::ingest::{Numbers, requests};
 use super::new_event::batch;
@@ -67,7 +67,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         })
         .run()?;
     let written = medians.of("raw").unwrap_or_default();
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::CHECKPOINT,
         ours: medians.of("ours"),
         reference: world.file_writing()?,
@@ -75,7 +75,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         note: format!(
             "a write and sync of the same bytes: {written:.3} s; the reference once, unsynced"
         ),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }
@@ -102,7 +102,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
         let checkpoint = built
             .join()
             .map_err(|_| "building a checkpoint panicked")??;
-        // Whoever commits while the new file is put in place waits for that as well.
+        // A commit while the new file is put in place waits for that as well.
         let began = Instant::now();
         let retired = store.install(checkpoint)?;
         // As in the daemon: no commit waits for the release of the old generation.
@@ -117,7 +117,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
             .map_err(|_| "letting go of a generation panicked")?;
     }
     let seconds = |times: &Histogram<u64>| times.value_at_quantile(0.999) as f64 / 1e9;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::CHECKPOINT_STALL,
         ours: Some((seconds(&commits) - seconds(&syncs)).max(0.0)),
         limit: Some(seconds(&syncs)),
@@ -128,7 +128,7 @@ pub(super) fn stall(world: &World, findings: &mut Findings) -> Outcome<()> {
             commits.value_at_quantile(0.999) / 1_000,
             commits.max() / 1_000
         ),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

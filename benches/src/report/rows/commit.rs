@@ -7,7 +7,7 @@ use amem_store::{Mutation, Request, Store};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, each, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use crate::data::Random;
 
@@ -56,11 +56,11 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         (list::COMMIT_DELTA, "large"),
         (list::COMMIT_HUB, "hub"),
     ] {
-        findings.add(Found {
+        findings.add(Measurement {
             row,
             ours: medians.of(name),
             limit: small.filter(|_| name != "small"),
-            ..Found::default()
+            ..Measurement::default()
         });
     }
     Ok(())

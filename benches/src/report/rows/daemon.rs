@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use super::super::corpus::{Corpus, Vectors};
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same, slack};
-use super::super::table::{Findings, Found, duration};
+use super::super::table::{Findings, Measurement, duration};
 use super::super::world::{World, open_folder, options};
 use super::bulk::BATCH;
 use super::ingest::Numbers;
@@ -61,7 +61,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     let runtime = Runtime::new()?;
     let client = runtime.block_on(Client::connect_unix(&peers.daemon_socket))?;
     let echo = runtime.block_on(Client::connect_unix(&peers.echo_socket))?;
-    let served = Served {
+    let served = CallSetup {
         runtime,
         peers,
         client,
@@ -76,7 +76,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     served.bulk(RawLog::new(world.path())?, findings)
 }
 
-impl Served {
+impl CallSetup {
     fn get(&self, findings: &mut Findings) -> Outcome<()> {
         let nodes = self.corpus.nodes;
         let ask = |id| {
@@ -111,11 +111,11 @@ impl Served {
             (list::GET_ONE, "get", "echo"),
             (list::GET_MANY, "gets", "echoes"),
         ] {
-            findings.add(Found {
+            findings.add(Measurement {
                 row,
                 ours: medians.of(ours),
                 limit: medians.of(limit),
-                ..Found::default()
+                ..Measurement::default()
             });
         }
         Ok(())
@@ -146,12 +146,12 @@ impl Served {
                 }
             })
             .run()?;
-        findings.add(Found {
+        findings.add(Measurement {
             row: list::GET_BESIDE,
             ours: medians.of("beside"),
             limit: medians.of("alone"),
             note: "the limit is the p99 without another caller, in the same rounds".into(),
-            ..Found::default()
+            ..Measurement::default()
         });
         Ok(())
     }
@@ -166,11 +166,11 @@ impl Served {
             .block_on(self.client.queries().search(search))?;
         let id = self.peers.daemon_id().ok_or("the daemon has no process")?;
         let (own, mapped) = memory::of(id)?;
-        findings.add(Found {
+        findings.add(Measurement {
             row: list::MEMORY,
             ours: Some(own),
             note: format!("{mapped:.0} MiB of files mapped"),
-            ..Found::default()
+            ..Measurement::default()
         });
         Ok(())
     }
@@ -208,12 +208,12 @@ impl Served {
             &(self.nodes()? - before),
             &(8 * INGESTS as u64),
         )?;
-        findings.add(Found {
+        findings.add(Measurement {
             row: list::INGEST_GRPC,
             ours: medians.of("ours"),
             limit: medians.of("echo"),
             note: format!("the limit is an echo of {bytes} bytes, as many as a request has"),
-            ..Found::default()
+            ..Measurement::default()
         });
         Ok(())
     }
@@ -254,12 +254,12 @@ impl Served {
             &(self.nodes()? - before),
             &(8 * BATCH * BATCHES),
         )?;
-        findings.add(Found {
+        findings.add(Measurement {
             row: list::BULK_GRPC,
             ours: medians.of("ours"),
             slack: slack(sync) / BATCH as f64,
             note: format!("the goal allows for a sync of {}", duration(sync)),
-            ..Found::default()
+            ..Measurement::default()
         });
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::super::corpus::{DIMENSION, Vectors};
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
 use super::super::reference;
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 
 const LIMIT: usize = 50;
@@ -50,12 +50,12 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             Ok(took.as_secs_f64())
         })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::DECAY,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: "ours ranks as well".into(),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

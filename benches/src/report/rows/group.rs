@@ -14,7 +14,7 @@ use super::super::measure::Outcome;
 pub(super) const CALLERS: usize = 64;
 
 /// A request, and which caller waits for its answer.
-type Waiting<T> = (T, usize);
+type PendingRequest<T> = (T, usize);
 
 /// Requests a second. `commit` makes a whole group durable and says of each whether it was accepted.
 pub(super) fn rate<T: Send>(
@@ -26,7 +26,7 @@ pub(super) fn rate<T: Send>(
     for (at, request) in requests.into_iter().enumerate() {
         shares[at % CALLERS].push(request);
     }
-    let (sender, queue) = sync_channel::<Waiting<T>>(CALLERS);
+    let (sender, queue) = sync_channel::<PendingRequest<T>>(CALLERS);
     let (askers, answers): (Vec<_>, Vec<_>) = (0..CALLERS).map(|_| sync_channel(1)).unzip();
     let began = Instant::now();
     let refused: usize = thread::scope(|scope| {
@@ -63,7 +63,7 @@ pub(super) fn rate<T: Send>(
 fn call<T>(
     caller: usize,
     share: Vec<T>,
-    queue: &SyncSender<Waiting<T>>,
+    queue: &SyncSender<PendingRequest<T>>,
     answer: &Receiver<bool>,
 ) -> usize {
     let mut refused = 0;

@@ -21,7 +21,7 @@ use super::super::list;
 use super::super::measure::{Contest, Outcome, each, same};
 use super::super::peers::{Batch, Fjall, Redb};
 use super::super::sqlite::Sqlite;
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::{group, new_event};
 use crate::latency::peers::RawLog;
@@ -114,7 +114,7 @@ pub(super) fn one(world: &World, findings: &mut Findings) -> Outcome<()> {
         &(8 * ONE),
     )?;
     let peers = ["SQLite", "redb", "fjall"].into_iter();
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::INGEST_ONE,
         ours: medians.of("ours"),
         limit: medians.of("raw"),
@@ -122,7 +122,7 @@ pub(super) fn one(world: &World, findings: &mut Findings) -> Outcome<()> {
             .filter_map(|name| Some((name, medians.of(name)?)))
             .collect(),
         note: format!("{} bytes of journal an event", bytes.get()),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }
@@ -177,7 +177,7 @@ pub(super) fn many(world: &World, findings: &mut Findings) -> Outcome<()> {
         &(8 * MANY),
     )?;
     let peers = ["SQLite", "redb", "fjall"].into_iter();
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::INGEST_STORE,
         ours: medians.of("ours"),
         limit: medians.of("raw log"),
@@ -185,7 +185,7 @@ pub(super) fn many(world: &World, findings: &mut Findings) -> Outcome<()> {
             .filter_map(|name| Some((name, medians.of(name)?)))
             .collect(),
         note: "the limit is a raw log with as many callers in the same rounds".into(),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

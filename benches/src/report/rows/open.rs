@@ -9,7 +9,7 @@ use amem_store::{Mutation, Request};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::bulk::BATCH;
 use super::ingest::Numbers;
@@ -39,11 +39,11 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .again("reference", theirs)
         .run()?;
     let reference = medians.of("reference");
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::OPEN_EMPTY,
         ours: medians.of("ours"),
         reference,
-        ..Found::default()
+        ..Measurement::default()
     });
     let largest = largest_journal(std::fs::metadata(&held.path)?.len());
     while store.journal_bytes() < largest {
@@ -51,12 +51,12 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         store.execute(Request::new(Mutation::Ingest(ingest)))?;
     }
     let medians = Contest::new().again("ours", answer).run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::OPEN_LARGEST,
         ours: medians.of("ours"),
         reference,
         note: format!("{} bytes of journal", store.journal_bytes()),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

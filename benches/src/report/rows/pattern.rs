@@ -16,8 +16,8 @@ use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
 use super::super::reference;
 use super::super::sqlite::{self, Sqlite};
-use super::super::table::{Findings, Found};
-use super::super::world::{FORGOTTEN_EVERY, Held, World};
+use super::super::table::{Findings, Measurement};
+use super::super::world::{BenchBrain, FORGOTTEN_EVERY, World};
 use super::read;
 
 const LIMIT: usize = 50;
@@ -34,7 +34,7 @@ struct Question {
 
 /// What a question is about.
 #[derive(Clone, Copy, PartialEq)]
-enum By {
+enum PatternKind {
     TypeTime,
     TypeConfidence,
     Time,
@@ -64,10 +64,10 @@ fn in_turn(corpus: &Corpus) -> impl FnMut() -> Question + use<> {
 /// The rows of brains without forgotten events.
 pub(super) fn all(world: &World, findings: &mut Findings) -> Outcome<()> {
     for (row, by) in [
-        (list::TYPE_TIME, By::TypeTime),
-        (list::TYPE_CONFIDENCE, By::TypeConfidence),
-        (list::TIME_ONLY, By::Time),
-        (list::BY_STRENGTH, By::Strength),
+        (list::TYPE_TIME, PatternKind::TypeTime),
+        (list::TYPE_CONFIDENCE, PatternKind::TypeConfidence),
+        (list::TIME_ONLY, PatternKind::Time),
+        (list::BY_STRENGTH, PatternKind::Strength),
     ] {
         findings.add(ids(world, row, by)?);
     }
@@ -91,16 +91,20 @@ pub(super) fn forgotten(world: &World, findings: &mut Findings) -> Outcome<()> {
         let naive: Vec<u64> = (0..corpus.nodes).rev().filter(wanted).take(LIMIT).collect();
         same(
             "pattern after forgetting",
-            &ours(&view, By::TypeTime, question)?,
+            &ours(&view, PatternKind::TypeTime, question)?,
             &naive,
         )?;
     }
     let (mut next, mut again) = (in_turn(&corpus), in_turn(&corpus));
     let medians = Contest::new()
-        .again("ours", || ours(&held.reader.view()?, By::TypeTime, next()))
-        .again("reference", || theirs(graph, By::TypeTime, again()))
+        .again("ours", || {
+            ours(&held.reader.view()?, PatternKind::TypeTime, next())
+        })
+        .again("reference", || {
+            theirs(graph, PatternKind::TypeTime, again())
+        })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::FORGOTTEN,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
@@ -109,20 +113,20 @@ pub(super) fn forgotten(world: &World, findings: &mut Findings) -> Outcome<()> {
             corpus.nodes / FORGOTTEN_EVERY,
             corpus.nodes
         ),
-        ..Found::default()
+        ..Measurement::default()
     });
     findings.add(fields(world, list::FORGOTTEN_FIELDS, held, graph)?);
     Ok(())
 }
 
-fn ids(world: &World, row: &'static str, by: By) -> Outcome<Found> {
+fn ids(world: &World, row: &'static str, by: PatternKind) -> Outcome<Measurement> {
     let (held, graph, sqlite) = (world.clustered()?, world.graph()?, world.sqlite()?);
     let corpus = world.corpus(Vectors::Clustered);
     let mut statement = sqlite.connection.prepare(match by {
-        By::TypeTime => sqlite::TYPE_TIME,
-        By::TypeConfidence => sqlite::TYPE_CONFIDENCE,
-        By::Time => sqlite::TIME_ONLY,
-        By::Strength => sqlite::BY_STRENGTH,
+        PatternKind::TypeTime => sqlite::TYPE_TIME,
+        PatternKind::TypeConfidence => sqlite::TYPE_CONFIDENCE,
+        PatternKind::Time => sqlite::TIME_ONLY,
+        PatternKind::Strength => sqlite::BY_STRENGTH,
     })?;
     let view = held.reader.view()?;
     for question in questions(&corpus) {
@@ -136,7 +140,7 @@ fn ids(world: &World, row: &'static str, by: By) -> Outcome<Found> {
         ];
         for other in &found[1..] {
             match by {
-                By::Strength => same(
+                PatternKind::Strength => same(
                     row,
                     &strengths(&corpus, &found[0]),
                     &strengths(&corpus, other),
@@ -151,7 +155,7 @@ fn ids(world: &World, row: &'static str, by: By) -> Outcome<Found> {
         .again("reference", || theirs(graph, by, b()))
         .again("SQLite", || peer(&mut statement, by, c()))
         .run()?;
-    Ok(Found {
+    Ok(Measurement {
         row,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
@@ -160,11 +164,16 @@ fn ids(world: &World, row: &'static str, by: By) -> Outcome<Found> {
             .map(|time| ("SQLite", time))
             .into_iter()
             .collect(),
-        ..Found::default()
+        ..Measurement::default()
     })
 }
 
-fn fields(world: &World, row: &'static str, held: &Held, graph: &MemoryGraph) -> Outcome<Found> {
+fn fields(
+    world: &World,
+    row: &'static str,
+    held: &BenchBrain,
+    graph: &MemoryGraph,
+) -> Outcome<Measurement> {
     let sqlite = world.sqlite()?;
     let mut statement = sqlite.connection.prepare(sqlite::TYPE_TIME_FIELDS)?;
     let corpus = held.corpus;
@@ -173,19 +182,19 @@ fn fields(world: &World, row: &'static str, held: &Held, graph: &MemoryGraph) ->
         .again("ours", || {
             let view = held.reader.view()?;
             let mut sum = 0u64;
-            for id in ours(&view, By::TypeTime, a())? {
+            for id in ours(&view, PatternKind::TypeTime, a())? {
                 sum = sum.wrapping_add(read::ours(&view, NodeId(id))?);
             }
             Ok(sum)
         })
         .again("reference", || {
-            let events = theirs(graph, By::TypeTime, b())?;
+            let events = theirs(graph, PatternKind::TypeTime, b())?;
             let sums = events.iter().map(|event| read::theirs(event));
             Ok(sums.fold(0u64, u64::wrapping_add))
         })
         .again("SQLite", || peer_fields(&mut statement, c()))
         .run()?;
-    Ok(Found {
+    Ok(Measurement {
         row,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
@@ -194,11 +203,11 @@ fn fields(world: &World, row: &'static str, held: &Held, graph: &MemoryGraph) ->
             .map(|time| ("SQLite", time))
             .into_iter()
             .collect(),
-        ..Found::default()
+        ..Measurement::default()
     })
 }
 
-fn ours(view: &View, by: By, question: Question) -> Outcome<Vec<u64>> {
+fn ours(view: &View, by: PatternKind, question: Question) -> Outcome<Vec<u64>> {
     let types = vec![EventType(question.event_type)];
     let recorded = Window {
         from: Some(question.from),
@@ -210,24 +219,24 @@ fn ours(view: &View, by: By, question: Question) -> Outcome<Vec<u64>> {
     };
     let default = Selection::default;
     let selection = match by {
-        By::TypeTime => Selection {
+        PatternKind::TypeTime => Selection {
             types,
             recorded,
             ..default()
         },
-        By::TypeConfidence => Selection {
+        PatternKind::TypeConfidence => Selection {
             types,
             confidence,
             ..default()
         },
-        By::Time => Selection {
+        PatternKind::Time => Selection {
             recorded,
             ..default()
         },
-        By::Strength => default(),
+        PatternKind::Strength => default(),
     };
     let order = match by {
-        By::Strength => Order::Strongest,
+        PatternKind::Strength => Order::Strongest,
         _ => Order::default(),
     };
     let pattern = Pattern {
@@ -239,13 +248,17 @@ fn ours(view: &View, by: By, question: Question) -> Outcome<Vec<u64>> {
     Ok(pattern.run(view)?.ids.into_iter().map(|id| id.0).collect())
 }
 
-fn theirs(graph: &MemoryGraph, by: By, question: Question) -> Outcome<Vec<&CognitiveEvent>> {
-    let is_timed = matches!(by, By::TypeTime | By::Time);
-    let is_typed = matches!(by, By::TypeTime | By::TypeConfidence);
+fn theirs(
+    graph: &MemoryGraph,
+    by: PatternKind,
+    question: Question,
+) -> Outcome<Vec<&CognitiveEvent>> {
+    let is_timed = matches!(by, PatternKind::TypeTime | PatternKind::Time);
+    let is_typed = matches!(by, PatternKind::TypeTime | PatternKind::TypeConfidence);
     let event_type = reference::event_type(question.event_type)?;
     let params = PatternParams {
         event_types: is_typed.then_some(event_type).into_iter().collect(),
-        min_confidence: (by == By::TypeConfidence).then_some(question.least),
+        min_confidence: (by == PatternKind::TypeConfidence).then_some(question.least),
         max_confidence: None,
         session_ids: Vec::new(),
         created_after: is_timed.then_some(question.from.0 as u64),
@@ -254,14 +267,18 @@ fn theirs(graph: &MemoryGraph, by: By, question: Question) -> Outcome<Vec<&Cogni
         min_decay_score: None,
         max_results: LIMIT,
         sort_by: match by {
-            By::Strength => PatternSort::MostImportant,
+            PatternKind::Strength => PatternSort::MostImportant,
             _ => PatternSort::MostRecent,
         },
     };
     Ok(QueryEngine::new().pattern(graph, params)?)
 }
 
-fn peer(statement: &mut rusqlite::Statement<'_>, by: By, question: Question) -> Outcome<Vec<u64>> {
+fn peer(
+    statement: &mut rusqlite::Statement<'_>,
+    by: PatternKind,
+    question: Question,
+) -> Outcome<Vec<u64>> {
     let Question {
         event_type,
         from,
@@ -269,10 +286,10 @@ fn peer(statement: &mut rusqlite::Statement<'_>, by: By, question: Question) -> 
         least,
     } = question;
     match by {
-        By::TypeTime => Sqlite::ids(statement, params![event_type, from.0, until.0]),
-        By::TypeConfidence => Sqlite::ids(statement, params![event_type, least]),
-        By::Time => Sqlite::ids(statement, params![from.0, until.0]),
-        By::Strength => Sqlite::ids(statement, params![]),
+        PatternKind::TypeTime => Sqlite::ids(statement, params![event_type, from.0, until.0]),
+        PatternKind::TypeConfidence => Sqlite::ids(statement, params![event_type, least]),
+        PatternKind::Time => Sqlite::ids(statement, params![from.0, until.0]),
+        PatternKind::Strength => Sqlite::ids(statement, params![]),
     }
 }
 

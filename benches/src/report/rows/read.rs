@@ -18,8 +18,8 @@ use amem_format::view::View;
 use super::super::corpus::DIMENSION;
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
-use super::super::world::{Held, World};
+use super::super::table::{Findings, Measurement};
+use super::super::world::{BenchBrain, World};
 use super::writer;
 
 /// Bytes of a line.
@@ -61,19 +61,19 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             turn(nodes, READS, &start, |id| Ok(lines.one(id)))
         })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::READ,
         ours: medians.of("whole"),
         reference: medians.of("reference"),
         limit: medians.of("three lines"),
         note: format!("{:.0} % of the texts are packed", 100.0 * packed(&view)?),
-        ..Found::default()
+        ..Measurement::default()
     });
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::READ_RECORD,
         ours: medians.of("record"),
         limit: medians.of("one line"),
-        ..Found::default()
+        ..Measurement::default()
     });
     beside_a_writer(held, nodes, findings)
 }
@@ -89,7 +89,7 @@ fn packed(view: &View) -> Outcome<f64> {
     Ok(f64::from(packed) / f64::from(all.max(1)))
 }
 
-fn beside_a_writer(held: &Held, nodes: u64, findings: &mut Findings) -> Outcome<()> {
+fn beside_a_writer(held: &BenchBrain, nodes: u64, findings: &mut Findings) -> Outcome<()> {
     let (reader, start) = (&held.reader, Cell::new(1));
     let mut store = held.store.borrow_mut();
     let read = |id| ours(&reader.view()?, NodeId(id));
@@ -99,12 +99,12 @@ fn beside_a_writer(held: &Held, nodes: u64, findings: &mut Findings) -> Outcome<
             writer::beside(&mut store, |_| turn(nodes, READS_BESIDE, &start, read))
         })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::READ_WRITER,
         ours: medians.of("beside"),
         limit: medians.of("alone"),
         note: "the limit is the same without a writer, in the same rounds".into(),
-        ..Found::default()
+        ..Measurement::default()
     });
     let (stale, commits) = writer::beside(&mut store, |pace| {
         let (mut stale, before) = (0u64, pace.commits());
@@ -114,11 +114,11 @@ fn beside_a_writer(held: &Held, nodes: u64, findings: &mut Findings) -> Outcome<
         }
         Ok((stale, pace.commits() - before))
     })?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::READ_STALE,
         ours: Some(stale as f64),
         note: format!("{VIEWS} views, {commits} commits meanwhile"),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

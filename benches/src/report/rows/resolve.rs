@@ -10,7 +10,7 @@ use amem_query::Resolve;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 
 /// Both rows.
@@ -27,14 +27,14 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .again("reference", || theirs(graph, short.0))
         .again("long", || ours(&held.reader.view()?, long.0))
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::RESOLVE_SHORT,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
-        ..Found::default()
+        ..Measurement::default()
     });
     let is_right = theirs(graph, long.0)? == long.1;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::RESOLVE_LONG,
         ours: medians.of("long"),
         note: format!(
@@ -42,7 +42,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             held.corpus.long_chain(),
             if is_right { "right" } else { "wrong" }
         ),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -7,7 +7,7 @@ use amem_format::reader::Reader;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::{ranking, similar};
 
@@ -33,12 +33,12 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .again("ours", ours)
         .again("reference", theirs)
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::SCAN,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: "open, one question, the ten best".into(),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -11,7 +11,7 @@ use amem_query::{Search, Similar, Text};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::text;
 
@@ -43,11 +43,11 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
             theirs(graph, &questions[there % questions.len()])
         })
         .run()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::SEARCH,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -11,8 +11,8 @@ use super::super::corpus::Vectors;
 use super::super::list;
 use super::super::measure::{Contest, Outcome};
 use super::super::reference;
-use super::super::table::{Findings, Found};
-use super::super::world::{Held, World};
+use super::super::table::{Findings, Measurement};
+use super::super::world::{BenchBrain, World};
 use super::ranking;
 
 const QUESTIONS: u64 = 8;
@@ -31,7 +31,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     Ok(())
 }
 
-fn one(row: &'static str, held: &Held, graph: &MemoryGraph) -> Outcome<Found> {
+fn one(row: &'static str, held: &BenchBrain, graph: &MemoryGraph) -> Outcome<Measurement> {
     let questions = held.corpus.questions(QUESTIONS);
     let view = held.reader.view()?;
     for question in &questions {
@@ -50,11 +50,11 @@ fn one(row: &'static str, held: &Held, graph: &MemoryGraph) -> Outcome<Found> {
             theirs(graph, &questions[there % questions.len()])
         })
         .run()?;
-    Ok(Found {
+    Ok(Measurement {
         row,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
-        ..Found::default()
+        ..Measurement::default()
     })
 }
 

@@ -10,7 +10,7 @@ use amem_store::{Mutation, Request};
 use super::super::corpus::{Corpus, Vectors};
 use super::super::list;
 use super::super::measure::{Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::bulk::BATCH;
 use super::new_event::batch;
@@ -52,12 +52,12 @@ pub(super) fn file(world: &World, findings: &mut Findings) -> Outcome<()> {
         .map(|(name, each)| format!("{name} {each:.1}"))
         .collect();
     world.file()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::SIZE,
         ours: Some(bytes as f64 / nodes),
         reference: Some(std::fs::metadata(world.reference_path())?.len() as f64 / nodes),
         note: parts.join(", "),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }
@@ -84,11 +84,11 @@ pub(super) fn written(world: &World, findings: &mut Findings) -> Outcome<()> {
     let written = written_bytes()? - before;
     same("steady ingest", &store.view().nodes(), &STEADY)?;
     store.close()?;
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::WRITTEN,
         ours: Some(written as f64 / ingested as f64),
         note: format!("{ingested} bytes ingested, {written} written, {folds} checkpoints"),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -12,7 +12,7 @@ use amem_query::Text;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use super::ranking;
 use crate::data;
@@ -59,12 +59,12 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
         .split(' ')
         .map(|word| index.doc_frequency(word).to_string())
         .collect();
-    findings.add(Found {
+    findings.add(Measurement {
         row: list::TEXT,
         ours: medians.of("ours"),
         reference: medians.of("reference"),
         note: format!("{} postings", postings.join(" + ")),
-        ..Found::default()
+        ..Measurement::default()
     });
     Ok(())
 }

@@ -14,7 +14,7 @@ use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
 use super::super::reference::EDGE_TYPES;
 use super::super::sqlite::{self, Sqlite};
-use super::super::table::{Findings, Found};
+use super::super::table::{Findings, Measurement};
 use super::super::world::World;
 use crate::data::Random;
 
@@ -37,7 +37,7 @@ fn one(
     world: &World,
     row: &'static str,
     (follow, direction, sql): (Follow, TraversalDirection, &str),
-) -> Outcome<Found> {
+) -> Outcome<Measurement> {
     let (held, graph) = (world.clustered()?, world.graph()?);
     let mut statement = world.sqlite()?.connection.prepare(sql)?;
     let mut random = Random::new(3);
@@ -81,7 +81,7 @@ fn one(
                 .sum::<Outcome<usize>>()
         })
         .run()?;
-    Ok(Found {
+    Ok(Measurement {
         row,
         ours: medians.of("ours").map(|time| time * each),
         reference: medians.of("reference").map(|time| time * each),
@@ -91,7 +91,7 @@ fn one(
             .into_iter()
             .collect(),
         note: format!("{} events a start", reached / starts.len()),
-        ..Found::default()
+        ..Measurement::default()
     })
 }
 

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_is_changed_counts_from_then_and_not_from_what_it_would_have_missed() {
+    fn a_changed_schedule_counts_from_the_change_and_not_from_missed_runs() {
         let now = START + 5 * DAY + 15 * HOUR;
         for last in [None, Some(Micros(now - 23 * HOUR))] {
             let mut job = entry(JobKind::Decay, "every 7d", START);

@@ -199,7 +199,7 @@ fn the_exact_answer_is_that_of_every_vector_where_codes_say_little() {
 }
 
 #[test]
-fn an_approximate_answer_keeps_its_recall_in_clusters_and_is_exact_where_there_are_none() {
+fn an_approximate_answer_keeps_its_recall_and_is_exact_without_centroids() {
     let mut random = Random(11);
     let dimension = 32;
     let centres: Vec<_> = (0..120).map(|_| uniform(&mut random, dimension)).collect();

@@ -153,7 +153,7 @@ async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load(
 }
 
 #[tokio::test]
-async fn a_call_that_waits_ends_when_its_caller_loses_rights_and_not_when_it_is_given_some() {
+async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some() {
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), &grant(uid, "write"));

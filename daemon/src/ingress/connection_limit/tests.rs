@@ -101,7 +101,7 @@ fn who_connects_too_often_is_turned_away_and_others_are_not() {
 }
 
 #[test]
-fn strangers_by_tcp_leave_places_for_the_unix_socket_and_all_leave_some_for_our_own_user() {
+fn tcp_peers_leave_slots_for_the_unix_socket_and_all_leave_some_for_the_own_user() {
     let live = live(16, 16);
     let limit = ConnectionLimit::default();
     let mut held: Vec<_> = (0..12)

@@ -25,7 +25,7 @@ use crate::frames::{SETTINGS, headers_of, message, opening};
 const HELD: usize = 64;
 /// Connections that keep the daemon busy.
 const BUSY: usize = 4;
-/// Calls of a connection whose answers nobody reads.
+/// Calls of a connection whose answers are not read.
 const UNREAD_CALLS: u32 = 48;
 /// How long until a connection that was closed is opened again.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -131,7 +131,7 @@ impl Abuser {
         }
     }
 
-    /// Questions with large answers, and subscriptions, with windows as wide as can be; nobody reads.
+    /// Questions with large answers, and subscriptions, with the largest windows; nothing is read.
     async fn unread(&self, mut stream: UnixStream) -> std::io::Result<()> {
         stream.write_all(&opening(0x7FFF_FFFF)).await?;
         let events = v1::GetEventsRequest {

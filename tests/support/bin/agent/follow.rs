@@ -10,13 +10,13 @@ use amem_client::v1::change::Change;
 use amem_tests::agents::{self, MEET, THE_END};
 
 use crate::Failure;
-use crate::notes::Noted;
+use crate::notes::NoteFile;
 
 /// Events that are kept in mind.
 const KEPT: usize = 64;
 
 /// What an agent knows of others' events.
-pub(crate) struct Known {
+pub(crate) struct OtherEvents {
     number: usize,
     events: Mutex<Events>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Events {
     pub(crate) to_meet: VecDeque<u64>,
 }
 
-impl Known {
+impl OtherEvents {
     pub(crate) fn new(number: usize) -> Self {
         Self {
             number,
@@ -57,8 +57,8 @@ impl Known {
 /// Follows until the last event.
 pub(crate) async fn follow(
     mut commits: Commits,
-    mut seen: Noted,
-    known: std::sync::Arc<Known>,
+    mut seen: NoteFile,
+    known: std::sync::Arc<OtherEvents>,
 ) -> Result<(), Failure> {
     let own = agents::name(known.number);
     loop {

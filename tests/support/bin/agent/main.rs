@@ -1,4 +1,4 @@
-//! One agent of a crowd, as a process: it follows a brain from its first commit, writes, corrects, links, and notes
+//! One of many agents, as a process: it follows a brain from its first commit, writes, corrects, links, and notes
 //! what it does and sees (`amem_tests::agents`).
 //!
 //! `amem-agent NUMBER SOCKET BRAIN FOLDER RATE` says "ready" once it follows, begins at "go", ends at "stop", so many
@@ -20,7 +20,7 @@ use amem_client::{Client, v1};
 use amem_tests::agents;
 use tokio::sync::mpsc;
 
-use crate::follow::{Known, follow};
+use crate::follow::{OtherEvents, follow};
 use crate::notes::Notes;
 use crate::write::Writer;
 
@@ -53,7 +53,7 @@ async fn run(
     let (number, rate): (usize, f64) = (number.parse()?, rate.parse()?);
     let brain = Client::connect_unix(socket).await?.brain(brain).await?;
     let notes = Notes::open(folder.as_ref(), number)?;
-    let known = Arc::new(Known::new(number));
+    let known = Arc::new(OtherEvents::new(number));
     let commits = brain.follow(Some(notes.after_lsn));
     let following = tokio::spawn(follow(commits, notes.seen, known.clone()));
     let mut writer = Writer::new(

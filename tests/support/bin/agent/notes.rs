@@ -12,14 +12,14 @@ use amem_tests::agents::{self, Act};
 use crate::Failure;
 
 /// A file of notes.
-pub(crate) struct Noted(File);
+pub(crate) struct NoteFile(File);
 
 /// The notes of an agent.
 pub(crate) struct Notes {
     /// What it did.
-    pub(crate) acts: Noted,
+    pub(crate) acts: NoteFile,
     /// What it saw.
-    pub(crate) seen: Noted,
+    pub(crate) seen: NoteFile,
     /// What it was about to do, and was not answered.
     pub(crate) pending: Option<Act>,
     /// How much it began.
@@ -28,7 +28,7 @@ pub(crate) struct Notes {
     pub(crate) after_lsn: u64,
 }
 
-impl Noted {
+impl NoteFile {
     fn open(path: &Path) -> Result<(Self, String), Failure> {
         let mut options = File::options();
         let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -48,8 +48,8 @@ impl Noted {
 
 impl Notes {
     pub(crate) fn open(folder: &Path, number: usize) -> Result<Self, Failure> {
-        let (acts, did) = Noted::open(&agents::file(folder, "acts", number))?;
-        let (seen, saw) = Noted::open(&agents::file(folder, "seen", number))?;
+        let (acts, did) = NoteFile::open(&agents::file(folder, "acts", number))?;
+        let (seen, saw) = NoteFile::open(&agents::file(folder, "seen", number))?;
         let did = agents::acts(&did)?;
         let after_lsn = match saw.lines().last().map(|line| line.split('\t').nth(1)) {
             None => 0,

@@ -7,17 +7,17 @@ use amem_tests::agents::{self, Act, MEET, Verb};
 use v1::link_end::End;
 
 use crate::Failure;
-use crate::follow::Known;
-use crate::notes::Noted;
+use crate::follow::OtherEvents;
+use crate::notes::NoteFile;
 
 pub(crate) struct Writer {
     brain: Brain,
     number: usize,
-    notes: Noted,
+    notes: NoteFile,
     pending: Option<Act>,
     /// How much was begun.
     count: u64,
-    known: Arc<Known>,
+    known: Arc<OtherEvents>,
     session: u32,
     /// The event that was last corrected together with others.
     met: Option<u64>,
@@ -27,10 +27,10 @@ impl Writer {
     pub(crate) fn new(
         brain: Brain,
         number: usize,
-        notes: Noted,
+        notes: NoteFile,
         pending: Option<Act>,
         count: u64,
-        known: Arc<Known>,
+        known: Arc<OtherEvents>,
     ) -> Self {
         Self {
             brain,
@@ -52,7 +52,7 @@ impl Writer {
         }
     }
 
-    /// The key of the session. One that was closed is not opened again: who comes back has another.
+    /// The key of the session. A closed one is not opened again: an agent that returns has another.
     fn key(&self) -> String {
         match self.count {
             0 => agents::name(self.number),
@@ -139,9 +139,10 @@ impl Writer {
             7 => match self.met.take().filter(|met| met % 3 == 0) {
                 Some(met) => {
                     let resolved = self.brain.resolve(met).await?;
-                    match resolved.contested {
-                        true => Verb::Settle(resolved.heads.iter().map(|head| head.id).collect()),
-                        false => Verb::Add,
+                    if resolved.contested {
+                        Verb::Settle(resolved.heads.iter().map(|head| head.id).collect())
+                    } else {
+                        Verb::Add
                     }
                 }
                 None => Verb::Add,

@@ -12,7 +12,7 @@ use crate::journal::frame::Kind;
 use crate::journal::op::Commit;
 use crate::publish::{self, Applied};
 use crate::spawn;
-use crate::sync::{AtomicU64, Mutex, Ordering, PoisonError, Written};
+use crate::sync::{AtomicU64, Mutex, Ordering, PoisonError, WriteMark};
 use crate::types::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 fn entry(lsn: u32) -> Entry {
@@ -159,7 +159,7 @@ pub(crate) fn base() {
     );
 }
 
-/// Who sees that something has changed sees what.
+/// A thread that sees that an event has changed sees the change.
 pub(crate) fn changed() {
     let events = Events::new(100);
     let write = |events: &Events| events.changes(NodeId(70));
@@ -218,7 +218,7 @@ pub(crate) fn edges() {
     );
 }
 
-/// Who finds a session finds what is known of it.
+/// A thread that finds a session sees its contents.
 pub(crate) fn session() {
     let open = |sessions: &Sessions, id, lsn| {
         let version = SessionVersion {
@@ -269,7 +269,7 @@ pub(crate) fn terms() {
     });
 }
 
-/// Who gets how far a reader has applied sees all of that, whatever else it looks at.
+/// A thread that loads the applied position sees everything up to it.
 pub(crate) fn applied() {
     struct Reader(Applied, Log);
     let write = |Reader(applied, log): &Reader| {
@@ -281,7 +281,7 @@ pub(crate) fn applied() {
         Reader(Applied::nothing(), Log::default()),
         write,
         |Reader(applied, log)| {
-            let up_to = applied.up_to().expect("a file that somebody owns");
+            let up_to = applied.up_to().expect("a file that is owned");
             let seen = u64::from(log.published());
             assert!(seen >= up_to, "wrong: {seen} of {up_to} that are applied");
         },
@@ -290,9 +290,9 @@ pub(crate) fn applied() {
 
 /// The file as it is mapped, and the writer's word in it.
 struct File {
-    frames: [OnceLock<Written>; FRAMES],
+    frames: [OnceLock<WriteMark>; FRAMES],
     committed: AtomicU64,
-    /// What clients were told, by other ways.
+    /// What clients were answered, by other ways.
     answered: loom::sync::atomic::AtomicU64,
 }
 
@@ -306,13 +306,13 @@ impl File {
 }
 
 /// A reader of it, shared by two threads, as `reader` follows a file.
-struct Followed {
+struct SharedReader {
     applied: Applied,
     position: Mutex<u64>,
     log: Log,
 }
 
-impl Followed {
+impl SharedReader {
     fn follow(&self, file: &File) {
         let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
         let committed = publish::load(&file.committed);
@@ -352,13 +352,13 @@ pub(crate) fn file() {
         committed: AtomicU64::new(0),
         answered: loom::sync::atomic::AtomicU64::new(0),
     };
-    let followed = Followed {
+    let followed = SharedReader {
         applied: Applied::nothing(),
         position: Mutex::new(0),
         log: Log::default(),
     };
     let commit = |file: &File, at: usize| {
-        let written = file.frames[at].set(Written::now());
+        let written = file.frames[at].set(WriteMark::now());
         assert!(written.is_ok(), "a frame is written once");
         publish::store(&file.committed, at as u64 + 1);
         file.answered.store(at as u64 + 1, Ordering::Release);

@@ -47,8 +47,8 @@ mod base {
     pub mod learnt;
     pub mod replaced;
 
-    #[path = "../../../../tests/support/bin/order/known.rs"]
-    pub mod known;
+    #[path = "../../../../tests/support/bin/order/cache.rs"]
+    pub mod cache;
 }
 
 /// Words to the processor that change no answer.
@@ -72,8 +72,8 @@ const MODELS: [(&str, fn()); 16] = [
     ("terms", delta::entries::terms),
     ("applied", delta::entries::applied),
     ("file", delta::entries::file),
-    ("learnt", base::known::learnt),
-    ("replaced", base::known::replaced),
+    ("learnt", base::cache::learnt),
+    ("replaced", base::cache::replaced),
 ];
 
 /// How often a thread may be interrupted where there are three.

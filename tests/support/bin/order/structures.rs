@@ -22,7 +22,7 @@ pub(crate) fn beside<T: Send + Sync + 'static>(
     reader.join().expect("a reader that ends");
 }
 
-/// Who sees a length sees the entries, also where the next chunk begins.
+/// A thread that sees a length sees the entries, also where the next chunk begins.
 pub(crate) fn vector() {
     let vector = AppendVec::new();
     for at in 0..31u64 {
@@ -43,7 +43,7 @@ pub(crate) fn vector() {
     });
 }
 
-/// Who follows a chain meets whole entries, newest first, to its end.
+/// A thread that follows a chain sees whole entries, newest first, to its end.
 pub(crate) fn chain() {
     #[derive(Default)]
     struct Chain(AppendVec<(u32, u32)>, Link);
@@ -72,9 +72,9 @@ pub(crate) fn chain() {
 
 /// Keys of which the first three agree on their way for two levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Colliding(u32);
+struct CollidingKey(u32);
 
-impl Key for Colliding {
+impl Key for CollidingKey {
     fn hash(&self, _: u64) -> u64 {
         match self.0 {
             3 => 5,
@@ -83,11 +83,11 @@ impl Key for Colliding {
     }
 }
 
-/// A key that was there is found at any moment, and who finds a new one finds what it leads to.
+/// A key that was there is found at any moment, and a thread that finds a new one sees its value.
 pub(crate) fn trie() {
     #[derive(Default)]
-    struct Map(Trie<Colliding>, AppendVec<u32>);
-    let insert = |Map(trie, values): &Map, key| trie.insert(Colliding(key), values.push(key));
+    struct Map(Trie<CollidingKey>, AppendVec<u32>);
+    let insert = |Map(trie, values): &Map, key| trie.insert(CollidingKey(key), values.push(key));
     let map = Map::default();
     insert(&map, 0);
     let write = |map: &Map| {
@@ -96,7 +96,7 @@ pub(crate) fn trie() {
     };
     beside(map, write, |Map(trie, values)| {
         for key in [3, 1, 0] {
-            let found = trie.get(Colliding(key));
+            let found = trie.get(CollidingKey(key));
             assert!(found.is_some() || key > 0, "wrong: a key is lost");
             if let Some(at) = found {
                 assert_eq!(values.get(at), Some(&key), "wrong: what a key leads to");
@@ -105,7 +105,7 @@ pub(crate) fn trie() {
     });
 }
 
-/// Who finds an id finds what was pushed before it was inserted.
+/// A thread that finds an id sees what was pushed before it was inserted.
 pub(crate) fn sparse() {
     struct Map(Sparse, AppendVec<u64>);
     let insert = |Map(sparse, values): &Map, id| sparse.insert(id, values.push(id));
@@ -123,20 +123,20 @@ pub(crate) fn sparse() {
     });
 }
 
-/// Who sees the bit of an event sees what was said of it before; bits of others stay.
+/// A thread that sees the bit of an event sees what was pushed before; other bits stay.
 pub(crate) fn touched() {
-    struct Said(Touched, AppendVec<u64>);
-    let say = |Said(touched, said): &Said, id| {
+    struct TouchLog(Touched, AppendVec<u64>);
+    let say = |TouchLog(touched, said): &TouchLog, id| {
         said.push(id);
         touched.add(NodeId(id));
     };
-    let all = Said(Touched::new(100), AppendVec::new());
+    let all = TouchLog(Touched::new(100), AppendVec::new());
     say(&all, 1);
-    let write = |all: &Said| {
+    let write = |all: &TouchLog| {
         say(all, 2);
         say(all, 65);
     };
-    beside(all, write, |Said(touched, said)| {
+    beside(all, write, |TouchLog(touched, said)| {
         assert!(touched.has(NodeId(1)), "wrong: a bit is lost");
         if touched.word(0) == 0b110 {
             assert_eq!(said.get(1), Some(&2), "wrong: a bit without an entry");

@@ -1,8 +1,8 @@
 //! In place of core's `sync`: every interleaving of what is built on it can be explored, and one ordering weakened.
 //!
-//! Atomics are loom's. Each ordering is noted with the line that asks for it; the one that is told to be weak becomes
+//! Atomics are loom's. Each ordering is noted with the line that asks for it; the one that is to be weak becomes
 //! relaxed, as if that line had said so. `OnceLock` is the smallest stand-in for std's: a state that is stored with
-//! release and loaded with acquire, and a mark by which loom notices whoever comes to the value too early.
+//! release and loaded with acquire, and a mark by which loom notices a thread that comes to the value too early.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -17,12 +17,12 @@ pub(crate) type Site = (String, u32, u32);
 
 /// What was asked for where, and where to be weak.
 #[derive(Default)]
-struct Asked {
+struct SiteLog {
     sites: BTreeMap<(&'static str, u32, u32), Ordering>,
     weak: Option<Site>,
 }
 
-static ASKED: std::sync::Mutex<Option<Asked>> = std::sync::Mutex::new(None);
+static ASKED: std::sync::Mutex<Option<SiteLog>> = std::sync::Mutex::new(None);
 
 /// Has the ordering of one place be relaxed from now on.
 pub(crate) fn weaken(site: Site) {
@@ -59,7 +59,7 @@ fn granted(order: Ordering, at: &'static Location<'static>) -> Ordering {
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// As std's, unless it is told to be weak: then there is none.
+/// As std's, unless it is to be weak: then there is none.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     let order = granted(order, Location::caller());
@@ -110,12 +110,12 @@ impl AtomicU64 {
     }
 }
 
-/// Stands for bytes that are written once, without any atomic: whoever reads them and has not seen that they were
+/// Stands for bytes that are written once, without any atomic: a thread that reads them and has not seen that they were
 /// written is found out, as loom wants all use of an atomic to come after it was made.
 #[derive(Debug)]
-pub(crate) struct Written(loom::sync::atomic::AtomicBool);
+pub(crate) struct WriteMark(loom::sync::atomic::AtomicBool);
 
-impl Written {
+impl WriteMark {
     pub(crate) fn now() -> Self {
         Self(loom::sync::atomic::AtomicBool::new(true))
     }
@@ -135,11 +135,11 @@ const EMPTY: u32 = 0;
 const BUSY: u32 = 1;
 const FULL: u32 = 2;
 
-/// A value that is set once. Who comes while another sets it waits for that one.
+/// A value that is set once. A thread that comes while another sets it waits.
 #[derive(Debug)]
 pub(crate) struct OnceLock<T> {
     state: loom::sync::atomic::AtomicU32,
-    value: std::sync::OnceLock<(Written, T)>,
+    value: std::sync::OnceLock<(WriteMark, T)>,
 }
 
 impl<T> OnceLock<T> {
@@ -177,14 +177,14 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Sets the value if nobody has, or does; false if somebody has.
+    /// Sets the value if no other thread has, or does; false if one has.
     fn fill(&self, value: impl FnOnce() -> Option<T>) -> bool {
         let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
         let claimed = self.state.compare_exchange(EMPTY, BUSY, acquire, relaxed);
         if claimed.is_ok()
             && let Some(value) = value()
         {
-            let set = self.value.set((Written::now(), value));
+            let set = self.value.set((WriteMark::now(), value));
             assert!(set.is_ok(), "it was claimed");
             self.state.store(FULL, Ordering::Release);
         }

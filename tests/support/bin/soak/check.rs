@@ -8,17 +8,17 @@ use std::path::Path;
 use amem_client::Reader;
 use amem_doctor::verify;
 use amem_format::{EventType, NodeId};
-use amem_tests::ledger::{Told, Verdict};
+use amem_tests::ledger::{Receipt, Verdict};
 
 use crate::world::{Failure, LEDGERS, MIXED, SEED_EVENTS, World, brought};
 
 /// The digits of the last part of a UUID.
 const DIGITS: usize = 12;
 
-/// Looks at all of them; what is wrong is noted in the world, what was done is told. Gives the bytes of their files.
+/// Checks all of them: notes faults in the world, reports what was done. Gives the bytes of their files.
 pub(crate) fn brains(
     world: &World,
-    ledgers: &[Vec<Vec<Told>>],
+    ledgers: &[Vec<Vec<Receipt>>],
     said: &mut String,
 ) -> Result<u64, Failure> {
     let mut bytes = 0;
@@ -117,9 +117,10 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        match entry.file_type()?.is_dir() {
-            true => all.extend(files(&entry.path())?),
-            false => all.push(entry.path()),
+        if entry.file_type()?.is_dir() {
+            all.extend(files(&entry.path())?)
+        } else {
+            all.push(entry.path())
         }
     }
     Ok(all)

@@ -103,7 +103,7 @@ impl Gauges {
         3600.0 * sum(&|x, y| x * y) / sum(&|x, _| x * x).max(f64::MIN_POSITIVE)
     }
 
-    /// True if memory grows no faster than it may, as far as that can be told.
+    /// True if memory grows no faster than it may, as far as the samples show.
     fn is_slow(&self) -> bool {
         let brains = self.slope(|look| look.brains).max(0.0);
         self.lasts < SLOPE_COUNTS_FROM
@@ -113,9 +113,10 @@ impl Gauges {
     /// The middle one of a tenth of the looks.
     fn tenth(&self, last: bool) -> (f64, usize) {
         let tenth = (self.looks.len() / 10).max(1);
-        let looks = match last {
-            true => &self.looks[self.looks.len() - tenth..],
-            false => &self.looks[..tenth],
+        let looks = if last {
+            &self.looks[self.looks.len() - tenth..]
+        } else {
+            &self.looks[..tenth]
         };
         let mut bytes: Vec<f64> = looks.iter().map(|l| l.bytes).collect();
         let mut open: Vec<usize> = looks.iter().map(|l| l.descriptors).collect();
@@ -124,7 +125,7 @@ impl Gauges {
         (bytes[tenth / 2], open[tenth / 2])
     }
 
-    /// Tells it; false if it is not flat.
+    /// Prints it; false if it is not flat.
     pub(crate) fn tell(&self, brains_bytes: u64, said: &mut String) -> bool {
         if self.looks.is_empty() {
             return true;
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_grows_for_half_an_hour_is_wrong_unless_the_brains_do() {
+    fn memory_that_grows_for_half_an_hour_fails_unless_the_brains_grow() {
         let rows = [
             (30, 60.0, 0.0, true),
             (30, 70.0, 0.0, false),

@@ -2,9 +2,9 @@
 //! the last is for the daemon's environment.
 //!
 //! Writers with ledgers and request ids, sessions, summaries, corrections, erases, decay, queries, subscriptions,
-//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read anew; and
+//! readers of the files, checkpoints, files that are put into the folder, merged and removed, settings read again; and
 //! in the first half `kill -9` again and again. The second half belongs to one process, so that its memory and
-//! descriptors can be told, and writers take their time, so that it is not the brains' growth that is told; of a run
+//! descriptors can be told, and writers take their time, so that it is not the brains' growth that counts; of a run
 //! of an hour or more, the slope of its memory is judged as well. In the end every brain is verified and held against
 //! what was answered; exit code 1 if anything is wrong.
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use amem_tests::daemon::{Place, Running};
+use amem_tests::daemon::{DaemonHome, DaemonProcess};
 use amem_tests::random::Random;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::sleep;
@@ -80,7 +80,7 @@ fn span(text: &str) -> Result<Duration, Failure> {
     Ok(Duration::from_secs(number * seconds))
 }
 
-/// What is told in the end, and whether all is well.
+/// The closing line, and whether all is well.
 async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
     let mut variables = Vec::new();
     let (mut lasts, mut seed) = (Duration::from_secs(300), u64::from(std::process::id()));
@@ -97,7 +97,7 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
     }
     let folder = tempfile::Builder::new().prefix("amem-soak-").tempdir()?;
     let beside = std::env::current_exe()?;
-    let mut place = Place::new(
+    let mut place = DaemonHome::new(
         beside.with_file_name("amem-tested-daemon"),
         folder.path().join("brains"),
     );
@@ -133,7 +133,7 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
         world.wrong("the daemon did not end well".into());
     }
     let mut said = format!(
-        "soak: {:.0} s, seed {seed}, {kills} kills, {} settings read anew",
+        "soak: {:.0} s, seed {seed}, {kills} kills, {} reloads",
         began.elapsed().as_secs_f32(),
         world.count("reloads"),
     );
@@ -157,9 +157,9 @@ async fn soak(args: &[String]) -> Result<(String, bool), Failure> {
 /// Kills the daemon again and again, and starts it again, and has it read its settings, for so long.
 async fn trouble(
     world: &Arc<World>,
-    mut daemon: Running,
+    mut daemon: DaemonProcess,
     lasts: Duration,
-) -> Result<(Running, u64), Failure> {
+) -> Result<(DaemonProcess, u64), Failure> {
     let (began, mut random, mut kills) = (Instant::now(), Random::new(world.seed), 0);
     let every = (lasts / 8).clamp(Duration::from_secs(1), Duration::from_secs(30));
     while began.elapsed() + every < lasts {
@@ -179,7 +179,7 @@ async fn trouble(
 }
 
 /// SIGHUP.
-pub(crate) async fn reload(world: &World, daemon: &Running) -> Result<(), Failure> {
+pub(crate) async fn reload(world: &World, daemon: &DaemonProcess) -> Result<(), Failure> {
     let pid = daemon.pid().to_string();
     let mut command = tokio::process::Command::new("kill");
     let told = command.args(["-HUP", &pid]).status().await?;

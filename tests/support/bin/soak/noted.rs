@@ -13,7 +13,7 @@ use crate::world::{MIXED, World, events};
 
 /// What is known of the mixed brain.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Noted {
+pub(crate) struct MixedBrain {
     /// Events that must be there.
     pub(crate) kept: Vec<(u64, String)>,
     /// Texts of which no byte may be anywhere.
@@ -22,7 +22,7 @@ pub(crate) struct Noted {
 
 /// A round after the other; in the end what is known is left in the world.
 pub(crate) async fn remember(world: Arc<World>) {
-    let (mut random, mut noted) = (Random::new(world.seed ^ 77), Noted::default());
+    let (mut random, mut noted) = (Random::new(world.seed ^ 77), MixedBrain::default());
     let every = (world.lasts / 30_000).max(Duration::from_millis(30));
     for round in 0.. {
         if world.has_ended() {
@@ -53,7 +53,7 @@ async fn ingest(world: &World, session_id: Option<u32>, texts: &[String]) -> Opt
     Some(done.event_ids)
 }
 
-async fn session(world: &World, round: u64, noted: &mut Noted) -> Option<()> {
+async fn session(world: &World, round: u64, noted: &mut MixedBrain) -> Option<()> {
     let memory = || world.client.memory();
     let request = v1::OpenSessionRequest {
         brain: MIXED.into(),
@@ -102,7 +102,7 @@ async fn session(world: &World, round: u64, noted: &mut Noted) -> Option<()> {
 }
 
 /// Something is said, and erased.
-async fn secret(world: &World, noted: &mut Noted) -> Option<()> {
+async fn secret(world: &World, noted: &mut MixedBrain) -> Option<()> {
     let text = format!("a secret {}", Uuid::new_v4());
     let id = *ingest(world, None, std::slice::from_ref(&text))
         .await?

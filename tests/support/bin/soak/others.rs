@@ -15,7 +15,7 @@ use v1::merge_options::From;
 use crate::noted;
 use crate::world::{LEDGERS, MIXED, SEED_EVENTS, World};
 
-/// Who asks questions.
+/// Sends queries.
 const ASKERS: u64 = 3;
 /// How long they think in between.
 const THINKS: Duration = Duration::from_millis(10);

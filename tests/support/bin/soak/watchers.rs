@@ -1,4 +1,4 @@
-//! Who looks on: subscriptions, which are begun again where they broke off, and readers of the files.
+//! Subscriptions, which resume where they broke off, and readers of the files.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -22,7 +22,7 @@ pub(crate) fn start(world: &Arc<World>, tasks: &mut JoinSet<()>) -> Vec<JoinHand
     readers
 }
 
-/// Each commit is told once, in order, also across restarts of the daemon.
+/// Each commit arrives once, in order, also across restarts of the daemon.
 async fn follow(world: Arc<World>, brain: &'static str) {
     let (mut after, mut instance) = (0, String::new());
     while !world.has_ended() {
@@ -43,7 +43,7 @@ async fn follow(world: Arc<World>, brain: &'static str) {
             };
             let commit = match next {
                 Ok(Some(commit)) => commit,
-                // Whoever lags behind begins again, as does who has lost the daemon.
+                // A client that lags behind begins again, as does one that has lost the daemon.
                 Ok(None) => break,
                 Err(status) => {
                     if !World::passes(&status) {

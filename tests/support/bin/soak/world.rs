@@ -10,16 +10,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
-use amem_tests::daemon::Place;
-use amem_tests::ledger::Told;
+use amem_tests::daemon::DaemonHome;
+use amem_tests::ledger::Receipt;
 use hdrhistogram::Histogram;
 use tonic::{Code, Response, Status};
 
-use crate::noted::Noted;
+use crate::noted::MixedBrain;
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Brains that writers with ledgers write, and nobody else adds events to.
+/// Brains to which only writers with ledgers add events.
 pub(crate) const LEDGERS: [&str; 3] = ["ledger-0", "ledger-1", "ledger-2"];
 /// The brain of sessions, summaries and erases.
 pub(crate) const MIXED: &str = "mixed";
@@ -35,7 +35,7 @@ const REQUESTS_MAX: u32 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
-    pub(crate) place: Place,
+    pub(crate) place: DaemonHome,
     pub(crate) client: Client,
     pub(crate) seed: u64,
     /// How long it all takes.
@@ -46,7 +46,7 @@ pub(crate) struct World {
     times: Mutex<BTreeMap<&'static str, Histogram<u64>>>,
     counts: Mutex<BTreeMap<&'static str, u64>>,
     wrong: Mutex<Vec<String>>,
-    noted: Mutex<Noted>,
+    noted: Mutex<MixedBrain>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,7 +70,11 @@ pub(crate) fn brought(n: u64) -> String {
 
 impl World {
     /// Makes the brains.
-    pub(crate) async fn new(place: Place, seed: u64, lasts: Duration) -> Result<Self, Failure> {
+    pub(crate) async fn new(
+        place: DaemonHome,
+        seed: u64,
+        lasts: Duration,
+    ) -> Result<Self, Failure> {
         let client = Client::connect_unix(place.socket()).await?;
         for brain in LEDGERS.into_iter().chain([MIXED, SEED]) {
             let request = v1::CreateBrainRequest {
@@ -120,11 +124,11 @@ impl World {
     }
 
     /// Leaves what is known of the mixed brain.
-    pub(crate) fn note(&self, noted: Noted) {
+    pub(crate) fn note(&self, noted: MixedBrain) {
         *lock(&self.noted) = noted;
     }
 
-    pub(crate) fn noted(&self) -> Noted {
+    pub(crate) fn noted(&self) -> MixedBrain {
         lock(&self.noted).clone()
     }
 
@@ -238,7 +242,7 @@ impl Writers {
     }
 
     /// Lets each be answered what it asked; gives the ledgers of each brain.
-    pub(crate) fn end(mut self) -> Result<Vec<Vec<Vec<Told>>>, Failure> {
+    pub(crate) fn end(mut self) -> Result<Vec<Vec<Vec<Receipt>>>, Failure> {
         for (_, writer) in &mut self.0 {
             drop(writer.child.stdin.take());
         }
@@ -250,7 +254,7 @@ impl Writers {
             }
             let ledger = fs::read_to_string(&writer.ledger)?;
             let told = ledger.lines().map(serde_json::from_str);
-            ledgers[*brain].push(told.collect::<Result<Vec<Told>, _>>()?);
+            ledgers[*brain].push(told.collect::<Result<Vec<Receipt>, _>>()?);
         }
         Ok(ledgers)
     }

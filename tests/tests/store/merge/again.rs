@@ -65,7 +65,7 @@ fn weights(world: &World) -> Vec<Option<f32>> {
 }
 
 #[test]
-fn an_event_that_is_erased_where_it_came_in_stays_erased() {
+fn an_event_erased_in_the_destination_stays_erased() {
     for folded in [false, true] {
         let mut world = World::of(3, 41);
         run(&mut world.brains[1], ingest(vec![fact("a secret")])).unwrap();
@@ -89,7 +89,7 @@ fn an_event_that_is_erased_where_it_came_in_stays_erased() {
             origin.keys().collect::<Vec<_>>(),
             ["instance", "event", "time"]
         );
-        // Those that have it whole keep it, and are told.
+        // Brains that have it whole keep it, and report it.
         assert_eq!(world.merge(1, 0).erased_there, 1);
         assert_eq!(world.merge(2, 0).erased_there, 1);
         let view = world.brains[1].view();
@@ -98,7 +98,7 @@ fn an_event_that_is_erased_where_it_came_in_stays_erased() {
 }
 
 #[test]
-fn attributes_of_an_erased_event_are_gone_at_every_moment_but_for_where_it_came_from() {
+fn of_an_erased_events_attributes_only_the_origin_remains() {
     let mut world = World::of(2, 42);
     run(&mut world.brains[1], ingest(vec![fact("a secret")])).unwrap();
     world.merge(0, 1);
@@ -124,7 +124,7 @@ fn attributes_of_an_erased_event_are_gone_at_every_moment_but_for_where_it_came_
 }
 
 #[test]
-fn who_follows_the_commits_is_left_with_the_attributes_that_an_erased_event_has() {
+fn a_follower_of_commits_ends_with_the_attributes_of_an_erased_event() {
     let mut world = World::of(2, 55);
     let mut secret = fact("a secret");
     secret.attributes = Some(one("told", "hush"));
@@ -151,7 +151,7 @@ fn who_follows_the_commits_is_left_with_the_attributes_that_an_erased_event_has(
 }
 
 #[test]
-fn what_was_erased_there_before_it_came_comes_once() {
+fn an_event_erased_in_the_source_before_a_merge_arrives_once() {
     let mut world = World::of(2, 43);
     run(
         &mut world.brains[1],
@@ -168,7 +168,7 @@ fn what_was_erased_there_before_it_came_comes_once() {
 }
 
 #[test]
-fn events_with_all_the_attributes_that_fit_are_known_again() {
+fn events_with_the_maximal_attributes_are_recognised() {
     let mut world = World::of(2, 44);
     let bytes = ATTRIBUTES_BYTES_MAX - r#"{"k":""}"#.len();
     let full = |with: &str| one("k", with.repeat(bytes));
@@ -186,7 +186,7 @@ fn events_with_all_the_attributes_that_fit_are_known_again() {
 }
 
 #[test]
-fn where_an_event_comes_from_stays_whatever_a_client_sets() {
+fn the_origin_of_an_event_cannot_be_set_by_a_client() {
     let mut world = World::of(2, 45);
     run(&mut world.brains[1], ingest(vec![fact("x")])).unwrap();
     world.merge(0, 1);
@@ -197,7 +197,7 @@ fn where_an_event_comes_from_stays_whatever_a_client_sets() {
     let origin = told(&world);
     run(&mut world.brains[0], set(NEXT, one("own", 1))).unwrap();
     assert_eq!(told(&world)[ORIGIN], origin[ORIGIN]);
-    // Who reads, changes and sets again, gives it back as it was.
+    // A client that reads, changes and sets attributes returns it unchanged.
     let mut read = told(&world);
     read.insert("own".into(), 2.into());
     run(&mut world.brains[0], set(NEXT, read.clone())).unwrap();
@@ -221,7 +221,7 @@ fn where_an_event_comes_from_stays_whatever_a_client_sets() {
 }
 
 #[test]
-fn of_two_weights_and_a_retraction_the_last_is_kept() {
+fn the_last_of_two_weights_and_a_retraction_wins() {
     let mut world = World::of(2, 46);
     run(&mut world.brains[0], link(0.5)).unwrap();
     world.merge(1, 0);
@@ -242,7 +242,7 @@ fn of_two_weights_and_a_retraction_the_last_is_kept() {
 }
 
 #[test]
-fn uses_that_are_as_many_bring_the_later_time() {
+fn equal_access_counts_take_the_later_time() {
     let mut world = World::of(2, 47);
     for brain in &mut world.brains {
         run(brain, Mutation::Touch(vec![(NodeId(1), 1)])).unwrap();
@@ -259,7 +259,7 @@ fn uses_that_are_as_many_bring_the_later_time() {
 }
 
 #[test]
-fn a_session_that_has_ended_there_has_ended_here() {
+fn a_session_that_ended_in_the_source_ends_in_the_destination() {
     let mut world = World::of(2, 48);
     let open = Mutation::OpenSession { key: "k".into() };
     let session = run(&mut world.brains[1], open).unwrap().session.unwrap();
@@ -293,7 +293,7 @@ fn a_session_that_has_ended_there_has_ended_here() {
 }
 
 #[test]
-fn an_earlier_moment_of_a_brain_brings_nothing_and_one_that_went_on_brings_that() {
+fn an_earlier_copy_adds_nothing_and_a_later_one_adds_its_changes() {
     let mut world = World::of(1, 49);
     let bytes = world.disk.contents("b.amem").unwrap();
     let folder = world.folder.clone();
@@ -314,7 +314,7 @@ fn an_earlier_moment_of_a_brain_brings_nothing_and_one_that_went_on_brings_that(
 }
 
 #[test]
-fn edges_on_a_cycle_of_both_are_left_out_and_those_beside_it_come() {
+fn edges_on_a_cycle_of_both_are_omitted_and_others_are_merged() {
     let mut world = World::of(2, 50);
     let replace = |source: u64, target: u64| {
         Mutation::Link(NewEdge {
@@ -350,7 +350,7 @@ fn edges_on_a_cycle_of_both_are_left_out_and_those_beside_it_come() {
 }
 
 #[test]
-fn the_last_of_many_replacements_comes_as_fast_as_the_first() {
+fn the_last_of_many_replacements_is_merged_as_fast_as_the_first() {
     let mut world = World::of(2, 51);
     for at in 0..2_000 {
         let mut next = correction(5, &format!("better {at}"));
@@ -366,7 +366,7 @@ fn the_last_of_many_replacements_comes_as_fast_as_the_first() {
 }
 
 #[test]
-fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisoned() {
+fn an_oversized_merge_is_refused_beforehand_and_poisons_nothing() {
     let mut world = World::of(2, 52);
     let events = (0..100)
         .map(|at| fact(&"large ".repeat(at)))
@@ -401,7 +401,7 @@ fn a_merge_that_is_too_large_is_refused_before_it_is_made_and_nothing_is_poisone
 }
 
 #[test]
-fn a_long_history_of_few_things_takes_no_more_memory_than_they_do() {
+fn a_long_history_of_few_events_takes_memory_for_the_events_only() {
     let mut world = World::of(2, 54);
     for times in 0..600 {
         let attributes = one("times", times);
@@ -428,7 +428,7 @@ fn a_long_history_of_few_things_takes_no_more_memory_than_they_do() {
 }
 
 #[test]
-fn what_no_reader_would_take_is_refused_before_it_is_written() {
+fn a_result_over_the_readers_limits_is_refused_before_it_is_written() {
     let World {
         disk,
         folder,

@@ -169,7 +169,7 @@ impl Agent<'_> {
         })
     }
 
-    /// One of the edges that are there, set anew or retracted.
+    /// One of the edges that are there, set again or retracted.
     fn edge(&mut self) -> Option<(NodeId, NodeId, EdgeType)> {
         let source = self.event();
         let view = self.store.view();
@@ -370,7 +370,7 @@ impl Story<'_> {
             let keys = pictures[one].keys().chain(pictures[other].keys());
             for key in keys.collect::<BTreeSet<_>>() {
                 let both = [one, other].map(|at| pictures[at].get(key));
-                // Who has erased an event has nothing to say of it.
+                // A brain that erased an event brings nothing of it.
                 if !(gone.contains(key) && both.contains(&None)) {
                     assert_eq!(both[0], both[1], "{what}: brains {one}, {other}: {key}");
                 }
@@ -380,7 +380,7 @@ impl Story<'_> {
 }
 
 #[test]
-fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() {
+fn three_diverging_agents_agree_after_merges_in_any_order() {
     let mut done = [0; KINDS];
     for (seed, [hub, second, third]) in (0..).zip(ORDERS.repeat(5)) {
         let mut story = Story {
@@ -402,7 +402,7 @@ fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() 
         if seed % 2 == 0 {
             story.world.brains[second].checkpoint().unwrap();
         }
-        // Whoever meets now has nothing to tell.
+        // A further merge brings nothing.
         for (into, from) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
             let views = story.views();
             let gone = [into, from].map(|at| erased(&views[at]));
@@ -423,7 +423,7 @@ fn three_agents_that_go_their_own_ways_agree_after_they_have_met_in_any_order() 
 }
 
 #[test]
-fn what_one_agent_says_in_a_session_of_another_stays_in_it() {
+fn events_of_one_agent_stay_in_the_session_of_another() {
     let mut world = World::of(2, 31);
     let open = Mutation::OpenSession {
         key: "shared".into(),

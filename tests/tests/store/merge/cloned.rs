@@ -25,7 +25,7 @@ fn merge(into: &mut Store, other: MergeSource) -> MergeReport {
     run(into, Mutation::Merge(other)).unwrap().merged.unwrap()
 }
 
-/// What is told of every event, whatever its id.
+/// What is known of every event, whatever its id.
 fn texts(store: &Store) -> Vec<String> {
     let view = store.view();
     let text = |id| view.node(NodeId(id)).unwrap().text().unwrap().into_owned();
@@ -35,7 +35,7 @@ fn texts(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn clones_that_both_went_on_are_merged_by_what_they_have() {
+fn diverged_clones_are_merged_by_content() {
     // Clocks that agree to the microsecond, so that both record at the same moments, and clocks that do not.
     for ahead in [0, 1_000_000] {
         both_went_on(ahead);
@@ -101,7 +101,7 @@ fn at_one_moment(seed: u64) -> (World, Arc<SimDisk>, Store) {
 }
 
 #[test]
-fn what_one_clone_erased_is_not_taken_for_what_the_other_recorded_at_that_moment() {
+fn an_event_erased_by_one_clone_is_distinct_from_the_others_of_that_time() {
     let (mut world, _disk, mut clone) = at_one_moment(72);
     let ours = &mut world.brains[0];
     assert_eq!(merge(ours, MergeSource::new(clone.view())).events, 1);
@@ -119,7 +119,7 @@ fn what_one_clone_erased_is_not_taken_for_what_the_other_recorded_at_that_moment
 }
 
 #[test]
-fn what_was_erased_before_clones_met_stays_erased_whichever_of_one_moment_it_was() {
+fn events_erased_before_clones_merge_stay_erased() {
     let (mut world, _disk, clone) = at_one_moment(73);
     let ours = &mut world.brains[0];
     run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
@@ -134,7 +134,7 @@ fn what_was_erased_before_clones_met_stays_erased_whichever_of_one_moment_it_was
 }
 
 #[test]
-fn moments_of_two_clones_under_one_number_are_two_requests() {
+fn equal_lsns_of_two_clones_are_two_requests() {
     let (mut world, disk, mut clone) = cloned(71);
     disk.advance(1_000_000);
     run(&mut world.brains[0], ingest(vec![fact("by the first")])).unwrap();

@@ -66,7 +66,7 @@ fn told(view: &View, id: u64) -> (Attributes, Option<Vec<f32>>) {
 }
 
 #[test]
-fn what_a_newer_file_of_an_imported_one_says_otherwise_is_compared() {
+fn changes_in_a_newer_version_of_an_imported_file_are_compared() {
     let first = [
         event(0, vec![0.25, 1.0], "a"),
         event(1, vec![0.5, 1.0], "b"),

@@ -24,7 +24,7 @@ fn merges(view: &View, mut lsn: Lsn) -> Vec<Lsn> {
 }
 
 #[test]
-fn a_merge_is_one_commit_however_large_it_is() {
+fn a_merge_of_any_size_is_one_commit() {
     let mut world = World::of(2, 60);
     let text = |at: u64| format!("{at} {}", "large ".repeat(100_000));
     for from in (0..120).step_by(20) {
@@ -76,7 +76,7 @@ fn struck(journal_bytes: usize, fault: Fault) -> Option<()> {
             assert_eq!(source.kind(), said.kind(), "{what}: {done:?}");
         }
         Err(Error::OutcomeUnknown { .. }) => {}
-        Err(e) => panic!("{what}: an error of the disk is told as {e:?}"),
+        Err(e) => panic!("{what}: an error of the disk is reported as {e:?}"),
     }
     let (_world, mut store) = restarted(world);
     let nodes = store.view().nodes();
@@ -94,7 +94,7 @@ fn struck(journal_bytes: usize, fault: Fault) -> Option<()> {
 }
 
 #[test]
-fn a_disk_that_fails_during_a_merge_is_told_as_that_and_to_repeat_it_is_to_have_it_once() {
+fn a_disk_failure_during_a_merge_is_reported_and_a_retry_merges_once() {
     for (journal_bytes, least) in [(usize::MAX, 3), (0, 10)] {
         for (error, effect) in [
             (EIO, Effect::Nothing),
@@ -119,7 +119,7 @@ fn a_disk_that_fails_during_a_merge_is_told_as_that_and_to_repeat_it_is_to_have_
 }
 
 #[test]
-fn a_file_whose_journal_would_take_too_much_memory_is_refused_before_it_is_replayed() {
+fn a_file_with_an_oversized_journal_is_refused_before_replay() {
     let mut world = World::of(1, 81);
     let long = "long ".repeat(10_000);
     run(&mut world.brains[0], ingest(vec![fact(&long)])).unwrap();
@@ -133,13 +133,13 @@ fn a_file_whose_journal_would_take_too_much_memory_is_refused_before_it_is_repla
     assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
     let max = 16 * bytes.len() as u64;
     assert_eq!(read(&bytes, max).unwrap().0.nodes(), 15);
-    // What is damaged is told as that.
+    // Damage is reported as damage.
     let damaged = read(&bytes[..4096], 0).unwrap_err();
     assert!(!matches!(damaged, Error::MergeTooLarge { .. }), "{damaged}");
 }
 
 #[test]
-fn a_file_whose_journal_is_too_long_to_be_replayed_becomes_no_brain() {
+fn a_file_with_an_oversized_journal_makes_no_brain() {
     let mut world = World::of(1, 83);
     run(
         &mut world.brains[0],

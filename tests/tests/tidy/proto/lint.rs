@@ -29,12 +29,12 @@ pub(super) struct Lint<'a> {
 
 /// Where something is: its file, and its path in the descriptor.
 #[derive(Clone)]
-pub(super) struct Place<'a> {
+pub(super) struct ProtoLocation<'a> {
     pub(super) file: &'a FileDescriptorProto,
     pub(super) path: Vec<i32>,
 }
 
-impl Place<'_> {
+impl ProtoLocation<'_> {
     /// The place of a part.
     pub(super) fn part(&self, field: i32, index: usize) -> Self {
         let mut path = self.path.clone();
@@ -105,7 +105,7 @@ impl<'a> Lint<'a> {
     }
 
     /// Complains unless something holds.
-    pub(super) fn check(&mut self, holds: bool, place: &Place, rule: &str, what: String) {
+    pub(super) fn check(&mut self, holds: bool, place: &ProtoLocation, rule: &str, what: String) {
         if !holds {
             let (file, line) = (place.file.name(), place.line());
             self.complaints
@@ -113,7 +113,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn comment(&mut self, place: &Place, what: &str, name: &str) {
+    fn comment(&mut self, place: &ProtoLocation, what: &str, name: &str) {
         let is_there = !place.comment().is_empty();
         let told = format!("say in a comment what {what} {name} is");
         self.check(is_there, place, "COMMENTS", told);
@@ -121,7 +121,7 @@ impl<'a> Lint<'a> {
 
     fn file(&mut self, file: &'a FileDescriptorProto) {
         let path = Vec::new();
-        let place = Place { file, path };
+        let place = ProtoLocation { file, path };
         rules::file(self, &place);
         let scope = format!(".{}", file.package());
         for (i, message) in file.message_type.iter().enumerate() {
@@ -156,7 +156,7 @@ impl<'a> Lint<'a> {
         homes.copied().collect()
     }
 
-    fn message(&mut self, place: &Place, scope: &str, message: &'a DescriptorProto) {
+    fn message(&mut self, place: &ProtoLocation, scope: &str, message: &'a DescriptorProto) {
         if message.options.as_ref().is_some_and(|o| o.map_entry()) {
             return;
         }
@@ -186,7 +186,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn enumeration(&mut self, place: &Place, one: &EnumDescriptorProto) {
+    fn enumeration(&mut self, place: &ProtoLocation, one: &EnumDescriptorProto) {
         self.comment(place, "enum", one.name());
         rules::enumeration(self, place, one);
         for (i, value) in one.value.iter().enumerate() {
@@ -196,7 +196,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn service(&mut self, place: &Place, service: &'a ServiceDescriptorProto) {
+    fn service(&mut self, place: &ProtoLocation, service: &'a ServiceDescriptorProto) {
         self.comment(place, "service", service.name());
         rules::service(self, place, service);
         for (i, method) in service.method.iter().enumerate() {

@@ -11,7 +11,7 @@ use prost_types::{
     MethodDescriptorProto, ServiceDescriptorProto,
 };
 
-use super::lint::{Lint, Place};
+use super::lint::{Lint, ProtoLocation};
 
 /// What names instance and LSN.
 const MOMENTS: [&str; 2] = [".Moment", ".Commit"];
@@ -49,17 +49,17 @@ fn upper_snake(name: &str) -> String {
 }
 
 /// Complains unless a name is in lower_snake_case.
-pub(super) fn lower_snake(lint: &mut Lint, place: &Place, rule: &str, name: &str) {
+pub(super) fn lower_snake(lint: &mut Lint, place: &ProtoLocation, rule: &str, name: &str) {
     let what = format!("{name} must be in lower_snake_case");
     lint.check(is_lower_snake(name), place, rule, what);
 }
 
-fn pascal(lint: &mut Lint, place: &Place, rule: &str, name: &str) {
+fn pascal(lint: &mut Lint, place: &ProtoLocation, rule: &str, name: &str) {
     let what = format!("{name} must be in PascalCase");
     lint.check(is_pascal(name), place, rule, what);
 }
 
-pub(super) fn file(lint: &mut Lint, place: &Place) {
+pub(super) fn file(lint: &mut Lint, place: &ProtoLocation) {
     let (file, package) = (place.file, place.file.package());
     let (folder, name) = file.name().rsplit_once('/').unwrap_or(("", file.name()));
     let stem = name.trim_end_matches(".proto");
@@ -91,11 +91,16 @@ pub(super) fn file(lint: &mut Lint, place: &Place) {
     lint.check(is_private, place, "IMPORT_NO_PUBLIC", what);
 }
 
-pub(super) fn message(lint: &mut Lint, place: &Place, message: &DescriptorProto) {
+pub(super) fn message(lint: &mut Lint, place: &ProtoLocation, message: &DescriptorProto) {
     pascal(lint, place, "MESSAGE_PASCAL_CASE", message.name());
 }
 
-pub(super) fn field(lint: &mut Lint, place: &Place, full: &str, field: &FieldDescriptorProto) {
+pub(super) fn field(
+    lint: &mut Lint,
+    place: &ProtoLocation,
+    full: &str,
+    field: &FieldDescriptorProto,
+) {
     let name = field.name();
     lower_snake(lint, place, "FIELD_LOWER_SNAKE_CASE", name);
     let scalar = !matches!(field.r#type(), Type::Message | Type::Enum | Type::Bool);
@@ -107,7 +112,7 @@ pub(super) fn field(lint: &mut Lint, place: &Place, full: &str, field: &FieldDes
     }
 }
 
-pub(super) fn enumeration(lint: &mut Lint, place: &Place, one: &EnumDescriptorProto) {
+pub(super) fn enumeration(lint: &mut Lint, place: &ProtoLocation, one: &EnumDescriptorProto) {
     let name = one.name();
     pascal(lint, place, "ENUM_PASCAL_CASE", name);
     let zero = format!("{}_UNSPECIFIED", upper_snake(name));
@@ -125,7 +130,7 @@ pub(super) fn enumeration(lint: &mut Lint, place: &Place, one: &EnumDescriptorPr
 
 pub(super) fn value(
     lint: &mut Lint,
-    place: &Place,
+    place: &ProtoLocation,
     one: &EnumDescriptorProto,
     value: &EnumValueDescriptorProto,
 ) {
@@ -137,7 +142,7 @@ pub(super) fn value(
     lint.check(name.starts_with(&prefix), place, "ENUM_VALUE_PREFIX", what);
 }
 
-pub(super) fn service(lint: &mut Lint, place: &Place, service: &ServiceDescriptorProto) {
+pub(super) fn service(lint: &mut Lint, place: &ProtoLocation, service: &ServiceDescriptorProto) {
     let name = service.name();
     pascal(lint, place, "SERVICE_PASCAL_CASE", name);
     let what = format!("{name} must end in Service");
@@ -146,7 +151,7 @@ pub(super) fn service(lint: &mut Lint, place: &Place, service: &ServiceDescripto
 
 pub(super) fn method(
     lint: &mut Lint,
-    place: &Place,
+    place: &ProtoLocation,
     service: &ServiceDescriptorProto,
     method: &MethodDescriptorProto,
 ) {
@@ -182,7 +187,7 @@ fn has(message: &DescriptorProto, name: &str, of: Type) -> bool {
 
 fn pages(
     lint: &mut Lint,
-    place: &Place,
+    place: &ProtoLocation,
     method: &MethodDescriptorProto,
     request: &DescriptorProto,
     response: &DescriptorProto,
@@ -204,7 +209,7 @@ fn pages(
 
 fn moment(
     lint: &mut Lint,
-    place: &Place,
+    place: &ProtoLocation,
     service: &ServiceDescriptorProto,
     response: &DescriptorProto,
 ) {
@@ -243,7 +248,7 @@ pub(super) fn across(lint: &mut Lint) {
         return;
     };
     let path = Vec::new();
-    let place = &Place { file, path };
+    let place = &ProtoLocation { file, path };
     for (message, users) in users {
         let what = format!("{message} is of more than one RPC: {users:?}");
         lint.check(users.len() == 1, place, "RPC_REQUEST_RESPONSE_UNIQUE", what);

@@ -277,7 +277,7 @@ fn episodes_and_open(brain: &OpenBrain) -> (Vec<u64>, Vec<u64>) {
 }
 
 #[tokio::test]
-async fn a_long_session_is_summarised_in_portions_and_one_that_was_cut_short_is_gone_on_with() {
+async fn a_long_session_is_summarised_in_portions_and_an_interrupted_one_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let brains = brains(folder.path());
     let hands = ByHand::at(today());

@@ -1,0 +1,5 @@
+//! Needs what its parent defines.
+
+use super::Twice;
+
+pub struct Page(Twice);

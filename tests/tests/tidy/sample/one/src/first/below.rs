@@ -1,0 +1,3 @@
+//! Is needed.
+
+pub(crate) struct Twice;

@@ -1,0 +1,3 @@
+//! Needs its parent.
+
+pub struct Child(pub super::Parent);
