@@ -20,7 +20,8 @@ use v1::merge_brain_request::Part as Merged;
 use v1::merge_options::From as Source;
 use v1::vector_options::Kind;
 
-use super::asked::{
+use super::files::{bases, foreign_files, spec1_files, view};
+use super::messages::{
     ASKED_MAX, CHANGES, Messages, QUESTIONS, ask, brain, change_messages, framed, framed_bytes,
     question_messages, settled,
 };

@@ -5,19 +5,6 @@ use crate::tree::{File, files, none};
 /// Where unsafe code may stand: the mapping, and the SIMD kernels.
 const UNSAFE: [&str; 2] = ["crates/format/src/mapping.rs", "crates/format/src/simd/"];
 
-/// Files of more than `LINES_MAX` lines, each with the reason why it is one noun.
-const LONG: [(&str, &str); 2] = [
-    (
-        "crates/format/src/journal/op.rs",
-        "the operations with encoder and decoder, which must be read side by side",
-    ),
-    (
-        "crates/query/src/filter/tests.rs",
-        "the table of what filters mean, row by row",
-    ),
-];
-const LINES_MAX: usize = 500;
-
 /// Columns of a line of comments. Code is for rustfmt, and texts are what they are.
 const COLUMNS_MAX: usize = 120;
 
