@@ -20,12 +20,10 @@ mod command;
 mod context;
 mod convert;
 mod demo;
-mod dumps;
 mod entries;
 mod event;
 mod exit;
 mod failure;
-mod file_sizes;
 mod help;
 mod id;
 mod input;
@@ -97,10 +95,10 @@ const EXAMPLES: &str = "Examples:
 
 /// Runs amemctl as this process: its arguments, standard output and error; exit codes are those of `amemctl --help`.
 pub fn main() -> ExitCode {
-    if let Err(why) = dumps::never() {
+    if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemctl: note: a core dump of this process would have what it reads: {why}");
     }
-    if let Err(why) = file_sizes::fail_beyond() {
+    if let Err(why) = amem_process::fail_writes_beyond_limit() {
         eprintln!(
             "amemctl: note: a file that grows beyond `ulimit -f` would end this process: {why}"
         );

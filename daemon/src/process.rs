@@ -16,7 +16,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE};
 use crate::listen::{Lent, Listeners};
 use crate::server::run;
 use crate::traces::{self, Exporter};
-use crate::{check, descriptors, dumps, file_sizes, log};
+use crate::{check, descriptors, log};
 
 /// Service managers and containers kill after ten seconds.
 const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000);
@@ -31,7 +31,7 @@ const _: () = assert!(DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() 
 /// Spans are told by `exporter`, if the settings name a collector; without one such settings are refused.
 pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
-    if let Err(why) = dumps::never() {
+    if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
     }
     let check_only = flags.check_config;
@@ -80,7 +80,7 @@ async fn serve(mut config: Config, lent: Lent, exporter: Option<Exporter>) -> Re
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
-    file_sizes::fail_beyond().map_err(Error::Signals)?;
+    amem_process::fail_writes_beyond_limit().map_err(Error::Signals)?;
     if let Some((_, path)) = &lent.unix {
         config.socket = path.clone();
     }
