@@ -10,7 +10,6 @@ mod context;
 mod correct;
 mod daemon;
 mod demo;
-mod demo_follow;
 mod dump_journal;
 mod erase;
 mod export;
@@ -148,14 +147,11 @@ pub(crate) enum Command {
     /// amemd as a service that begins by itself: install, uninstall, status.
     Service(service::Service),
     /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
-    Demo(demo::Demo),
+    Demo(demo::DemoArgs),
     /// Prints completions for a shell.
     Completions(complete::Completions),
     /// Prints the manual page, or writes one for each command.
     Man(complete::Man),
-    /// The other process of the demo: follows a brain's file, and tells what it sees.
-    #[command(name = crate::demo::FOLLOW, hide = true)]
-    DemoFollow(demo_follow::DemoFollow),
     /// Becomes the daemon that another command starts.
     #[command(name = crate::autostart::START, hide = true)]
     StartDaemon(start_daemon::StartDaemon),
@@ -210,7 +206,6 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
-            Self::DemoFollow(_) => crate::demo::FOLLOW,
             Self::StartDaemon(_) => crate::autostart::START,
         }
     }
@@ -275,7 +270,6 @@ impl Command {
             Self::Demo(command) => command.run(cx),
             Self::Completions(command) => command.run(cx),
             Self::Man(command) => command.run(cx),
-            Self::DemoFollow(command) => command.run(),
             Self::StartDaemon(command) => Err(command.run()),
         }
     }
