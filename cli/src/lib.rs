@@ -14,41 +14,26 @@
 #![forbid(unsafe_code)]
 
 mod appending;
-mod asking;
-mod autostart;
+mod args;
+pub mod atomic_file;
+mod brain;
 mod command;
-mod context;
-mod convert;
+mod connection;
 mod demo;
 mod entries;
-mod event;
 mod exit;
 mod failure;
 mod help;
-mod id;
-mod input;
+mod json;
 mod jsonl;
 mod lines;
+mod listing;
 mod live;
-mod new_file;
-mod opened;
-mod parts;
-mod progress;
-mod reach;
-mod refusal;
-mod remote;
+mod output;
 mod render;
-mod selected;
-mod selecting;
 mod service;
-mod shown;
-mod source;
-mod target;
-mod ties;
 mod vitals;
 mod when;
-pub mod whole;
-mod writing;
 
 use std::process::ExitCode;
 
@@ -56,10 +41,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Parser};
 
 use command::Command;
-use context::Context;
+use connection::flags::{Given, Reach};
 use exit::Exit;
 use failure::Failure;
-use reach::{Given, Reach};
+use output::context::Context;
 
 /// The memory of AI agents: keeps it in brains of amemd, and asks it, there or in files.
 #[derive(Debug, Parser)]

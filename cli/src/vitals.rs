@@ -5,9 +5,9 @@
 use amem_client::{Duration, Timestamp, v1};
 use serde::Serialize;
 
-use crate::event::Time;
+use crate::connection::remote::Remote;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::json::event::Time;
 use crate::render::printable;
 
 /// Rows that are asked for at a time.

@@ -290,7 +290,7 @@ mod tests {
         for micros in [0, 1, -1, 1_700_000_000_000_001] {
             let stamp = timestamp(Micros(micros));
             assert_eq!(
-                crate::event::Time::of(Some(stamp)).unwrap().0,
+                crate::json::event::Time::of(Some(stamp)).unwrap().0,
                 Micros(micros)
             );
         }

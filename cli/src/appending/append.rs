@@ -12,13 +12,13 @@ use super::batch::{Batch, Next};
 use super::begun::{self, Question};
 use super::contents::Contents;
 use super::run::Run;
-use crate::context::Context;
+use crate::brain::source::Named;
+use crate::brain::target::Target;
+use crate::brain::writable::{CommitJson, Writable};
 use crate::entries::{Entry, Form, SessionOf, Text};
 use crate::failure::Failure;
-use crate::progress::{Progress, Unit};
-use crate::source::Named;
-use crate::target::Target;
-use crate::writing::{CommitJson, Writable};
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 
 /// What a run depends on beside brain, text and options; changes with how texts are cut into requests.
 const WAY: &str = "1";

@@ -10,13 +10,13 @@ use tonic::Code;
 use uuid::Uuid;
 
 use super::run::Run;
-use crate::context::Context;
+use crate::brain::opened::Opened;
+use crate::connection::remote::RemoteError;
 use crate::entries::{Entry, SessionOf};
-use crate::event::Time;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::remote::RemoteError;
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::when::{long, now};
 
 /// Characters of a text that can stand in a condition, however they are written.

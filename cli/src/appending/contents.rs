@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use amem_format::event::{Edge, MemoryGraph};
 use amem_format::{EdgeType, Micros, NodeId};
 
-use crate::convert;
+use crate::brain::convert;
 use crate::entries::{Entry, SessionOf, Text};
 use crate::failure::Failure;
 

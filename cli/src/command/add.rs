@@ -7,18 +7,18 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::walked;
-use crate::context::Context;
+use super::walk;
+use crate::args::event_id::Id;
+use crate::args::selection::{self, SessionName, parse_type, type_number};
+use crate::args::text::Words;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input::Words;
-use crate::opened::Opened;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::{self, SessionName, parse_type, type_number};
-use crate::target::{self, Target};
 use crate::when::{self, parse_time, timestamp};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     happened: Option<Micros>,
     /// How sure it is [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
     /// An attribute, as text; more than once for more.
     #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = parse_attribute)]
@@ -66,7 +66,7 @@ pub(crate) struct Add {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     relate: Option<u32>,
     /// How like it they must be.
-    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate", value_parser = crate::args::text::parse_unit)]
     min_similarity: f32,
     /// Whose it is: a user.
     #[arg(long, value_name = "USER", hide_short_help = true)]
@@ -186,7 +186,7 @@ impl Add {
             links.push(v1::NewLink {
                 source: end(End::BatchIndex(0)),
                 target: end(End::EventId(link.target.number(cx, opened)?)),
-                r#type: walked::type_number(link.edge_type),
+                r#type: walk::type_number(link.edge_type),
                 weight: link.weight,
             });
         }
@@ -212,7 +212,7 @@ pub(crate) fn session(
         SessionName::Key(key) => key.to_owned(),
     };
     // Asking costs no commit; opening one that is open does.
-    match selecting::session(cx, &brain.opened, name) {
+    match selection::session(cx, &brain.opened, name) {
         Ok(session) if session.closed_at.is_none() => return Ok(session.id),
         Err(failure) if failure.code != "unknown_session" => return Err(failure),
         _ => {}
@@ -255,7 +255,7 @@ fn parse_link(text: &str) -> Result<NewLink, String> {
         }
     };
     Ok(NewLink {
-        edge_type: walked::parse_edge_type(name)?,
+        edge_type: walk::parse_edge_type(name)?,
         target: id.parse()?,
         weight,
     })

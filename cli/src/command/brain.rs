@@ -6,14 +6,14 @@ use serde::Serialize;
 use tonic::Code;
 
 use super::info;
-use crate::asking::confirm;
-use crate::context::Context;
-use crate::event::Time;
+use crate::brain::source::Named;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::json::event::Time;
+use crate::output::confirm::confirm;
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, agree, count, plural, printable};
-use crate::source::Named;
 use crate::vitals;
 use crate::when;
 

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
+use crate::output::context::Context;
 
 /// Options of completions.
 #[derive(Debug, Args)]

@@ -4,14 +4,14 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::args::selection::session;
+use crate::args::text::Words;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::session;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Options.
 #[derive(Debug, Args)]

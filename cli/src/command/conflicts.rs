@@ -6,16 +6,16 @@ use amem_client::v1::conflict::Conflict as Of;
 use clap::Args;
 use serde::Serialize;
 
-use super::kept::Resolving;
-use crate::context::Context;
-use crate::event::EventJson;
+use super::quarantine::Resolving;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, line};
+use crate::output::context::Context;
 use crate::render::{Branch, Page, plural, tree};
-use crate::selecting::Looking;
-use crate::shown::{self, line};
-use crate::target::{self, Target};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -104,7 +104,7 @@ impl Conflicts {
                 .filter_map(|conflict| conflict.conflict.as_ref())
                 .map(conflict)
                 .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write(&told, page);
@@ -166,5 +166,5 @@ fn write(told: &Told, page: &mut Page) {
         page.tree(&tree(&root));
     }
     page.aside(plural(told.conflicts.len() as u64, "conflict"));
-    shown::write_next(told.next.as_deref(), page);
+    listing::write_next(told.next.as_deref(), page);
 }

@@ -6,15 +6,15 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context as Cx;
+use crate::args::selection::{Conditions, Looking};
+use crate::args::text::Words;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
-use crate::opened::Opened;
+use crate::listing::By;
+use crate::output::context::Context as Cx;
 use crate::render::{count, plural};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::By;
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.

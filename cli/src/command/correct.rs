@@ -6,14 +6,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::session;
-use crate::context::Context;
+use crate::args::event_id::Id;
+use crate::args::text::Words;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input::Words;
-use crate::target::{self, Target};
+use crate::output::context::Context;
 use crate::when::{self, parse_time, timestamp};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -39,10 +39,10 @@ pub(crate) struct Correct {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     /// How sure the new belief is [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
     /// How sure the old one still is [default: 0]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     target_confidence: Option<f32>,
     /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]

@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::output::context::Context;
 
 /// How long a daemon may take to end: it drains for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(15);

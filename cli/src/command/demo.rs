@@ -4,10 +4,10 @@ use std::io;
 
 use clap::Args;
 
-use crate::context::Context;
 use crate::demo;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 
 #[derive(Debug, Args)]
 #[command(

@@ -9,13 +9,13 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::event::{Time, flag_names, number};
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::{Time, flag_names, number};
+use crate::output::context::Context;
 use crate::render::{Page, bytes, float, printable};
-use crate::target::{self, Target};
 use crate::when::exact as time;
 
 /// Options.

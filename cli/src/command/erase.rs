@@ -4,16 +4,16 @@ use amem_client::{Duration, v1};
 use clap::Args;
 use serde::Serialize;
 
-use crate::asking::confirm;
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::event_id::Id;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
+use crate::json::event::{EventJson, Time};
+use crate::listing::line;
+use crate::output::confirm::confirm;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::shown::line;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Options.
 #[derive(Debug, Args)]

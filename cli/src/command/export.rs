@@ -16,18 +16,18 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::receive;
-use crate::context::Context;
-use crate::convert::{self, NamedSession};
+use crate::brain::convert::{self, NamedSession};
+use crate::brain::new_file::{NewFile, write_brain};
+use crate::brain::opened::{Opened, Served};
+use crate::brain::source::Source;
+use crate::brain::subset::Selected;
+use crate::brain::target::Target;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::jsonl;
-use crate::new_file::{NewFile, write_brain};
-use crate::opened::{Opened, Served};
-use crate::progress::{Progress, Unit};
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, plural, printable};
-use crate::selected::Selected;
-use crate::source::Source;
-use crate::target::Target;
 use crate::when::{at, now, parse_moment};
 
 /// Options.

@@ -6,15 +6,15 @@ use amem_format::base::settings::Settings;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::{float, plural};
-use crate::selecting::Looking;
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when::{self, parse_time, timestamp};
 
 /// Options.
@@ -30,7 +30,7 @@ pub(crate) struct Fading {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The strength below which an event fades [default: the brain's setting]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     below: Option<f32>,
     /// By their strength at a time, instead of that of the last decay run (which --json shows in any case).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -91,13 +91,13 @@ impl Fading {
                 .iter()
                 .map(EventJson::of)
                 .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             match self.at {
-                None => shown::table(&told.events, By::Recorded, page),
+                None => listing::table(&told.events, By::Recorded, page),
                 // What is shown of strength is that of the last run, which this is not about.
-                Some(_) => shown::table_without_strength(&told.events, By::Recorded, page),
+                Some(_) => listing::table_without_strength(&told.events, By::Recorded, page),
             }
             let events = plural(told.events.len() as u64, "event");
             let at = self.at.map(|at| format!(" at {}", when::exact(at)));
@@ -106,7 +106,7 @@ impl Fading {
                 float(below),
                 at.unwrap_or_default()
             ));
-            shown::write_next(told.next.as_deref(), page);
+            listing::write_next(told.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

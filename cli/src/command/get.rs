@@ -11,16 +11,16 @@ use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
+use crate::args::event_id::Id;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
+use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
+use crate::listing;
+use crate::output::context::Context;
 use crate::render::{Page, clipped, float, printable};
-use crate::selecting::Looking;
-use crate::shown;
-use crate::target::{self, Target};
 use crate::when::{at, long as shown_time};
 
 /// Characters of a text where it only reminds of an event.
@@ -188,7 +188,7 @@ impl Get {
             };
             for event in &opened.ask(cx, request)?.events {
                 if let Some(event) = whole(event)? {
-                    out.insert(event.id, clipped(&shown::text(&event), REMINDER));
+                    out.insert(event.id, clipped(&listing::text(&event), REMINDER));
                 }
             }
         }
@@ -269,7 +269,7 @@ fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
     let event = &whole.event;
     page.title(format!("event {}", event.id));
     page.field("type", event.event_type);
-    page.field("text", shown::text(event));
+    page.field("text", listing::text(event));
     let session = event.session_key.as_deref().map(printable);
     page.field(
         "session",

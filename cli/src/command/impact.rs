@@ -4,15 +4,15 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use clap::Args;
 
-use super::walked;
-use crate::context::Context;
+use super::walk;
+use crate::args::event_id::Id;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::selecting::Looking;
-use crate::shown::Ways;
-use crate::target::{self, Target};
+use crate::listing::Ways;
+use crate::output::context::Context;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -50,13 +50,13 @@ impl Impact {
             ..Default::default()
         };
         let answer = opened.ask(cx, request)?;
-        let words = walked::Words {
+        let words = walk::Words {
             ways: Ways::One,
             alone: "nothing that was recorded rests on it",
             ties: Some((&[EdgeType::CAUSED_BY, EdgeType::SUPPORTS], true)),
         };
         let walk = (&answer.steps[..], answer.truncated);
-        walked::tell(
+        walk::tell(
             cx,
             &opened,
             &self.looking,

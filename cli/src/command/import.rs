@@ -9,18 +9,18 @@ use amem_format::foreign::{Layout, detect};
 use amem_format::mapping::Map;
 use clap::{Args, ValueEnum};
 
-use super::append::Appending;
 use super::export::is_dash;
-use super::make::{self, Brought};
+use super::import_file::{self, Brought};
+use super::import_text::Appending;
 use super::send::Send;
 use crate::appending::exists;
-use crate::context::Context;
+use crate::brain::new_file::check_free;
+use crate::brain::source::{check_file, check_not_cut, layout_name};
+use crate::brain::target::Target;
 use crate::entries::{self, Input, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::check_free;
-use crate::source::{check_file, check_not_cut, layout_name};
-use crate::target::Target;
+use crate::output::context::Context;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -229,7 +229,7 @@ impl Import {
         self.check_new()?;
         check_free(new)?;
         let (named, told) = read(&self.file)?.make(new, self.no_embed)?;
-        make::tell(cx, &named, &told)
+        import_file::tell(cx, &named, &told)
     }
 
     /// JSON lines become a file first: only that says all that they do.

@@ -13,14 +13,14 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::brain::opened::{Opened, Served};
+use crate::brain::source::{Named, Source};
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served};
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, bytes, count, float, plural, printable};
-use crate::source::{Named, Source};
-use crate::target::{self, Target};
 use crate::when::long as time;
 
 /// Options.

@@ -5,13 +5,13 @@ use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 
-use super::walked::{parse_edge_type, type_number};
-use crate::context::Context;
+use super::walk::{parse_edge_type, type_number};
+use crate::args::event_id::Id;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::output::context::Context;
 
 /// Options of link.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct Link {
     #[command(flatten)]
     edge: Edge,
     /// How strong it is, 0 to 1 [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     weight: Option<f32>,
     #[command(flatten)]
     writing: Writing,

@@ -4,12 +4,12 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::args::event_id::Id;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::output::context::Context;
 
 /// Which events.
 #[derive(Debug, Args)]

@@ -8,13 +8,13 @@ use amem_client::v1::merge_options::From;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::target::{self, Target};
+use crate::brain::upload::Outgoing;
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::parts::Outgoing;
+use crate::output::context::Context;
 use crate::render::{Page, plural};
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Options.
 #[derive(Debug, Args)]

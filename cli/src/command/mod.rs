@@ -1,7 +1,6 @@
 //! The commands: one file each, with its options and its `run`.
 
 mod add;
-mod append;
 mod brain;
 mod complete;
 mod compress;
@@ -17,14 +16,15 @@ mod fading;
 mod get;
 mod impact;
 mod import;
+mod import_file;
+mod import_text;
 mod info;
 mod jobs;
-mod kept;
 mod link;
-mod make;
 mod mark;
 mod merge;
 mod path;
+mod quarantine;
 mod query;
 mod receive;
 mod repair;
@@ -36,6 +36,7 @@ mod service_install;
 mod service_status;
 mod service_uninstall;
 mod sessions;
+pub(crate) mod side_edges;
 mod similar;
 mod start_daemon;
 mod status;
@@ -45,18 +46,18 @@ mod top;
 mod traverse;
 mod upkeep;
 mod verify;
-mod walked;
+mod walk;
 mod watch;
-mod watch_words;
+mod watch_lines;
 mod why;
 
 use clap::Subcommand;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 use mark::Act;
-pub(crate) use walked::type_number as edge_type_number;
+pub(crate) use walk::type_number as edge_type_number;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -153,7 +154,7 @@ pub(crate) enum Command {
     /// Prints the manual page, or writes one for each command.
     Man(complete::Man),
     /// Becomes the daemon that another command starts.
-    #[command(name = crate::autostart::START, hide = true)]
+    #[command(name = crate::connection::autostart::START, hide = true)]
     StartDaemon(start_daemon::StartDaemon),
 }
 
@@ -206,7 +207,7 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
-            Self::StartDaemon(_) => crate::autostart::START,
+            Self::StartDaemon(_) => crate::connection::autostart::START,
         }
     }
 

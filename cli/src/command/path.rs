@@ -5,16 +5,16 @@ use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 
-use super::walked::{Direction, parse_edge_type, type_numbers};
-use crate::context::Context;
+use super::walk::{Direction, parse_edge_type, type_numbers};
+use crate::args::event_id::Id;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
+use crate::command::side_edges::Ties;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::selecting::Looking;
-use crate::shown::{self, StepJson, Ways};
-use crate::target::{self, Target};
-use crate::ties::Ties;
+use crate::listing::{self, StepJson, Ways};
+use crate::output::context::Context;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -72,11 +72,11 @@ impl Path {
         let told = Told {
             as_of_lsn: self.looking.answered(moment),
             found: !answer.steps.is_empty(),
-            steps: shown::steps(&answer.steps)?,
+            steps: listing::steps(&answer.steps)?,
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             match told.found {
-                true => shown::write_tree(&told.steps, Ways::Each, &Ties::default(), page),
+                true => listing::write_tree(&told.steps, Ways::Each, &Ties::default(), page),
                 false => page.line(format!(
                     "no path of at most {} edges leads from {from_id} to {to_id}",
                     self.depth

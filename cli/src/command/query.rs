@@ -4,15 +4,15 @@ use amem_client::v1;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::{Conditions, Looking};
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.
@@ -92,12 +92,12 @@ impl Query {
                 .iter()
                 .map(EventJson::of)
                 .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
-            shown::table(&told.events, self.axis, page);
+            listing::table(&told.events, self.axis, page);
             page.aside(plural(told.events.len() as u64, "event"));
-            shown::write_next(told.next.as_deref(), page);
+            listing::write_next(told.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

@@ -9,14 +9,14 @@ use amem_client::v1;
 use serde::Serialize;
 
 use super::export::is_dash;
-use crate::context::Context;
+use crate::brain::new_file::NewFile;
+use crate::brain::opened::Served;
+use crate::brain::source::Named;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::NewFile;
-use crate::opened::Served;
-use crate::progress::{Progress, Unit};
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, printable};
-use crate::source::Named;
 
 #[derive(Serialize)]
 struct Told {

@@ -16,13 +16,13 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::verify::{Found, Tail, write_findings, write_tail};
-use crate::context::Context;
-use crate::convert;
+use crate::brain::convert;
+use crate::brain::new_file::{check_free, publish_brain};
+use crate::brain::source::{self, Named, in_file};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::{check_free, publish_brain};
+use crate::output::context::Context;
 use crate::render::{Page, bytes, plural, printable};
-use crate::source::{self, Named, in_file};
 use crate::when::now;
 
 /// Options.

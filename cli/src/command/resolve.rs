@@ -4,16 +4,16 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, whole};
+use crate::args::event_id::Id;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
+use crate::json::event::{EventJson, whole};
+use crate::listing::{line, line_or_stub};
+use crate::output::context::Context;
 use crate::render::{Branch, Page, count, tree};
-use crate::selecting::Looking;
-use crate::shown::{line, line_or_stub};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.

@@ -4,16 +4,16 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::{Conditions, Looking};
+use crate::args::text::Words;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, float};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.
@@ -47,10 +47,10 @@ pub(crate) struct Search {
     #[arg(long, value_name = "0..", hide_short_help = true)]
     vector_weight: Option<f32>,
     /// What neighbours lend of their score [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     neighbour_share: Option<f32>,
     /// What the best of its session lends to each of its events [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     session_share: Option<f32>,
     /// Show events that were replaced themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
@@ -150,8 +150,8 @@ fn write(told: &Told, page: &mut Page) {
             hit.event.event_type.to_string(),
             when::short(By::Happened.of(&hit.event)),
             match hit.found {
-                None => shown::text(&hit.event),
-                Some(found) => format!("(instead of {found}) {}", shown::text(&hit.event)),
+                None => listing::text(&hit.event),
+                Some(found) => format!("(instead of {found}) {}", listing::text(&hit.event)),
             },
         ]);
     }

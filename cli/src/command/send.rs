@@ -8,12 +8,12 @@ use amem_client::v1;
 use amem_client::v1::import_brain_request::Part;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::source::Named;
+use crate::brain::upload::Outgoing;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::parts::Outgoing;
+use crate::output::context::Context;
 use crate::render::{agree, bytes, plural, printable};
-use crate::source::Named;
 
 #[derive(Serialize)]
 struct Told {

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::service_install::Install;
 use super::service_status;
 use super::service_uninstall::Uninstall;
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 use crate::render::Page;
 use crate::service::{Command, Condition, Found, Launchd, Plan, Planned, Scope, Systemd};
 

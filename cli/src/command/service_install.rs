@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
 use super::service_status;
-use crate::autostart;
-use crate::context::Context;
+use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 use crate::service::{Found, Planned, Scope, Systemd};
 
 /// Options.

@@ -8,12 +8,12 @@ use amem_client::v1;
 use serde::Serialize;
 
 use super::service::{Manager, Which, found};
-use crate::autostart;
-use crate::context::Context;
+use crate::connection::autostart;
+use crate::connection::flags::Reach;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reach::Reach;
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::render::{Page, printable};
 use crate::service::{Command, Condition, Found};
 

@@ -5,17 +5,17 @@ use amem_format::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::selection::{Looking, SessionName, session};
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{CommitJson, Writable, Writing};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::{EventJson, Time};
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, count, plural, printable};
-use crate::selecting::{Looking, SessionName, session};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when::{self, parse_moment};
-use crate::writing::{CommitJson, Writable, Writing};
 
 /// Events of a session that are shown unless told otherwise.
 const EVENTS: u32 = 20;
@@ -205,7 +205,7 @@ impl List {
         let told = Listed {
             as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
             sessions: sessions.iter().map(json).collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write_list(&told, page);
@@ -352,7 +352,7 @@ fn write_list(told: &Listed, page: &mut Page) {
     }
     table.write(page);
     page.aside(plural(told.sessions.len() as u64, "session"));
-    shown::write_next(told.next.as_deref(), page);
+    listing::write_next(told.next.as_deref(), page);
 }
 
 fn state(session: &SessionJson) -> String {
@@ -389,7 +389,7 @@ fn write_one(told: &Shown, page: &mut Page) {
         return;
     }
     page.line("");
-    shown::table(&told.events, By::Happened, page);
+    listing::table(&told.events, By::Happened, page);
     if told.more {
         page.aside("there are more: --limit shows them");
     }

@@ -7,17 +7,17 @@ use amem_client::v1::similar_request::Like;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::event_id::Id;
+use crate::args::selection::{Conditions, Looking};
+use crate::args::text;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, float};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.
@@ -72,7 +72,7 @@ impl Similar {
         let opened = Opened::open(cx, &self.brain)?;
         let like = match (&self.vector, self.id) {
             (Some(path), _) => Like::Vector(v1::Vector {
-                values: input::vector(path)?,
+                values: text::vector(path)?,
                 space: String::new(),
             }),
             (None, Some(id)) => Like::EventId(id.number_at(cx, &opened, self.looking.as_of())?),
@@ -135,7 +135,7 @@ fn write(told: &Told, page: &mut Page) {
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
             when::short(By::Happened.of(&hit.event)),
-            shown::text(&hit.event),
+            listing::text(&hit.event),
         ]);
     }
     table.write(page);

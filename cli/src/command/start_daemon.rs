@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::autostart;
+use crate::connection::autostart;
 use crate::failure::Failure;
 
 /// Options.

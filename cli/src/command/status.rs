@@ -4,10 +4,10 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::render::{
     Align, Page, Table, agree, bytes, count, micros, plural, printable, span, spark,
 };

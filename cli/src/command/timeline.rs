@@ -6,15 +6,15 @@ use amem_format::query::time;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::selection::{Conditions, Looking};
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::{EventJson, Time};
+use crate::listing::{self, By};
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, plural, printable, spark};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Columns of the line that shows how much was when.
@@ -96,7 +96,7 @@ impl Timeline {
                 .iter()
                 .map(entry)
                 .collect::<Result<_, Failure>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
         cx.answer(Some(&opened.named(moment)), &told, |page| {
             write(&told, page);
@@ -121,7 +121,7 @@ fn write(told: &Told, page: &mut Page) {
         from += same;
     }
     page.aside(plural(told.entries.len() as u64, "event"));
-    shown::write_next(told.next.as_deref(), page);
+    listing::write_next(told.next.as_deref(), page);
 }
 
 /// How much was when, from the first to the last entry.
@@ -163,7 +163,7 @@ fn write_day(entries: &[Entry], page: &mut Page) {
             entry.event.id.to_string(),
             entry.event.event_type.to_string(),
             printable(&entry.event.session_name()),
-            shown::text(&entry.event),
+            listing::text(&entry.event),
         ]);
     }
     table.write_rows(page);

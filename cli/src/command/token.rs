@@ -6,11 +6,11 @@ use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::render::{Align, Page, Table, plural, printable};
 use crate::when;
 

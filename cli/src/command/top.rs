@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::{Frame, Screen};
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::vitals::Vitals;
 
 /// The first frame of a terminal comes this soon, whatever the interval.

@@ -4,15 +4,15 @@ use amem_client::v1;
 use amem_format::types::EdgeType;
 use clap::Args;
 
-use super::walked::{self, Direction, parse_edge_type, type_numbers};
-use crate::context::Context;
+use super::walk::{self, Direction, parse_edge_type, type_numbers};
+use crate::args::event_id::Id;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::selecting::Looking;
-use crate::shown::Ways;
-use crate::target::{self, Target};
+use crate::listing::Ways;
+use crate::output::context::Context;
 
 /// Options.
 #[derive(Debug, Args)]
@@ -55,13 +55,13 @@ impl Traverse {
             ..Default::default()
         };
         let answer = opened.ask(cx, request)?;
-        let words = walked::Words {
+        let words = walk::Words {
             ways: Ways::Each,
             alone: "no edge leads on from it",
             ties: None,
         };
         let walk = (&answer.steps[..], answer.truncated);
-        walked::tell(
+        walk::tell(
             cx,
             &opened,
             &self.looking,

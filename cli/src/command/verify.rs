@@ -9,14 +9,14 @@ use amem_format::verify::{self, Finding, Report};
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::opened::Served;
+use crate::brain::source::{Named, check_file};
+use crate::brain::target::Target;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Served;
-use crate::progress::{Progress, Unit};
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 use crate::render::{Page, bytes, count, plural, printable};
-use crate::source::{Named, check_file};
-use crate::target::Target;
 
 /// Options.
 #[derive(Debug, Args)]

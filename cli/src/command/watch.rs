@@ -7,15 +7,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::jobs;
-use super::watch_words::{kind_of, words};
-use crate::context::Context;
-use crate::event::Time;
+use super::watch_lines::{kind_of, words};
+use crate::args::selection::{Kinds, Scoped};
+use crate::brain::opened::{Opened, Served};
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served};
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::render::{Page, clipped, printable};
-use crate::selecting::{Kinds, Scoped};
-use crate::target::{self, Target};
 use crate::when;
 
 /// Options.
@@ -190,7 +190,7 @@ fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result
 
 /// A change for programs: what it is, and its fields by the names of other answers.
 fn json_of(change: &Of) -> Result<Value, Failure> {
-    use crate::event::{EdgeJson, EventJson, edge_type_of, whole};
+    use crate::json::event::{EdgeJson, EventJson, edge_type_of, whole};
     let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::told(edge)?));
     Ok(match change {
         Of::Event(event) => match whole(event)? {
@@ -206,8 +206,8 @@ fn json_of(change: &Of) -> Result<Value, Failure> {
         }}),
         Of::Belief(of) => json!({"belief": {
             "id": of.event_id,
-            "confidence": crate::event::number(of.confidence),
-            "lambda": crate::event::number(of.lambda),
+            "confidence": crate::json::event::number(of.confidence),
+            "lambda": crate::json::event::number(of.lambda),
             "pinned": of.pinned,
             "forgotten": of.forgotten,
             "compressed": of.compressed,

@@ -27,8 +27,8 @@ use amem_client::{Brain, Change, Reader, Refusal, v1};
 use amem_format::view::View;
 use serde_json::Value;
 
+use crate::connection::remote::Remote;
 use crate::failure::Failure;
-use crate::remote::Remote;
 use crate::render::Style;
 use beliefs::Correction;
 use sandbox::{Daemon, Sandbox};

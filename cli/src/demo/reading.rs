@@ -11,8 +11,8 @@ use super::beliefs::BERTHS;
 use super::sandbox::PATIENCE;
 use super::stage::{Stage, wrong};
 use super::{BRAIN, Demo};
+use crate::connection::remote::Remote;
 use crate::failure::Failure;
-use crate::remote::Remote;
 use crate::render::count;
 
 /// What is corrected while this process looks, and why.

@@ -14,10 +14,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::stage::wrong;
-use crate::autostart;
+use crate::connection::autostart;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
 
 /// How long a process may take to answer, or to end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

@@ -15,8 +15,8 @@ use super::beliefs::{BACKUP, CORRECTION};
 use super::sandbox::{Daemon, PATIENCE};
 use super::stage::{Stage, wrong};
 use super::{BRAIN, Demo};
+use crate::connection::remote::{Remote, RemoteError};
 use crate::failure::Failure;
-use crate::remote::{Remote, RemoteError};
 
 /// Copies that are made while writes go on.
 const COPIES: u64 = 3;

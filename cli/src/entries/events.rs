@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::entry::{Entry, SessionOf, Tie};
 use super::input::Input;
+use crate::args::selection::type_number;
 use crate::failure::Failure;
 use crate::jsonl::{LINE_BYTES_MAX, Line};
 use crate::lines::{LineError, Lines};
-use crate::selecting::type_number;
 use crate::when::timestamp;
 
 /// The events of a text, in order.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::brain::source::check_file;
 use crate::failure::Failure;
-use crate::source::check_file;
 
 /// Bytes that are looked at to tell what a text is.
 const FRONT_BYTES_MAX: u64 = 64 << 10;

@@ -7,7 +7,7 @@ use amem_format::{EdgeType, EventType, Flags};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::event::{Time, flag_of};
+use crate::json::event::{Time, flag_of};
 
 /// Bytes of one line.
 pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;

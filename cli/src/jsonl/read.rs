@@ -11,7 +11,7 @@ use amem_format::{EventType, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
 use super::line::{LINE_BYTES_MAX, Line};
-use crate::convert::NamedSession;
+use crate::brain::convert::NamedSession;
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
 use crate::render::printable;

@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::event::{Time, flag_names};
+use crate::brain::subset::Selected;
 use crate::failure::Failure;
-use crate::selected::Selected;
+use crate::json::event::{Time, flag_names};
 
 #[derive(Serialize)]
 struct Line<'a> {

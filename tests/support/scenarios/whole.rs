@@ -15,7 +15,7 @@ use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::whole;
 use amem_store::{Folder, Mutation, Request, Store};
-use amemctl::whole::{Failed, Place, Whole};
+use amemctl::atomic_file::{Failed, Place, Whole};
 use uuid::Uuid;
 
 use super::all::{brain, graph};

@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use amem_client::v1;
 
-use crate::context::Context;
+use crate::brain::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::output::context::Context;
 
 /// An event as it is named on a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
-use crate::context::Context;
+use crate::output::context::Context;
 use crate::render::{bytes, count};
 
 /// How often it is shown.

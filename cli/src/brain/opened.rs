@@ -9,12 +9,12 @@ use amem_client::core::view::View;
 use amem_client::{Brain, Client, Question, Retry, v1};
 use uuid::Uuid;
 
-use crate::context::Context;
+use crate::brain::source::{Named, Source};
+use crate::brain::target::Target;
+use crate::connection::remote::Remote;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::render::Page;
-use crate::source::{Named, Source};
-use crate::target::Target;
 
 /// How long a daemon is waited for that is followed: longer than anybody watches.
 const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);

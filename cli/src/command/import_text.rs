@@ -4,10 +4,10 @@ use clap::Args;
 use uuid::Uuid;
 
 use crate::appending::{Append, Appended, Run};
-use crate::context::Context;
 use crate::entries::{Form, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 use crate::render::{Page, count, plural, printable};
 
 /// Options of texts that go into a brain.

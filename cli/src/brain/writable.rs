@@ -7,13 +7,13 @@ use amem_client::{Change, v1};
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::brain::opened::{Opened, Served, only_amemd};
+use crate::brain::source::Named;
+use crate::brain::target::Target;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served, only_amemd};
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::render::Page;
-use crate::source::Named;
-use crate::target::Target;
 
 /// Conditions of a change.
 #[derive(Debug, Args)]

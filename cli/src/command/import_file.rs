@@ -11,16 +11,16 @@ use amem_format::spec1::Spec1;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::context::Context;
-use crate::convert::{self, NamedSession};
+use crate::brain::convert::{self, NamedSession};
+use crate::brain::new_file::publish_brain;
+use crate::brain::source::{self, Named, in_file, layout_name};
 use crate::entries::Input;
-use crate::event::EdgeJson;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::event::EdgeJson;
 use crate::jsonl;
-use crate::new_file::publish_brain;
+use crate::output::context::Context;
 use crate::render::{Page, bytes, count, plural, printable};
-use crate::source::{self, Named, in_file, layout_name};
 use crate::when::now;
 
 /// What a file brought.

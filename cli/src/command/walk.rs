@@ -6,12 +6,12 @@ use amem_format::types::EdgeType;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::args::selection::Looking;
+use crate::brain::opened::Opened;
+use crate::command::side_edges::{self, Ties};
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::selecting::Looking;
-use crate::shown::{self, StepJson, Ways};
-use crate::ties::{self, Ties};
+use crate::listing::{self, StepJson, Ways};
+use crate::output::context::Context;
 
 /// Which way edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -87,11 +87,11 @@ pub(crate) fn tell(
     (steps, cut): (&[v1::Step], bool),
     words: Words,
 ) -> Result<(), Failure> {
-    let steps = shown::steps(steps)?;
+    let steps = listing::steps(steps)?;
     let ties = match words.ties {
         None => Ties::default(),
         Some((types, is_backwards)) => {
-            ties::look_up(cx, opened, moment, &steps, types, is_backwards)?
+            side_edges::look_up(cx, opened, moment, &steps, types, is_backwards)?
         }
     };
     let told = Told {
@@ -101,7 +101,7 @@ pub(crate) fn tell(
         cut,
     };
     cx.answer(Some(&opened.named(moment)), &told, |page| {
-        shown::write_tree(&told.steps, words.ways, &told.ties, page);
+        listing::write_tree(&told.steps, words.ways, &told.ties, page);
         if told.steps.len() == 1 && !told.cut {
             page.aside(words.alone);
         }

@@ -13,7 +13,7 @@ use amem_format::fold::image::Sink;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::source::folder_of;
+use crate::brain::source::folder_of;
 
 /// Read and written by its owner; the daemon takes a brain's mode further when it adopts it.
 const MODE: u32 = 0o600;

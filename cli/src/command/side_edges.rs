@@ -9,10 +9,10 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::opened::Opened;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::shown::StepJson;
+use crate::listing::StepJson;
+use crate::output::context::Context;
 
 /// Steps up to which the ties among them are looked up: each may have many edges besides.
 const STEPS_MAX: usize = 500;

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::context::Context;
 
 /// Shows what is at stake and asks; refuses unless the answer is yes. Without a terminal nobody can answer, and what
 /// says so instead is a flag.

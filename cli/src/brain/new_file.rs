@@ -9,10 +9,10 @@ use amem_format::fold::{self, Options, fold};
 use amem_format::view::View;
 use uuid::Uuid;
 
+use crate::atomic_file::{Failed, Files, Whole};
+use crate::brain::source::folder_of;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::source::folder_of;
-use crate::whole::{Failed, Files, Whole};
 
 /// A file that has no name yet.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use serde::Serialize;
 
-use crate::event::{EventJson, edge_type_of, whole};
+use crate::command::side_edges::Ties;
 use crate::failure::Failure;
+use crate::json::event::{EventJson, edge_type_of, whole};
 use crate::render::{Align, Branch, Page, Table, float, printable, tree};
-use crate::ties::Ties;
 use crate::when;
 
 /// The time that is shown beside events.

@@ -22,9 +22,9 @@ use amem_client::v1;
 use rustix::fs::OFlags;
 use tonic::Code;
 
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
 
 /// The hidden command that becomes the daemon.
 pub(crate) const START: &str = "start-daemon";

@@ -3,8 +3,8 @@
 use amem_client::v1;
 use amem_client::v1::change::Change as Of;
 
-use crate::event::{edge_type_of, type_of};
 use crate::failure::Failure;
+use crate::json::event::{edge_type_of, type_of};
 use crate::render::{float, plural, printable};
 
 /// What kind of commit it is.

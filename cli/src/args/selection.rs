@@ -6,11 +6,11 @@ use amem_format::types::EventType;
 use amem_format::view::AsOf;
 use clap::Args;
 
-use crate::context::Context;
+use crate::brain::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::shown::By;
+use crate::listing::By;
+use crate::output::context::Context;
 use crate::when::{as_of, parse_moment, parse_time, timestamp};
 
 /// The moment that a question is about, and whether what is hidden counts.
@@ -117,10 +117,10 @@ pub(crate) struct Conditions {
     #[arg(long = "where", value_name = "JSON")]
     condition: Option<String>,
     /// Only events at least as strong.
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_strength: Option<f32>,
     /// Only events at least as sure.
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_confidence: Option<f32>,
     #[command(flatten)]
     scoped: Scoped,

@@ -15,7 +15,7 @@ use amem_format::{Error, Micros};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::convert;
+use crate::brain::convert;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Page, plural, printable};

@@ -7,16 +7,16 @@ use clap::Args;
 use serde::Serialize;
 
 use super::merge::{self, Merged};
-use crate::asking::confirm;
-use crate::context::Context;
-use crate::event::Time;
+use crate::brain::target::Target;
+use crate::brain::writable::Writable;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::json::event::Time;
+use crate::output::confirm::confirm;
+use crate::output::context::Context;
 use crate::render::{Page, bytes, plural, printable};
-use crate::target::Target;
 use crate::when;
-use crate::writing::Writable;
 
 /// Files that are asked for at a time.
 const PAGE: u32 = 200;

@@ -9,12 +9,12 @@ use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
 
 use serde::Serialize;
 
+use crate::brain::source::Named;
+use crate::connection::flags::Reach;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reach::Reach;
-use crate::remote::Remote;
 use crate::render::{Page, Style};
-use crate::source::Named;
 
 /// The version of the envelope.
 const ENVELOPE: u32 = 1;

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use tonic::{Response, Status};
 
-use crate::context::Context;
+use crate::connection::remote::RemoteError;
 use crate::failure::Failure;
-use crate::progress::{Progress, Unit};
-use crate::remote::RemoteError;
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 
 /// Bytes of a part.
 const PART_BYTES: u64 = 1 << 20;

@@ -15,10 +15,10 @@ use amem_client::{Tls, place};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use crate::autostart;
+use crate::connection::autostart;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
 
 /// Options of the connection.
 #[derive(Debug, Clone, Default, Args)]

@@ -1,0 +1,3 @@
+//! What `--json` prints, where commands share it.
+
+pub(crate) mod event;
