@@ -13,13 +13,11 @@ use amem_format::fold::image::Sink;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::brain::source::folder_of;
-
 /// Read and written by its owner; the daemon takes a brain's mode further when it adopts it.
 const MODE: u32 = 0o600;
 
 /// What files are made in: the file system, or one that can be crashed.
-pub trait Place {
+pub trait FileSystem {
     /// An open file.
     type File;
 
@@ -44,9 +42,9 @@ pub trait Place {
 
 /// The file system.
 #[derive(Debug)]
-pub struct Files;
+pub struct OsFileSystem;
 
-impl Place for Files {
+impl FileSystem for OsFileSystem {
     type File = File;
 
     fn create(&self, path: &Path) -> io::Result<File> {
@@ -92,7 +90,7 @@ impl Place for Files {
 
 /// What failed of it.
 #[derive(Debug)]
-pub struct Failed {
+pub struct FileError {
     /// What was to be done.
     pub action: &'static str,
     /// With which file or folder.
@@ -103,7 +101,7 @@ pub struct Failed {
 
 /// A file that is not whole yet.
 #[derive(Debug)]
-pub struct Whole<P: Place> {
+pub struct AtomicFile<P: FileSystem> {
     place: P,
     file: P::File,
     tmp: PathBuf,
@@ -112,10 +110,10 @@ pub struct Whole<P: Place> {
     is_published: bool,
 }
 
-impl<P: Place> Whole<P> {
+impl<P: FileSystem> AtomicFile<P> {
     /// Begins a file that is to stand at `to`. One that another try has left, or is writing, under the name that this
     /// one has until then is `AlreadyExists`.
-    pub fn create(place: P, to: &Path) -> Result<Self, Failed> {
+    pub fn create(place: P, to: &Path) -> Result<Self, FileError> {
         let mut tmp = to.as_os_str().to_owned();
         tmp.push(".tmp");
         let tmp = PathBuf::from(tmp);
@@ -128,7 +126,7 @@ impl<P: Place> Whole<P> {
                 bytes: 0,
                 is_published: false,
             }),
-            Err(source) => Err(Failed {
+            Err(source) => Err(FileError {
                 action: "create",
                 path: tmp,
                 source,
@@ -144,8 +142,8 @@ impl<P: Place> Whole<P> {
     }
 
     /// Gives the file its name, durably. Returns its bytes. If another file has the name, it is `AlreadyExists`.
-    pub fn publish(mut self) -> Result<u64, Failed> {
-        let fail = |action, path: &Path, source| Failed {
+    pub fn publish(mut self) -> Result<u64, FileError> {
+        let fail = |action, path: &Path, source| FileError {
             action,
             path: path.to_owned(),
             source,
@@ -162,7 +160,7 @@ impl<P: Place> Whole<P> {
     }
 }
 
-impl<P: Place> Drop for Whole<P> {
+impl<P: FileSystem> Drop for AtomicFile<P> {
     fn drop(&mut self) {
         if !self.is_published {
             // Whatever failed has been told; a file that stays is told by the next try.
@@ -171,9 +169,17 @@ impl<P: Place> Drop for Whole<P> {
     }
 }
 
-impl<P: Place> Sink for Whole<P> {
+impl<P: FileSystem> Sink for AtomicFile<P> {
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> amem_format::Result<()> {
         let written = self.write(position, bytes);
         written.map_err(|e| amem_format::Error::io("write", &self.tmp, e))
+    }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
     }
 }

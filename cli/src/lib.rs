@@ -32,6 +32,7 @@ mod live;
 mod output;
 mod render;
 mod service;
+mod types;
 mod vitals;
 mod when;
 
@@ -41,7 +42,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches, Parser};
 
 use command::Command;
-use connection::flags::{Given, Reach};
+use connection::flags::{ConnectionArgs, FlagsOnLine};
 use exit::Exit;
 use failure::Failure;
 use output::context::Context;
@@ -62,7 +63,7 @@ struct Arguments {
     #[arg(short, long, global = true, help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
-    reach: Reach,
+    connection: ConnectionArgs,
     #[command(subcommand)]
     command: Command,
 }
@@ -89,21 +90,22 @@ pub fn main() -> ExitCode {
         );
     }
     let parsed = help::command().try_get_matches();
-    let arguments = parsed.and_then(|matches| {
+    let parsed = parsed.and_then(|matches| {
         let mut arguments = Arguments::from_arg_matches(&matches)?;
-        arguments.reach.settle(given(&matches));
-        Ok(arguments)
+        arguments.connection.settle(flags_on_line(&matches));
+        Ok((arguments, command_name(&matches)))
     });
+    let (arguments, name) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return unparsed(&error).into(),
+    };
     let Arguments {
         json,
         quiet,
-        reach,
+        connection,
         command,
-    } = match arguments {
-        Ok(arguments) => arguments,
-        Err(error) => return unparsed(&error).into(),
-    };
-    let mut cx = Context::new(json, quiet, command.full_name(), reach);
+    } = arguments;
+    let mut cx = Context::new(json, quiet, name, connection);
     let done = command
         .run(&mut cx)
         .and_then(|exit| cx.finish().map(|()| exit));
@@ -114,10 +116,21 @@ pub fn main() -> ExitCode {
     .into()
 }
 
-/// The flags of the connection that are on the line.
-fn given(matches: &ArgMatches) -> Given {
+/// The command with its subcommand, as in "brain ls".
+fn command_name(matches: &ArgMatches) -> String {
+    let mut names = Vec::new();
+    let mut below = matches.subcommand();
+    while let Some((name, matches)) = below {
+        names.push(name);
+        below = matches.subcommand();
+    }
+    names.join(" ")
+}
+
+/// The flags of the connection that are on the command line: they beat variables.
+fn flags_on_line(matches: &ArgMatches) -> FlagsOnLine {
     let is_on_line = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-    Given {
+    FlagsOnLine {
         socket: is_on_line("socket"),
         address: is_on_line("address"),
         token_file: is_on_line("token_file"),
@@ -129,7 +142,8 @@ fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let command = help::named_in(std::env::args().skip(1));
-        return Context::new(true, false, command, Reach::default()).fail(&Failure::usage(error));
+        return Context::new(true, false, command, ConnectionArgs::default())
+            .fail(&Failure::usage(error));
     }
     // If not even that can be printed there is nobody to tell.
     let _unseen = error.print();

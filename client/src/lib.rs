@@ -25,4 +25,4 @@ pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
 pub use amem_proto::{Duration, Timestamp, place, v1};
 #[cfg(feature = "grpc")]
-pub use remote::{Brain, Client, Commits, ConnectError, Link, Opened, Retry, Tls};
+pub use remote::{Brain, BrainAccess, Client, Commits, ConnectError, Connection, Retry, Tls};

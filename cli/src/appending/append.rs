@@ -8,15 +8,17 @@ use std::collections::HashMap;
 use amem_client::v1;
 use serde::Serialize;
 
-use super::batch::{Batch, Next};
-use super::begun::{self, Question};
+use super::batch::{Batch, Request};
+use super::begun::{self, RunLookup};
 use super::contents::Contents;
-use super::run::Run;
-use crate::brain::source::Named;
+use super::run::RunId;
 use crate::brain::target::Target;
-use crate::brain::writable::{CommitJson, Writable};
-use crate::entries::{Entry, Form, SessionOf, Text};
+use crate::brain::writable::Writable;
+use crate::entries::{EntrySession, Text, TextEntry, TextFormat};
 use crate::failure::Failure;
+use crate::json::brain::BrainName;
+use crate::json::commit::CommitJson;
+use crate::json::loss::LossCount;
 use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
 
@@ -24,18 +26,18 @@ use crate::output::progress::{Progress, Unit};
 const WAY: &str = "1";
 
 /// A text and where it goes.
-pub(crate) struct Append<'a> {
+pub(crate) struct TextImport<'a> {
     /// The brain; made if there is none.
     pub(crate) brain: &'a str,
     /// The text.
     pub(crate) text: &'a Text,
     /// The run to repeat, or one of its own; else that of the text.
-    pub(crate) run: Option<Run>,
+    pub(crate) run: Option<RunId>,
 }
 
 /// What was written.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
-pub(crate) struct Appended {
+pub(crate) struct TextImportOutput {
     /// The brain.
     pub(crate) brain: String,
     /// The form of the text.
@@ -55,39 +57,32 @@ pub(crate) struct Appended {
     /// Events that an earlier try of the same run had written.
     pub(crate) already_there: u64,
     /// What the text says that no new event can be told: how many of what.
-    pub(crate) lost: Vec<Lost>,
+    pub(crate) lost: Vec<LossCount>,
     /// The last commit.
     pub(crate) lsn: u64,
     /// The run's id.
     pub(crate) run: String,
 }
 
-/// What was not written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Lost {
-    pub(crate) what: &'static str,
-    pub(crate) count: u64,
-}
-
 /// A run under way.
-struct Running<'a> {
-    of: &'a Append<'a>,
+struct Import<'a> {
+    of: &'a TextImport<'a>,
     contents: Contents,
     brain: Writable,
     agent: String,
-    run: Run,
+    run: RunId,
     batch: Batch,
     index: u64,
-    done: Appended,
+    done: TextImportOutput,
     pinned: Vec<u64>,
     forgotten: Vec<u64>,
     /// Those of the batch, by their place in it.
     marks: Vec<(bool, bool)>,
 }
 
-impl Append<'_> {
+impl TextImport<'_> {
     /// Does it. Returns which brain it is, and what was written.
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<(Named, Appended), Failure> {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<(BrainName, TextImportOutput), Failure> {
         let contents = Contents::of(self.text)?;
         let made = self.make_brain(cx, &contents)?;
         let brain = Writable::open(cx, &Target::Name(self.brain.to_owned()))?;
@@ -98,23 +93,23 @@ impl Append<'_> {
         };
         let mut lost: Vec<_> = contents.lost.iter().collect();
         lost.sort();
-        let done = Appended {
+        let done = TextImportOutput {
             brain: self.brain.into(),
             format: self.text.form.name(),
             made,
             sessions: contents
                 .sessions
                 .iter()
-                .filter(|s| **s != SessionOf::Nobody)
+                .filter(|s| **s != EntrySession::Nobody)
                 .count() as u64,
             lost: lost
                 .iter()
-                .map(|&(&what, &count)| Lost { what, count })
+                .map(|&(&what, &count)| LossCount { what, count })
                 .collect(),
             run: run.id().to_string(),
-            ..Appended::default()
+            ..TextImportOutput::default()
         };
-        let mut running = Running {
+        let mut running = Import {
             of: self,
             contents,
             brain,
@@ -163,14 +158,14 @@ impl Append<'_> {
         contents: &Contents,
         brain: &Writable,
         agent: &str,
-    ) -> Result<Run, Failure> {
+    ) -> Result<RunId, Failure> {
         let (Some(first), Some(instance)) = (&contents.first, brain.named.instance) else {
-            return Ok(Run::new());
+            return Ok(RunId::new());
         };
         // Notes say which file they are from; what others say is the same whatever their file is called.
         let path = match self.text.form {
-            Form::Markdown => Some(self.text.input.path()),
-            Form::Conversation | Form::Events => None,
+            TextFormat::Markdown => Some(self.text.input.path()),
+            TextFormat::Conversation | TextFormat::Events => None,
         };
         let of = format!(
             "{WAY}\n{}\n{}\n{:?}\n{:?}\n{:x}",
@@ -180,7 +175,7 @@ impl Append<'_> {
             self.text.session,
             self.text.input.hash()?
         );
-        let question = Question {
+        let question = RunLookup {
             brain: self.brain,
             instance,
             of: of.as_bytes(),
@@ -202,7 +197,7 @@ pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
     }
 }
 
-impl Running<'_> {
+impl Import<'_> {
     fn write(&mut self, cx: &mut Context) -> Result<(), Failure> {
         let mut progress = Progress::new(cx, Unit::Things(self.of.text.form.things().1));
         let all = self.contents.entries;
@@ -225,13 +220,15 @@ impl Running<'_> {
         self.mark(cx)
     }
 
-    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<SessionOf, u32>, Failure> {
+    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<EntrySession, u32>, Failure> {
         let mut sessions = HashMap::new();
         for session in std::mem::take(&mut self.contents.sessions) {
             let (key, step) = match &session {
-                SessionOf::Nobody => continue,
-                SessionOf::Key(key) => (key.clone(), format!("session {key}")),
-                SessionOf::Unnamed(number) => (String::new(), format!("unnamed session {number}")),
+                EntrySession::Nobody => continue,
+                EntrySession::Key(key) => (key.clone(), format!("session {key}")),
+                EntrySession::Unnamed(number) => {
+                    (String::new(), format!("unnamed session {number}"))
+                }
             };
             let request = v1::OpenSessionRequest {
                 options: Some(self.run.options(&self.agent, &step)),
@@ -247,11 +244,11 @@ impl Running<'_> {
 
     fn push(
         &mut self,
-        mut entry: Entry,
-        sessions: &HashMap<SessionOf, u32>,
+        mut entry: TextEntry,
+        sessions: &HashMap<EntrySession, u32>,
     ) -> Result<(), Failure> {
         entry.event.session_id = match (&entry.session, sessions.get(&entry.session)) {
-            (SessionOf::Nobody, _) => None,
+            (EntrySession::Nobody, _) => None,
             (_, Some(session)) => Some(*session),
             (_, None) => {
                 let input = &self.of.text.input;
@@ -292,19 +289,19 @@ impl Running<'_> {
     fn lose(&mut self, what: &'static str, count: u64) {
         match self.done.lost.iter_mut().find(|lost| lost.what == what) {
             Some(lost) => lost.count += count,
-            None => self.done.lost.push(Lost { what, count }),
+            None => self.done.lost.push(LossCount { what, count }),
         }
     }
 
     /// Writes the next batch; false if there is none.
     fn send(&mut self, cx: &mut Context) -> Result<bool, Failure> {
-        let Some(Next { request, lines }) = self.batch.next() else {
+        let Some(Request { request, lines }) = self.batch.next() else {
             return Ok(false);
         };
         let request = v1::IngestRequest {
             options: Some(self.run.options(&self.agent, &begun::batch(self.index))),
             // Events bring their own order in edges, where they have one.
-            follow: self.of.text.form != Form::Events,
+            follow: self.of.text.form != TextFormat::Events,
             ..request
         };
         let written = self.brain.write(cx, request);

@@ -6,8 +6,8 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use prost::Message;
 
-use crate::command::edge_type_number;
-use crate::entries::{Entry, Tie};
+use crate::entries::{EntryEdge, TextEntry};
+use crate::types::edge_type_number;
 
 /// Events of a batch.
 const EVENTS_MAX: usize = 512;
@@ -18,9 +18,9 @@ const LINKS_MAX: usize = 20_000;
 
 /// An edge between numbers of a text.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct PendingEdge {
     source: u64,
-    tie: Tie,
+    tie: EntryEdge,
 }
 
 /// What is to be written next, and what waits for it.
@@ -35,15 +35,15 @@ pub(super) struct Batch {
     /// The ids of the numbers that are written.
     written: HashMap<u64, u64>,
     /// Edges whose ends are written or in this batch.
-    ready: VecDeque<Link>,
+    ready: VecDeque<PendingEdge>,
     /// Corrections in this batch: what they replace must be there before the edge.
-    corrections: Vec<Link>,
+    corrections: Vec<PendingEdge>,
     /// Edges whose target comes later, by it.
-    waiting: HashMap<u64, Vec<Link>>,
+    waiting: HashMap<u64, Vec<PendingEdge>>,
 }
 
 /// A batch to be sent.
-pub(super) struct Next {
+pub(super) struct Request {
     /// Its events and edges.
     pub(super) request: v1::IngestRequest,
     /// The lines that its events are of.
@@ -57,7 +57,7 @@ impl Batch {
     }
 
     /// Takes an entry and its ties to entries that there are.
-    pub(super) fn push(&mut self, entry: Entry, is_there: impl Fn(u64) -> bool) {
+    pub(super) fn push(&mut self, entry: TextEntry, is_there: impl Fn(u64) -> bool) {
         self.bytes += entry.event.encoded_len();
         let (first, _) = self.lines.unwrap_or((entry.line, entry.line));
         self.lines = Some((first, entry.line));
@@ -67,7 +67,7 @@ impl Batch {
                 self.ready(link);
             }
             for tie in entry.ties {
-                let link = Link {
+                let link = PendingEdge {
                     source: number,
                     tie,
                 };
@@ -82,7 +82,7 @@ impl Batch {
     }
 
     /// Both ends of an edge are known.
-    fn ready(&mut self, link: Link) {
+    fn ready(&mut self, link: PendingEdge) {
         match link.tie.edge_type == EdgeType::SUPERSEDES {
             true => self.corrections.push(link),
             false => self.ready.push_back(link),
@@ -90,10 +90,10 @@ impl Batch {
     }
 
     /// What is to be sent; none if there is nothing.
-    pub(super) fn next(&mut self) -> Option<Next> {
+    pub(super) fn next(&mut self) -> Option<Request> {
         let mut links = Vec::new();
         while links.len() < LINKS_MAX
-            && let Some(Link { source, tie }) = self.ready.pop_front()
+            && let Some(PendingEdge { source, tie }) = self.ready.pop_front()
         {
             links.push(v1::NewLink {
                 source: self.end(source),
@@ -106,7 +106,7 @@ impl Batch {
         if events.is_empty() && links.is_empty() {
             return None;
         }
-        Some(Next {
+        Some(Request {
             request: v1::IngestRequest {
                 events,
                 links,

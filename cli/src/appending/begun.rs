@@ -9,10 +9,10 @@ use serde_json::json;
 use tonic::Code;
 use uuid::Uuid;
 
-use super::run::Run;
-use crate::brain::opened::Opened;
+use super::run::RunId;
+use crate::brain::opened::OpenBrain;
 use crate::connection::remote::RemoteError;
-use crate::entries::{Entry, SessionOf};
+use crate::entries::{EntrySession, TextEntry};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
@@ -24,24 +24,24 @@ const CONDITION_CHARS_MAX: usize = 4096;
 const _: () = assert!(12 * CONDITION_CHARS_MAX < limits::QUERY_BYTES_MAX);
 
 /// A text in question.
-pub(super) struct Question<'a> {
+pub(super) struct RunLookup<'a> {
     pub(super) brain: &'a str,
     pub(super) instance: Uuid,
     /// What names the text, and all that its requests depend on.
     pub(super) of: &'a [u8],
     /// Its first event.
-    pub(super) first: &'a Entry,
+    pub(super) first: &'a TextEntry,
     /// What it is called.
     pub(super) name: &'a str,
 }
 
-impl Question<'_> {
+impl RunLookup<'_> {
     /// The run to be gone on with, or a new one; refuses if the text is there and its run is not known any more.
-    pub(super) fn run(&self, cx: &mut Context, opened: &Opened) -> Result<Run, Failure> {
+    pub(super) fn run(&self, cx: &mut Context, opened: &OpenBrain) -> Result<RunId, Failure> {
         let mut newest = None;
         for event in self.same(cx, opened)? {
             let recorded = Time::of(event.created_at)?.0;
-            for run in Run::before(self.instance, self.of, recorded, now()) {
+            for run in RunId::before(self.instance, self.of, recorded, now()) {
                 if self.is_known(cx, run)? {
                     return Ok(run);
                 }
@@ -49,7 +49,7 @@ impl Question<'_> {
             newest = newest.max(Some((recorded, event.id)));
         }
         match newest {
-            None => Ok(Run::begun(self.instance, self.of, now())),
+            None => Ok(RunId::begun(self.instance, self.of, now())),
             Some((recorded, id)) => Err(self.is_there(id, recorded)),
         }
     }
@@ -68,11 +68,11 @@ impl Question<'_> {
     }
 
     /// Events that are as the first one would be.
-    fn same(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::Event>, Failure> {
+    fn same(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::Event>, Failure> {
         let session_ids = match &self.first.session {
-            SessionOf::Nobody | SessionOf::Unnamed(_) => Vec::new(),
+            EntrySession::Nobody | EntrySession::Unnamed(_) => Vec::new(),
             // A key that looks like a number is a key.
-            SessionOf::Key(key) => match by_key(cx, opened, key) {
+            EntrySession::Key(key) => match by_key(cx, opened, key) {
                 Ok(id) => vec![id],
                 Err(failure) if failure.exit == Exit::NotFound => return Ok(Vec::new()),
                 Err(failure) => return Err(failure),
@@ -104,7 +104,7 @@ impl Question<'_> {
     }
 
     /// True if the daemon remembers the first batch of a run.
-    fn is_known(&self, cx: &mut Context, run: Run) -> Result<bool, Failure> {
+    fn is_known(&self, cx: &mut Context, run: RunId) -> Result<bool, Failure> {
         let agent = cx.reach().agent.clone();
         // Neither events nor edges: refused, whatever is remembered; but first it is looked up.
         let request = v1::IngestRequest {
@@ -125,7 +125,7 @@ impl Question<'_> {
     }
 }
 
-fn by_key(cx: &mut Context, opened: &Opened, key: &str) -> Result<u32, Failure> {
+fn by_key(cx: &mut Context, opened: &OpenBrain, key: &str) -> Result<u32, Failure> {
     use v1::get_session_request::Session;
     let request = v1::GetSessionRequest {
         session: Some(Session::Key(key.to_owned())),

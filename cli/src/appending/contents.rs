@@ -6,7 +6,7 @@ use amem_format::event::{Edge, MemoryGraph};
 use amem_format::{EdgeType, Micros, NodeId};
 
 use crate::brain::convert;
-use crate::entries::{Entry, SessionOf, Text};
+use crate::entries::{EntrySession, Text, TextEntry};
 use crate::failure::Failure;
 
 /// What a text holds.
@@ -15,9 +15,9 @@ pub(super) struct Contents {
     /// Entries that will be written.
     pub(super) entries: u64,
     /// The first of them.
-    pub(super) first: Option<Entry>,
+    pub(super) first: Option<TextEntry>,
     /// Its sessions, in order.
-    pub(super) sessions: Vec<SessionOf>,
+    pub(super) sessions: Vec<EntrySession>,
     /// The numbers of those that have one.
     pub(super) numbers: HashSet<u64>,
     /// What corrections leave of the confidence of those that they replace: the least share.
@@ -83,7 +83,7 @@ impl Contents {
         Ok(contents)
     }
 
-    fn corrections(&mut self, entry: &Entry, all: &mut MemoryGraph) {
+    fn corrections(&mut self, entry: &TextEntry, all: &mut MemoryGraph) {
         let Some(number) = entry.number else { return };
         for tie in &entry.ties {
             if tie.edge_type != EdgeType::SUPERSEDES || tie.to == number {
@@ -104,7 +104,7 @@ impl Contents {
         }
     }
 
-    fn vector(&mut self, entry: &Entry) -> Result<(), String> {
+    fn vector(&mut self, entry: &TextEntry) -> Result<(), String> {
         let Some(vector) = &entry.event.vector else {
             return Ok(());
         };

@@ -10,5 +10,5 @@ mod begun;
 mod contents;
 mod run;
 
-pub(crate) use append::{Append, Appended, exists};
-pub(crate) use run::Run;
+pub(crate) use append::{TextImport, TextImportOutput, exists};
+pub(crate) use run::RunId;

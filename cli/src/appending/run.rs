@@ -14,9 +14,9 @@ const SLOT_MILLIS: i64 = 10 * 60 * 1000;
 
 /// The id of a run, from which those of its requests follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run(Uuid);
+pub(crate) struct RunId(Uuid);
 
-impl Run {
+impl RunId {
     /// A run like no other.
     pub(crate) fn new() -> Self {
         Self(Uuid::now_v7())
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn request_ids_follow_from_the_run_and_the_step() {
-        let run = Run::new();
+        let run = RunId::new();
         let id = run.request("batch 0");
         assert_eq!(id, run.request("batch 0"));
         assert_ne!(id, run.request("batch 1"));
-        assert_ne!(id, Run::new().request("batch 0"));
+        assert_ne!(id, RunId::new().request("batch 0"));
         assert_eq!(
             (id.get_version_num(), id.get_variant()),
             (7, uuid::Variant::RFC4122)
@@ -106,21 +106,21 @@ mod tests {
     fn a_run_is_known_again_by_when_it_wrote() {
         let (brain, hour) = (Uuid::new_v4(), 3_600_000_000);
         let begun = Micros(1_772_442_599_000_000);
-        let run = Run::begun(brain, b"text", begun);
+        let run = RunId::begun(brain, b"text", begun);
         let now = Micros(begun.0 + hour);
         // It wrote two seconds later, which is in the next ten minutes.
         let recorded = Micros(begun.0 + 2_000_000);
-        assert!(Run::before(brain, b"text", recorded, now).contains(&run));
-        assert!(!Run::before(brain, b"other", recorded, now).contains(&run));
-        assert!(!Run::before(Uuid::new_v4(), b"text", recorded, now).contains(&run));
-        assert_eq!(Run::repeated(run.id()).unwrap(), run);
+        assert!(RunId::before(brain, b"text", recorded, now).contains(&run));
+        assert!(!RunId::before(brain, b"other", recorded, now).contains(&run));
+        assert!(!RunId::before(Uuid::new_v4(), b"text", recorded, now).contains(&run));
+        assert_eq!(RunId::repeated(run.id()).unwrap(), run);
         let later = Micros(begun.0 + 24 * hour);
-        assert!(!Run::before(brain, b"text", recorded, later).contains(&run));
+        assert!(!RunId::before(brain, b"text", recorded, later).contains(&run));
     }
 
     #[test]
     fn a_run_id_that_is_no_time_ordered_uuid_is_refused() {
-        let error = Run::repeated(Uuid::new_v4()).unwrap_err();
+        let error = RunId::repeated(Uuid::new_v4()).unwrap_err();
         assert!(error.to_string().contains("UUIDv7"), "{error}");
     }
 }

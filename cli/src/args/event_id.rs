@@ -4,21 +4,21 @@ use std::str::FromStr;
 
 use amem_client::v1;
 
-use crate::brain::opened::Opened;
+use crate::brain::opened::OpenBrain;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
 
 /// An event as it is named on a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Id {
+pub(crate) enum EventId {
     /// By its number.
     Number(u64),
     /// The newest that is not forgotten.
     Last,
 }
 
-impl FromStr for Id {
+impl FromStr for EventId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -34,9 +34,9 @@ impl FromStr for Id {
     }
 }
 
-impl Id {
+impl EventId {
     /// The number.
-    pub(crate) fn number(self, cx: &mut Context, opened: &Opened) -> Result<u64, Failure> {
+    pub(crate) fn number(self, cx: &mut Context, opened: &OpenBrain) -> Result<u64, Failure> {
         self.number_at(cx, opened, None)
     }
 
@@ -44,7 +44,7 @@ impl Id {
     pub(crate) fn number_at(
         self,
         cx: &mut Context,
-        opened: &Opened,
+        opened: &OpenBrain,
         as_of: Option<v1::AsOf>,
     ) -> Result<u64, Failure> {
         if let Self::Number(number) = self {
@@ -75,7 +75,7 @@ impl Id {
     pub(crate) fn numbers(
         ids: &[Self],
         cx: &mut Context,
-        opened: &Opened,
+        opened: &OpenBrain,
         as_of: Option<v1::AsOf>,
     ) -> Result<Vec<u64>, Failure> {
         let number = |id: &Self| id.number_at(cx, opened, as_of);
@@ -89,11 +89,11 @@ mod tests {
 
     #[test]
     fn ids_are_numbers_or_last() {
-        assert_eq!("12".parse(), Ok(Id::Number(12)));
-        assert_eq!("#12".parse(), Ok(Id::Number(12)));
-        assert_eq!("last".parse(), Ok(Id::Last));
+        assert_eq!("12".parse(), Ok(EventId::Number(12)));
+        assert_eq!("#12".parse(), Ok(EventId::Number(12)));
+        assert_eq!("last".parse(), Ok(EventId::Last));
         for bad in ["", "-1", "+1", "x", "1.5", "##1"] {
-            assert!(bad.parse::<Id>().is_err(), "{bad}");
+            assert!(bad.parse::<EventId>().is_err(), "{bad}");
         }
     }
 }

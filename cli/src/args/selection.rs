@@ -3,19 +3,21 @@
 use amem_client::v1;
 use amem_format::Micros;
 use amem_format::types::EventType;
+
 use amem_format::view::AsOf;
 use clap::Args;
 
-use crate::brain::opened::Opened;
+use crate::brain::opened::OpenBrain;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::listing::By;
+use crate::listing::TimeAxis;
 use crate::output::context::Context;
+use crate::types::{event_type_number, parse_event_type};
 use crate::when::{as_of, parse_moment, parse_time, timestamp};
 
 /// The moment that a question is about, and whether what is hidden counts.
 #[derive(Debug, Args)]
-pub(crate) struct Looking {
+pub(crate) struct MomentArgs {
     /// As it was then: an LSN, or a time such as "2 days ago".
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
@@ -24,7 +26,7 @@ pub(crate) struct Looking {
     pub(crate) include_forgotten: bool,
 }
 
-impl Looking {
+impl MomentArgs {
     /// The moment in a message.
     pub(crate) fn as_of(&self) -> Option<v1::AsOf> {
         as_of(self.as_of)
@@ -44,27 +46,27 @@ impl Looking {
 /// Of which types and sessions events are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
-pub(crate) struct Kinds {
+pub(crate) struct TypeArgs {
     /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of
     /// them.
-    #[arg(long = "type", value_name = "TYPE", value_parser = parse_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_event_type)]
     types: Vec<EventType>,
     /// Only events of this session, by number or key (key:7 for a key of digits); more than once for any of them.
     #[arg(long = "session", value_name = "SESSION")]
     sessions: Vec<String>,
 }
 
-impl Kinds {
+impl TypeArgs {
     /// The types in a message.
     pub(crate) fn types(&self) -> Vec<i32> {
-        self.types.iter().map(|t| type_number(*t)).collect()
+        self.types.iter().map(|t| event_type_number(*t)).collect()
     }
 
     /// The numbers of the sessions.
     pub(crate) fn session_ids(
         &self,
         cx: &mut Context,
-        opened: &Opened,
+        opened: &OpenBrain,
     ) -> Result<Vec<u32>, Failure> {
         let names = self.sessions.iter();
         names.map(|name| session_id(cx, opened, name)).collect()
@@ -74,7 +76,7 @@ impl Kinds {
 /// Whose events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
-pub(crate) struct Scoped {
+pub(crate) struct ScopeArgs {
     /// Only events of this user.
     #[arg(long, value_name = "USER", hide_short_help = true)]
     scope_user: Option<String>,
@@ -86,7 +88,7 @@ pub(crate) struct Scoped {
     scope_run: Option<String>,
 }
 
-impl Scoped {
+impl ScopeArgs {
     /// The scope in a message, if one is asked for.
     pub(crate) fn scope(&self) -> Option<v1::Scope> {
         let scope = v1::Scope {
@@ -101,9 +103,9 @@ impl Scoped {
 /// Conditions on events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
-pub(crate) struct Conditions {
+pub(crate) struct SelectionArgs {
     #[command(flatten)]
-    kinds: Kinds,
+    kinds: TypeArgs,
     /// Not before this time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Micros>,
@@ -123,20 +125,20 @@ pub(crate) struct Conditions {
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_confidence: Option<f32>,
     #[command(flatten)]
-    scoped: Scoped,
+    scoped: ScopeArgs,
     /// Events that an episode summarises, too.
     #[arg(long, visible_alias = "compressed")]
     include_compressed: bool,
 }
 
-impl Conditions {
+impl SelectionArgs {
     /// The conditions as a message; `by` is the time that --since and --until are about.
     pub(crate) fn selection(
         &self,
         cx: &mut Context,
-        opened: &Opened,
-        looking: &Looking,
-        by: By,
+        opened: &OpenBrain,
+        looking: &MomentArgs,
+        by: TimeAxis,
     ) -> Result<v1::Selection, Failure> {
         let is_windowed = self.since.is_some() || self.until.is_some();
         let window = is_windowed.then(|| v1::Window {
@@ -144,8 +146,8 @@ impl Conditions {
             until: self.until.map(timestamp),
         });
         let (recorded, happened) = match by {
-            By::Recorded => (window, None),
-            By::Happened => (None, window),
+            TimeAxis::Recorded => (window, None),
+            TimeAxis::Happened => (None, window),
         };
         let at_least = |min: Option<f32>| {
             min.map(|min| v1::Bounds {
@@ -194,7 +196,7 @@ impl<'n> SessionName<'n> {
 }
 
 /// The number of a session.
-pub(crate) fn session_id(cx: &mut Context, opened: &Opened, name: &str) -> Result<u32, Failure> {
+pub(crate) fn session_id(cx: &mut Context, opened: &OpenBrain, name: &str) -> Result<u32, Failure> {
     match SessionName::of(name) {
         SessionName::Number(number) => Ok(number),
         SessionName::Key(_) => Ok(session(cx, opened, name)?.id),
@@ -204,7 +206,7 @@ pub(crate) fn session_id(cx: &mut Context, opened: &Opened, name: &str) -> Resul
 /// A session.
 pub(crate) fn session(
     cx: &mut Context,
-    opened: &Opened,
+    opened: &OpenBrain,
     name: &str,
 ) -> Result<v1::Session, Failure> {
     use v1::get_session_request::Session;
@@ -224,22 +226,6 @@ pub(crate) fn session(
             format!("there is no session {name:?}"),
             "`amemctl sessions list BRAIN` lists sessions",
         )
-    })
-}
-
-/// A type in messages.
-pub(crate) fn type_number(event_type: EventType) -> i32 {
-    i32::from(event_type.0) + 1
-}
-
-/// An event type by its name.
-pub(crate) fn parse_type(name: &str) -> Result<EventType, String> {
-    let opaque = || {
-        let number = name.strip_prefix("type-")?.parse().ok()?;
-        Some(EventType(number))
-    };
-    EventType::from_name(name).or_else(opaque).ok_or_else(|| {
-        "no such type (fact, decision, inference, correction, skill, episode)".to_owned()
     })
 }
 

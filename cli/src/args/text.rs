@@ -13,7 +13,7 @@ const TEXT_BYTES_MAX: u64 = 16 << 20;
 
 /// A text: the words on the line, those of a file, or stdin.
 #[derive(Debug, Args)]
-pub(crate) struct Words {
+pub(crate) struct TextArgs {
     /// The text, in one argument or several; "-" reads it from stdin.
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
@@ -22,11 +22,11 @@ pub(crate) struct Words {
     file: Option<PathBuf>,
 }
 
-impl Words {
+impl TextArgs {
     /// The text; none if nothing was given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         let text = match (&self.file, self.words.as_slice()) {
-            (Some(path), _) if path == Path::new("-") => from_stdin()?,
+            (Some(path), _) if is_dash(path) => from_stdin()?,
             (Some(path), _) => from_path(path)?,
             (None, []) => return Ok(None),
             (None, [dash]) if dash == "-" => from_stdin()?,
@@ -68,9 +68,10 @@ pub(crate) fn parse_unit(text: &str) -> Result<f32, String> {
 
 /// A JSON array of numbers.
 pub(crate) fn vector(path: &Path) -> Result<Vec<f32>, Failure> {
-    let text = match path == Path::new("-") {
-        true => from_stdin()?,
-        false => from_path(path)?,
+    let text = if is_dash(path) {
+        from_stdin()?
+    } else {
+        from_path(path)?
     };
     serde_json::from_str(&text).map_err(|e| {
         Failure::argument(
@@ -78,6 +79,11 @@ pub(crate) fn vector(path: &Path) -> Result<Vec<f32>, Failure> {
             "write it as a JSON array of numbers: [0.1, -0.25, …]",
         )
     })
+}
+
+/// `-`: stdin or stdout.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 fn from_path(path: &Path) -> Result<String, Failure> {

@@ -29,7 +29,7 @@ pub(crate) struct NamedSession {
 
 /// A brain in memory, and how it is folded into a file.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct BuiltBrain {
     /// All of it.
     pub(crate) view: View,
     /// Its first base.
@@ -42,7 +42,7 @@ pub(crate) fn brain(
     sessions: &[NamedSession],
     identity: &Identity,
     settings: &Settings,
-) -> Result<Made, Failure> {
+) -> Result<BuiltBrain, Failure> {
     check_attributes(graph)?;
     let mut identity = *identity;
     // No event may be recorded after the brain's own time; one from a clock that runs ahead moves it.
@@ -61,7 +61,7 @@ pub(crate) fn brain(
     }
     let view = build.finish()?;
     let options = Build::options(&view, &identity);
-    Ok(Made { view, options })
+    Ok(BuiltBrain { view, options })
 }
 
 /// Attributes within their limits, or which event's are not.

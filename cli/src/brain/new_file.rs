@@ -9,15 +9,15 @@ use amem_format::fold::{self, Options, fold};
 use amem_format::view::View;
 use uuid::Uuid;
 
-use crate::atomic_file::{Failed, Files, Whole};
-use crate::brain::source::folder_of;
+use crate::atomic_file::folder_of;
+use crate::atomic_file::{AtomicFile, FileError, OsFileSystem};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
 /// A file that has no name yet.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    whole: Whole<Files>,
+    whole: AtomicFile<OsFileSystem>,
     /// Where the next bytes of a stream go.
     end: u64,
 }
@@ -26,17 +26,18 @@ impl NewFile {
     /// Begins a file that is to stand at `to`, where nothing may be yet.
     pub(crate) fn create(to: &Path) -> Result<Self, Failure> {
         check_free(to)?;
-        let whole = Whole::create(Files, to).map_err(|failed| match failed.source.kind() {
-            io::ErrorKind::AlreadyExists => Failure::refused(
-                "busy",
-                format!(
-                    "{} exists: the file is being written, or was not finished",
-                    failed.path.display()
+        let whole =
+            AtomicFile::create(OsFileSystem, to).map_err(|failed| match failed.source.kind() {
+                io::ErrorKind::AlreadyExists => Failure::refused(
+                    "busy",
+                    format!(
+                        "{} exists: the file is being written, or was not finished",
+                        failed.path.display()
+                    ),
+                    "if nothing else writes it, remove it",
                 ),
-                "if nothing else writes it, remove it",
-            ),
-            _ => told(&failed),
-        })?;
+                _ => told(&failed),
+            })?;
         Ok(Self { whole, end: 0 })
     }
 
@@ -51,7 +52,7 @@ impl NewFile {
     }
 }
 
-fn told(failed: &Failed) -> Failure {
+fn told(failed: &FileError) -> Failure {
     Failure::io(failed.action, &failed.path, &failed.source)
 }
 

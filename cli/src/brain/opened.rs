@@ -7,39 +7,39 @@ use std::time::Duration;
 
 use amem_client::core::view::View;
 use amem_client::{Brain, Client, Question, Retry, v1};
-use uuid::Uuid;
 
-use crate::brain::source::{Named, Source};
+use crate::brain::source::BrainFile;
 use crate::brain::target::Target;
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
+use crate::json::brain::BrainName;
 use crate::output::context::Context;
-use crate::render::Page;
+use crate::render::TextPage;
 
 /// How long a daemon is waited for that is followed: longer than anybody watches.
 const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// An open brain.
-pub(crate) enum Opened {
+pub(crate) enum OpenBrain {
     /// A file.
-    File(Box<Source>),
+    File(Box<BrainFile>),
     /// A daemon's.
-    Served(Served),
+    Served(DaemonBrain),
 }
 
 /// A brain of a daemon.
-pub(crate) struct Served {
+pub(crate) struct DaemonBrain {
     pub(crate) brain: Brain,
     /// Which one it is, as of when it was opened.
-    named: Named,
+    named: BrainName,
 }
 
-impl Opened {
+impl OpenBrain {
     /// Opens a brain.
     pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
         match target {
-            Target::Path(path) => Ok(Self::File(Box::new(Source::open(path)?))),
-            Target::Name(name) => Ok(Self::Served(Served::open(cx.daemon()?, name)?)),
+            Target::Path(path) => Ok(Self::File(Box::new(BrainFile::open(path)?))),
+            Target::Name(name) => Ok(Self::Served(DaemonBrain::open(cx.daemon()?, name)?)),
         }
     }
 
@@ -67,16 +67,18 @@ impl Opened {
     }
 
     /// Its file, for what is only in files; `what` is that.
-    pub(crate) fn into_file(self, what: &str) -> Result<Source, Failure> {
+    pub(crate) fn into_file(self, what: &str) -> Result<BrainFile, Failure> {
         match self {
             Self::File(source) => Ok(*source),
-            Self::Served(served) if served.brain.is_direct() => Source::of_daemon(served.named()),
+            Self::Served(served) if served.brain.is_direct() => {
+                BrainFile::of_daemon(served.named())
+            }
             Self::Served(served) => Err(served.not_direct(what)),
         }
     }
 
     /// A daemon's brain, for what a file can't do.
-    pub(crate) fn served(&self) -> Result<&Served, Failure> {
+    pub(crate) fn served(&self) -> Result<&DaemonBrain, Failure> {
         match self {
             Self::Served(served) => Ok(served),
             Self::File(source) => Err(only_amemd(&source.named.path)),
@@ -84,7 +86,7 @@ impl Opened {
     }
 
     /// Which brain an answer is from, at the moment that the answer names.
-    pub(crate) fn named(&self, moment: Option<&v1::Moment>) -> Named {
+    pub(crate) fn named(&self, moment: Option<&v1::Moment>) -> BrainName {
         let mut named = match self {
             Self::File(source) => return source.named.clone(),
             Self::Served(served) => served.named.clone(),
@@ -96,7 +98,7 @@ impl Opened {
     }
 
     /// What there is to know about the file, for people.
-    pub(crate) fn write_notes(&self, page: &mut Page) {
+    pub(crate) fn write_notes(&self, page: &mut TextPage) {
         if let Self::File(source) = self {
             source.write_notes(page);
         }
@@ -120,9 +122,9 @@ impl Opened {
     }
 }
 
-impl Served {
+impl DaemonBrain {
     /// Which one it is, as of when it was opened.
-    pub(crate) fn named(&self) -> &Named {
+    pub(crate) fn named(&self) -> &BrainName {
         &self.named
     }
 
@@ -156,7 +158,7 @@ impl Served {
         let opening = remote.wait(client.brain(name));
         let brain = opening.map_err(|error| or_a_file(Failure::from(error), name))?;
         Ok(Self {
-            named: Named::served(brain.opened()),
+            named: BrainName::served(brain.opened()),
             brain,
         })
     }
@@ -177,38 +179,4 @@ fn or_a_file(mut failure: Failure, name: &str) -> Failure {
         failure.remedy = format!("`./{name}` means the file of that name; {}", failure.remedy);
     }
     failure
-}
-
-impl Named {
-    /// A brain that a daemon has opened.
-    pub(crate) fn served(opened: &v1::OpenBrainResponse) -> Self {
-        let info = opened.info.clone().unwrap_or_default();
-        let mut named = Self {
-            name: Some(info.brain),
-            path: opened.path.clone(),
-            layout: "native",
-            instance: None,
-            lineage: info.lineage.parse().ok(),
-            generation: Some(info.generation),
-            lsn: 0,
-            live: true,
-            notes: Vec::new(),
-        };
-        if let Some(moment) = &opened.moment {
-            named.saw(moment);
-        }
-        named
-    }
-
-    /// An answer of it names a moment.
-    pub(crate) fn saw(&mut self, moment: &v1::Moment) {
-        self.instance = moment.instance.parse::<Uuid>().ok().or(self.instance);
-        self.lsn = moment.lsn;
-    }
-
-    /// A commit was answered.
-    pub(crate) fn committed(&mut self, commit: &v1::Commit) {
-        self.instance = commit.instance.parse::<Uuid>().ok().or(self.instance);
-        self.lsn = commit.lsn;
-    }
 }

@@ -1,8 +1,7 @@
 //! A path as a view: a brain, live or a copy, or a file of another layout converted in memory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use amem_format::base::identity::Identity;
 use amem_format::base::settings::Settings;
 use amem_format::event::Graph;
 use amem_format::fold::new_identity;
@@ -12,71 +11,20 @@ use amem_format::spec1::Spec1;
 use amem_format::verify;
 use amem_format::view::View;
 use amem_format::{Error, Micros};
-use serde::Serialize;
 use uuid::Uuid;
 
+use crate::atomic_file::folder_of;
 use crate::brain::convert;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Page, plural, printable};
-
-/// Which brain an answer is from.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Named {
-    /// Its name, if a daemon was asked for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<String>,
-    /// The path as it was given, or as the daemon tells it.
-    pub(crate) path: String,
-    /// `native`, `reference` or `spec-1`.
-    pub(crate) layout: &'static str,
-    /// The owned file; none for files of others.
-    pub(crate) instance: Option<Uuid>,
-    /// All that descend from one creation.
-    pub(crate) lineage: Option<Uuid>,
-    /// Which base.
-    pub(crate) generation: Option<u64>,
-    /// The newest commit that the answer knows of.
-    pub(crate) lsn: u64,
-    /// True if a daemon owns the file now.
-    pub(crate) live: bool,
-    /// What a reader of the answer should know.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Named {
-    /// A file that is not opened as a brain, or not yet one.
-    pub(crate) fn path(path: &Path, layout: Layout) -> Self {
-        Self {
-            name: None,
-            path: path.display().to_string(),
-            layout: layout_name(layout),
-            instance: None,
-            lineage: None,
-            generation: None,
-            lsn: 0,
-            live: false,
-            notes: Vec::new(),
-        }
-    }
-
-    /// A brain that was just made.
-    pub(crate) fn made(path: &Path, identity: &Identity) -> Self {
-        Self {
-            instance: Some(identity.instance),
-            lineage: Some(identity.lineage),
-            generation: Some(identity.generation.0),
-            lsn: identity.base_lsn.0,
-            ..Self::path(path, Layout::Native)
-        }
-    }
-}
+use crate::json::brain::{BrainName, layout_name};
+use crate::render::{TextPage, plural, printable};
 
 /// A file that can be asked.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct BrainFile {
     /// Which.
-    pub(crate) named: Named,
+    pub(crate) named: BrainName,
     /// Its newest view.
     pub(crate) view: View,
     /// Its layout.
@@ -85,16 +33,7 @@ pub(crate) struct Source {
     pub(crate) torn: Option<String>,
 }
 
-/// A layout's name.
-pub(crate) fn layout_name(layout: Layout) -> &'static str {
-    match layout {
-        Layout::Native => "native",
-        Layout::Reference => "reference",
-        Layout::Spec1 => "spec-1",
-    }
-}
-
-impl Source {
+impl BrainFile {
     /// Opens a file of any layout.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         check_file(path)?;
@@ -110,7 +49,7 @@ impl Source {
     }
 
     /// Opens the file of a daemon's brain.
-    pub(crate) fn of_daemon(named: &Named) -> Result<Self, Failure> {
+    pub(crate) fn of_daemon(named: &BrainName) -> Result<Self, Failure> {
         let mut source = Self::open(Path::new(&named.path))?;
         source.named.name.clone_from(&named.name);
         Ok(source)
@@ -126,11 +65,11 @@ impl Source {
                 "the journal is followed to its last whole commit; behind it: {why}"
             ));
         }
-        let named = Named {
+        let named = BrainName {
             lsn: view.lsn().0,
             live: reader.is_live(),
             notes,
-            ..Named::made(path, identity)
+            ..BrainName::made(path, identity)
         };
         Ok(Self {
             named,
@@ -161,9 +100,9 @@ impl Source {
             }
             Layout::Spec1 => view_of(&Spec1::open(&bytes).map_err(in_file)?)?,
         };
-        let named = Named {
+        let named = BrainName {
             notes: vec![told(layout, &report)],
-            ..Named::path(path, layout)
+            ..BrainName::path(path, layout)
         };
         Ok(Self {
             named,
@@ -174,7 +113,7 @@ impl Source {
     }
 
     /// The notes, for people.
-    pub(crate) fn write_notes(&self, page: &mut Page) {
+    pub(crate) fn write_notes(&self, page: &mut TextPage) {
         for note in &self.named.notes {
             page.aside(format!("note: {}", printable(note)));
         }
@@ -263,14 +202,6 @@ fn missing(path: &Path) -> Failure {
             format!("{} does not exist", path.display()),
             "check the path",
         ),
-    }
-}
-
-/// The folder that a file is in.
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
     }
 }
 

@@ -6,14 +6,14 @@ use amem_format::{NodeId, Result};
 
 /// Some events of a view.
 #[derive(Debug)]
-pub(crate) struct Selected<'v> {
+pub(crate) struct Subset<'v> {
     view: &'v View,
     /// Ascending.
     ids: Vec<NodeId>,
     is_all: bool,
 }
 
-impl<'v> Selected<'v> {
+impl<'v> Subset<'v> {
     /// All events of a view, or those that are not forgotten.
     pub(crate) fn of(view: &'v View, include_forgotten: bool) -> Result<Self> {
         let mut ids = Vec::with_capacity(view.nodes() as usize);
@@ -68,7 +68,7 @@ impl<'v> Selected<'v> {
     }
 }
 
-impl Graph for Selected<'_> {
+impl Graph for Subset<'_> {
     fn dimension(&self) -> u32 {
         self.view.vector_dimension()
     }

@@ -23,17 +23,17 @@ const PART_BYTES: u64 = 1 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Why no further part was read.
-type Fault = Arc<Mutex<Option<Failure>>>;
+type ReadFault = Arc<Mutex<Option<Failure>>>;
 
 /// A file to be sent.
-pub(crate) struct Outgoing {
+pub(crate) struct Upload {
     path: PathBuf,
     file: File,
     /// Its bytes.
     pub(crate) bytes: u64,
 }
 
-impl Outgoing {
+impl Upload {
     /// Opens it.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let failed = |e: &std::io::Error| Failure::io("read", path, e);
@@ -52,14 +52,18 @@ impl Outgoing {
         cx: &mut Context,
         (first, data): (M, fn(Vec<u8>) -> M),
         then: &str,
-        call: impl FnOnce(amem_client::Client, tokio_stream::Iter<Parts<M>>) -> F,
+        call: impl FnOnce(amem_client::Client, tokio_stream::Iter<UploadParts<M>>) -> F,
     ) -> Result<T, Failure>
     where
         F: Future<Output = Result<Response<T>, Status>>,
     {
         let mut progress = Progress::new(cx, Unit::Bytes);
-        let (all, sent, fault) = (self.bytes, Arc::new(AtomicU64::new(0)), Fault::default());
-        let parts = Parts {
+        let (all, sent, fault) = (
+            self.bytes,
+            Arc::new(AtomicU64::new(0)),
+            ReadFault::default(),
+        );
+        let parts = UploadParts {
             first: Some(first),
             data,
             path: self.path,
@@ -82,16 +86,16 @@ impl Outgoing {
 }
 
 /// The first message, then the file in parts.
-pub(crate) struct Parts<M> {
+pub(crate) struct UploadParts<M> {
     first: Option<M>,
     data: fn(Vec<u8>) -> M,
     path: PathBuf,
     left: Take<File>,
     sent: Arc<AtomicU64>,
-    fault: Fault,
+    fault: ReadFault,
 }
 
-impl<M> Iterator for Parts<M> {
+impl<M> Iterator for UploadParts<M> {
     type Item = M;
 
     fn next(&mut self) -> Option<M> {

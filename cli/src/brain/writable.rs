@@ -5,20 +5,19 @@
 
 use amem_client::{Change, v1};
 use clap::Args;
-use serde::Serialize;
 
-use crate::brain::opened::{Opened, Served, only_amemd};
-use crate::brain::source::Named;
+use crate::brain::opened::{DaemonBrain, OpenBrain, only_amemd};
 use crate::brain::target::Target;
 use crate::failure::Failure;
+use crate::json::brain::BrainName;
+use crate::json::commit::CommitJson;
 use crate::json::event::Time;
 use crate::output::context::Context;
-use crate::render::Page;
 
 /// Conditions of a change.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
-pub(crate) struct Writing {
+pub(crate) struct WriteArgs {
     /// The id of the request: what is repeated under it is done once.
     #[arg(long, value_name = "UUID", hide_short_help = true)]
     request_id: Option<String>,
@@ -30,21 +29,12 @@ pub(crate) struct Writing {
 /// A daemon's brain that is written.
 pub(crate) struct Writable {
     /// The brain.
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenBrain,
     /// Which one, at its last commit that was answered.
-    pub(crate) named: Named,
+    pub(crate) named: BrainName,
 }
 
-/// A commit, for programs.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct CommitJson {
-    pub(crate) lsn: u64,
-    pub(crate) time: Option<Time>,
-    /// It had been done before under the same request id.
-    pub(crate) replayed: bool,
-}
-
-impl Writing {
+impl WriteArgs {
     /// Refuses conditions that can hold for one change only, where there are more.
     pub(crate) fn check_once(&self) -> Result<(), Failure> {
         match self.request_id.is_some() || self.expected_lsn.is_some() {
@@ -84,8 +74,8 @@ impl Writable {
         let Target::Name(name) = target else {
             return Err(only_amemd(target));
         };
-        let served = Served::open(cx.daemon()?, name)?;
-        let opened = Opened::Served(served);
+        let served = DaemonBrain::open(cx.daemon()?, name)?;
+        let opened = OpenBrain::Served(served);
         Ok(Self {
             named: opened.named(None),
             opened,
@@ -110,16 +100,8 @@ impl Writable {
         self.named.committed(commit);
         Ok(CommitJson {
             lsn: commit.lsn,
-            time: commit.time.map(|time| Time::of(Some(time))).transpose()?,
+            time: Time::maybe(commit.time)?,
             replayed: commit.replayed,
         })
-    }
-}
-
-impl CommitJson {
-    /// The line that says so.
-    pub(crate) fn write(&self, page: &mut Page) {
-        let before = if self.replayed { ", as before" } else { "" };
-        page.field("commit", format!("{}{before}", self.lsn));
     }
 }

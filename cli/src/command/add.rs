@@ -7,17 +7,18 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::walk;
-use crate::args::event_id::Id;
-use crate::args::selection::{self, SessionName, parse_type, type_number};
-use crate::args::text::Words;
-use crate::brain::opened::Opened;
+use crate::args::event_id::EventId;
+use crate::args::selection::{self, SessionName};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::render::plural;
+use crate::types::{edge_type_number, event_type_number, parse_edge_type, parse_event_type};
 use crate::when::{self, parse_time, timestamp};
 
 /// Options.
@@ -33,17 +34,17 @@ An edge begins at the new event: `--link caused-by:9` says that event 9 caused i
 `--link supports:12` that event 12 is evidence for it. With -q, only the new id is printed.
 
 {}", when::HELP))]
-pub(crate) struct Add {
+pub(crate) struct AddArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     #[command(flatten)]
-    text: Words,
+    text: TextArgs,
     /// What it is: fact, decision, inference, correction, skill, episode.
-    #[arg(long = "type", value_name = "TYPE", value_parser = parse_type, default_value = "fact")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_event_type, default_value = "fact")]
     event_type: EventType,
     /// An edge from it: a type, an event, and a weight if it is not 1; more than once for more.
     #[arg(long = "link", value_name = "TYPE:ID[=WEIGHT]", value_parser = parse_link)]
-    links: Vec<NewLink>,
+    links: Vec<LinkArg>,
     /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -81,26 +82,26 @@ pub(crate) struct Add {
     #[arg(long, value_name = "RATE", hide_short_help = true)]
     lambda: Option<f32>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 /// An edge to be.
 #[derive(Debug, Clone)]
-struct NewLink {
+struct LinkArg {
     edge_type: EdgeType,
-    target: Id,
+    target: EventId,
     weight: Option<f32>,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct AddOutput {
     id: u64,
     edges: u64,
     session: Option<u32>,
     commit: CommitJson,
 }
 
-impl Add {
+impl AddArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -120,22 +121,22 @@ impl Add {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = AddOutput {
             id: answer.event_ids.first().copied().unwrap_or_default(),
             edges: answer.edges,
             session: session_id,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| {
+        cx.answer(Some(&brain.named), &output, |page| {
             if is_quiet {
-                return page.line(told.id);
+                return page.line(output.id);
             }
-            let edges = match told.edges {
+            let edges = match output.edges {
                 0 => String::new(),
                 n => format!(", with {}", plural(n, "edge")),
             };
-            page.line(format!("event {}{edges}", told.id));
+            page.line(format!("event {}{edges}", output.id));
         })?;
         Ok(Exit::Ok)
     }
@@ -164,7 +165,7 @@ impl Add {
             }
         }
         Ok(v1::NewEvent {
-            r#type: type_number(self.event_type),
+            r#type: event_type_number(self.event_type),
             text,
             session_id,
             confidence: self.confidence,
@@ -178,7 +179,7 @@ impl Add {
         })
     }
 
-    fn links(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::NewLink>, Failure> {
+    fn links(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::NewLink>, Failure> {
         use v1::link_end::End;
         let end = |end| Some(v1::LinkEnd { end: Some(end) });
         let mut links = Vec::new();
@@ -186,7 +187,7 @@ impl Add {
             links.push(v1::NewLink {
                 source: end(End::BatchIndex(0)),
                 target: end(End::EventId(link.target.number(cx, opened)?)),
-                r#type: walk::type_number(link.edge_type),
+                r#type: edge_type_number(link.edge_type),
                 weight: link.weight,
             });
         }
@@ -198,7 +199,7 @@ impl Add {
 pub(crate) fn session(
     cx: &mut Context,
     brain: &mut Writable,
-    writing: &Writing,
+    writing: &WriteArgs,
     name: &str,
 ) -> Result<u32, Failure> {
     let key = match SessionName::of(name) {
@@ -241,7 +242,7 @@ pub(crate) fn session(
     Ok(opened?.0.session_id)
 }
 
-fn parse_link(text: &str) -> Result<NewLink, String> {
+fn parse_link(text: &str) -> Result<LinkArg, String> {
     let (name, rest) = text
         .split_once(':')
         .ok_or("write it as TYPE:ID, such as supports:12")?;
@@ -254,8 +255,8 @@ fn parse_link(text: &str) -> Result<NewLink, String> {
             (id, Some(weight))
         }
     };
-    Ok(NewLink {
-        edge_type: walk::parse_edge_type(name)?,
+    Ok(LinkArg {
+        edge_type: parse_edge_type(name)?,
         target: id.parse()?,
         weight,
     })

@@ -18,7 +18,7 @@ use crate::output::context::Context;
   amemctl completions bash > ~/.local/share/bash-completion/completions/amemctl
   amemctl completions zsh > ~/.zfunc/_amemctl
   amemctl completions fish > ~/.config/fish/completions/amemctl.fish")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     shell: Shell,
@@ -29,13 +29,13 @@ pub(crate) struct Completions {
 #[command(after_help = "Examples:
   amemctl man | man -l -
   amemctl man --folder ~/.local/share/man/man1      a page for every command")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Write a page for each command into this folder, instead of the first page to stdout.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut out = Vec::new();
         clap_complete::generate(self.shell, &mut help::command(), "amemctl", &mut out);
@@ -46,7 +46,7 @@ impl Completions {
     }
 }
 
-impl Man {
+impl ManArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let command = help::whole(help::command());
         let Some(folder) = &self.folder else {

@@ -5,11 +5,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::selection::session;
-use crate::args::text::Words;
+use crate::args::text::TextArgs;
 use crate::brain::target::{self, Target};
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::render::plural;
 
@@ -23,26 +24,26 @@ use crate::render::plural;
 The text is the episode's; without one, amemd makes it of the session's own sentences: the most central
 of them, and what was decided and corrected. Its events leave default listings and stay in the graph, each a part
 of the episode: `amemctl query work --session standup --compressed` shows them.")]
-pub(crate) struct Compress {
+pub(crate) struct CompressArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The session: its number, or its key.
     session: String,
     #[command(flatten)]
-    text: Words,
+    text: TextArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct CompressOutput {
     id: u64,
     session: u32,
     edges: u64,
     commit: CommitJson,
 }
 
-impl Compress {
+impl CompressArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.given()?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -54,20 +55,20 @@ impl Compress {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = CompressOutput {
             id: answer.event_id,
             session: found.id,
             edges: answer.edges,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
-            true => page.line(told.id),
+        cx.answer(Some(&brain.named), &output, |page| match is_quiet {
+            true => page.line(output.id),
             false => page.line(format!(
                 "event {} is the episode of {} of session {}",
-                told.id,
-                plural(told.edges, "event"),
-                told.session
+                output.id,
+                plural(output.edges, "event"),
+                output.session
             )),
         })?;
         Ok(Exit::Ok)

@@ -6,16 +6,16 @@ use amem_client::v1::conflict::Conflict as Of;
 use clap::Args;
 use serde::Serialize;
 
-use super::quarantine::Resolving;
-use crate::args::selection::Looking;
-use crate::brain::opened::Opened;
+use super::quarantine::QuarantineArgs;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, line};
 use crate::output::context::Context;
-use crate::render::{Branch, Page, plural, tree};
+use crate::render::{Branch, TextPage, plural, tree};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -28,11 +28,11 @@ use crate::render::{Branch, Page, plural, tree};
 To settle a belief, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`. Without a brain it
 lists the files that amemd has kept aside: those that took the name of a brain, what was saved of brains
 whose file was taken away, originals that a brain has not all of.")]
-pub(crate) struct Conflicts {
+pub(crate) struct ConflictsArgs {
     #[arg(help = target::HELP, conflicts_with_all = ["keep_ours", "take_theirs", "merge", "restore"])]
     brain: Option<Target>,
     #[command(flatten)]
-    resolving: Resolving,
+    resolving: QuarantineArgs,
     /// The name of the brain that --restore makes.
     #[arg(
         long = "as",
@@ -57,19 +57,19 @@ pub(crate) struct Conflicts {
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ConflictsOutput {
     as_of_lsn: Option<u64>,
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<ConflictJson>,
     next: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-enum Conflict {
+enum ConflictJson {
     Contradiction {
         source: Box<EventJson>,
         target: Box<EventJson>,
@@ -81,12 +81,12 @@ enum Conflict {
     },
 }
 
-impl Conflicts {
+impl ConflictsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let Some(brain) = self.brain.as_ref().filter(|_| !self.resolving.is_asked()) else {
             return self.resolving.run(cx, self.as_name.as_deref(), self.yes);
         };
-        let opened = Opened::open(cx, brain)?;
+        let opened = OpenBrain::open(cx, brain)?;
         let request = v1::ListConflictsRequest {
             include_forgotten: self.looking.include_forgotten,
             page_size: self.limit,
@@ -96,7 +96,7 @@ impl Conflicts {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = ConflictsOutput {
             as_of_lsn: self.looking.answered(moment),
             conflicts: answer
                 .conflicts
@@ -106,8 +106,8 @@ impl Conflicts {
                 .collect::<Result<_, _>>()?,
             next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -115,38 +115,34 @@ impl Conflicts {
     }
 }
 
-fn conflict(of: &Of) -> Result<Conflict, Failure> {
+fn conflict(of: &Of) -> Result<ConflictJson, Failure> {
     let event =
         |event: &Option<v1::Event>| EventJson::of(&event.clone().unwrap_or_default()).map(Box::new);
     Ok(match of {
-        Of::Contradiction(of) => Conflict::Contradiction {
+        Of::Contradiction(of) => ConflictJson::Contradiction {
             source: event(&of.source)?,
             target: event(&of.target)?,
         },
-        Of::Contested(of) => Conflict::Contested {
+        Of::Contested(of) => ConflictJson::Contested {
             belief: event(&of.belief)?,
-            heads: of
-                .heads
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
+            heads: EventJson::list(&of.heads)?,
             head_count: of.head_count,
         },
     })
 }
 
-fn write(told: &Told, page: &mut Page) {
+fn write(output: &ConflictsOutput, page: &mut TextPage) {
     let leaf = |text: String| Branch {
         text,
         children: Vec::new(),
     };
-    for conflict in &told.conflicts {
+    for conflict in &output.conflicts {
         let root = match conflict {
-            Conflict::Contradiction { source, target } => Branch {
+            ConflictJson::Contradiction { source, target } => Branch {
                 text: line(source),
                 children: vec![leaf(format!("contradicts: {}", line(target)))],
             },
-            Conflict::Contested {
+            ConflictJson::Contested {
                 belief,
                 heads,
                 head_count,
@@ -165,6 +161,6 @@ fn write(told: &Told, page: &mut Page) {
         };
         page.tree(&tree(&root));
     }
-    page.aside(plural(told.conflicts.len() as u64, "conflict"));
-    listing::write_next(told.next.as_deref(), page);
+    page.aside(plural(output.conflicts.len() as u64, "conflict"));
+    listing::write_next(output.next.as_deref(), page);
 }

@@ -6,14 +6,14 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::selection::{Conditions, Looking};
-use crate::args::text::Words;
-use crate::brain::opened::Opened;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::listing::By;
-use crate::output::context::Context as Cx;
+use crate::listing::TimeAxis;
+use crate::output::context::Context;
 use crate::render::{count, plural};
 use crate::when;
 
@@ -27,11 +27,11 @@ The text is never over the budget; a token is counted as three bytes of text, ro
 to stdout alone, so that it can be put into a prompt; what it was made of, to stderr.
 
 {}", when::HELP))]
-pub(crate) struct Context {
+pub(crate) struct ContextArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     #[command(flatten)]
-    question: Words,
+    question: TextArgs,
     /// The budget.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tokens: u32,
@@ -42,26 +42,26 @@ pub(crate) struct Context {
     #[arg(long, value_name = "N", hide_short_help = true)]
     reasons: Option<u32>,
     /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ContextOutput {
     as_of_lsn: Option<u64>,
     text: String,
     tokens: u32,
     budget: u32,
-    items: Vec<Item>,
-    left_out: Vec<Item>,
+    items: Vec<ContextItem>,
+    left_out: Vec<ContextItem>,
 }
 
 #[derive(Serialize)]
-struct Item {
+struct ContextItem {
     id: u64,
     /// The event that was found, where `id` is what replaced it.
     found: u64,
@@ -71,10 +71,10 @@ struct Item {
     tokens: u32,
 }
 
-impl Context {
-    pub(crate) fn run(&self, cx: &mut Cx) -> Result<Exit, Failure> {
+impl ContextArgs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -89,7 +89,7 @@ impl Context {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = ContextOutput {
             as_of_lsn: self.looking.answered(moment),
             text: answer.text.clone(),
             tokens: answer.tokens,
@@ -98,26 +98,26 @@ impl Context {
             left_out: answer.left_out.iter().map(item).collect(),
         };
         if cx.is_json() || cx.is_terminal() {
-            cx.answer(Some(&opened.named(moment)), &told, |page| {
-                told.text.lines().for_each(|line| page.line(line));
+            cx.answer(Some(&opened.named(moment)), &output, |page| {
+                output.text.lines().for_each(|line| page.line(line));
             })?;
         } else {
             // Into a prompt goes what was counted, to the byte.
-            let text = told.text.as_bytes();
+            let text = output.text.as_bytes();
             let written = cx.stream().write_all(text);
             written.map_err(|e| Failure::output(&e))?;
         }
         if !cx.is_json() {
             cx.finish()?;
-            cx.note(&summary(&told));
+            cx.note(&summary(&output));
         }
         opened.close(cx);
         Ok(Exit::Ok)
     }
 }
 
-fn item(item: &v1::ContextItem) -> Item {
-    Item {
+fn item(item: &v1::ContextItem) -> ContextItem {
+    ContextItem {
         id: item.event_id,
         found: item.found_id,
         explains: item.explains_id,
@@ -126,12 +126,12 @@ fn item(item: &v1::ContextItem) -> Item {
     }
 }
 
-fn summary(told: &Told) -> String {
-    let (events, left_out) = (told.items.len() as u64, told.left_out.len() as u64);
+fn summary(output: &ContextOutput) -> String {
+    let (events, left_out) = (output.items.len() as u64, output.left_out.len() as u64);
     let mut line = format!(
         "{} of {} tokens, {}",
-        count(told.tokens.into()),
-        count(told.budget.into()),
+        count(output.tokens.into()),
+        count(output.budget.into()),
         plural(events, "event")
     );
     if left_out > 0 {

@@ -6,12 +6,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::session;
-use crate::args::event_id::Id;
-use crate::args::text::Words;
+use crate::args::event_id::EventId;
+use crate::args::text::TextArgs;
 use crate::brain::target::{self, Target};
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::when::{self, parse_time, timestamp};
 
@@ -25,13 +26,13 @@ use crate::when::{self, parse_time, timestamp};
 The old belief stays, with confidence 0 (or --target-confidence), and `resolve` shows both.
 
 {}", when::HELP))]
-pub(crate) struct Correct {
+pub(crate) struct CorrectArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The event that is wrong: its id, or "last".
-    id: Id,
+    id: EventId,
     #[command(flatten)]
-    text: Words,
+    text: TextArgs,
     /// Correct what is believed now instead of it, if it was corrected before.
     #[arg(long)]
     to_head: bool,
@@ -52,19 +53,19 @@ pub(crate) struct Correct {
     happened: Option<Micros>,
     /// Refuse it unless this event is what is believed now.
     #[arg(long, value_name = "ID")]
-    expected_head: Option<Id>,
+    expected_head: Option<EventId>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct CorrectOutput {
     id: u64,
     corrected: u64,
     commit: CommitJson,
 }
 
-impl Correct {
+impl CorrectArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -97,15 +98,15 @@ impl Correct {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = CorrectOutput {
             id: answer.event_id,
             corrected: answer.target_id,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
-            true => page.line(told.id),
-            false => page.line(format!("event {} replaces {}", told.id, told.corrected)),
+        cx.answer(Some(&brain.named), &output, |page| match is_quiet {
+            true => page.line(output.id),
+            false => page.line(format!("event {} replaces {}", output.id, output.corrected)),
         })?;
         Ok(Exit::Ok)
     }

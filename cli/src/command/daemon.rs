@@ -26,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
   amemctl reload
 
 Reads amemd's file of settings again, as SIGHUP does. `amemd --check-config` checks it before.")]
-pub(crate) struct Reload {}
+pub(crate) struct ReloadArgs {}
 
 /// Options of shutdown.
 #[derive(Debug, Args)]
@@ -35,36 +35,36 @@ pub(crate) struct Reload {}
 
 Waits until it has ended: what was answered is on the disk. A service manager may start it again;
 so does the next command that needs it, unless --no-autostart is given.")]
-pub(crate) struct Shutdown {}
+pub(crate) struct ShutdownArgs {}
 
 #[derive(Serialize)]
-struct Reloaded {
+struct ReloadOutput {
     changed: Vec<String>,
     needs_restart: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Ended {
+struct ShutdownOutput {
     pid: u32,
 }
 
-impl Reload {
+impl ReloadArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().reload(v1::ReloadRequest {}))?;
-        let told = Reloaded {
+        let output = ReloadOutput {
             changed: answer.changed,
             needs_restart: answer.needs_restart,
         };
-        cx.done(None, &told, |page| {
-            match told.changed.is_empty() {
+        cx.done(None, &output, |page| {
+            match output.changed.is_empty() {
                 true => page.line("nothing has changed"),
-                false => page.line(format!("in force now: {}", told.changed.join(", "))),
+                false => page.line(format!("in force now: {}", output.changed.join(", "))),
             }
-            if !told.needs_restart.is_empty() {
+            if !output.needs_restart.is_empty() {
                 page.line(format!(
                     "in force after a restart: {}",
-                    told.needs_restart.join(", ")
+                    output.needs_restart.join(", ")
                 ));
             }
         })?;
@@ -72,7 +72,7 @@ impl Reload {
     }
 }
 
-impl Shutdown {
+impl ShutdownArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let status = status(&remote)?;
@@ -90,9 +90,9 @@ impl Shutdown {
             }
             thread::sleep(LOOK_EVERY);
         }
-        let told = Ended { pid: status.pid };
-        cx.done(None, &told, |page| {
-            page.line(format!("amemd (process {}) has ended", told.pid));
+        let output = ShutdownOutput { pid: status.pid };
+        cx.done(None, &output, |page| {
+            page.line(format!("amemd (process {}) has ended", output.pid));
         })?;
         Ok(Exit::Ok)
     }

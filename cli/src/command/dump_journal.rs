@@ -9,13 +9,13 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::brain::opened::Opened;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{Time, flag_names, number};
 use crate::output::context::Context;
-use crate::render::{Page, bytes, float, printable};
+use crate::render::{TextPage, bytes, float, printable};
 use crate::when::exact as time;
 
 /// Options.
@@ -26,7 +26,7 @@ use crate::when::exact as time;
   amemctl dump-journal work.amem --since 100 --limit 20
   amemctl dump-journal --json work.amem          one line of JSON for each frame
   amemctl dump-journal work.amem --kept          also what the base keeps of earlier journals")]
-pub(crate) struct DumpJournal {
+pub(crate) struct DumpJournalArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// Only commits after this LSN.
@@ -42,7 +42,7 @@ pub(crate) struct DumpJournal {
 
 /// A frame as one line.
 #[derive(Serialize)]
-struct Line<'a> {
+struct FrameLine<'a> {
     lsn: u64,
     kind: &'static str,
     time: Time,
@@ -55,9 +55,9 @@ struct Line<'a> {
     ops: Vec<Value>,
 }
 
-impl DumpJournal {
+impl DumpJournalArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let source = opened.into_file("the journal")?;
         if source.layout != Layout::Native {
             return Err(Failure::refused(
@@ -113,7 +113,7 @@ impl DumpJournal {
         let ops = Ops::new(payload, position.unwrap_or(0));
         if cx.is_json() {
             let ops: Result<Vec<_>, _> = ops.map(|op| op.map(|op| told(&op))).collect();
-            return cx.line(&Line {
+            return cx.line(&FrameLine {
                 lsn: header.lsn.0,
                 kind: header.kind.name(),
                 time: Time(header.time),
@@ -238,7 +238,7 @@ fn parsed(json: &str) -> Value {
 }
 
 /// An operation as a line.
-fn write(op: &Op<'_>, page: &mut Page) {
+fn write(op: &Op<'_>, page: &mut TextPage) {
     let line = match op {
         Op::Event(node) => format!(
             "event {} {} session {} confidence {}{}: {}",

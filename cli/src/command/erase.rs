@@ -4,11 +4,12 @@ use amem_client::{Duration, v1};
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::event_id::Id;
+use crate::args::event_id::EventId;
 use crate::brain::target::{self, Target};
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::CommitJson;
 use crate::json::event::{EventJson, Time};
 use crate::listing::line;
 use crate::output::confirm::confirm;
@@ -25,12 +26,12 @@ use crate::render::plural;
 Text, vector, attributes and all that was made of them are gone from every file of amemd when it
 answers; the record, its edges and times stay, flagged. Copies of the file that you made are
 yours to erase. `amemctl forget` hides an event and can be undone; this can't.")]
-pub(crate) struct Erase {
+pub(crate) struct EraseArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
+    ids: Vec<EventId>,
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
@@ -41,11 +42,11 @@ pub(crate) struct Erase {
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct EraseOutput {
     events: Vec<u64>,
     /// Episodes that summarise them, and may tell of them in their own words.
     episodes: Vec<u64>,
@@ -68,10 +69,10 @@ struct HolderJson {
     program: String,
 }
 
-impl Erase {
+impl EraseArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
+        let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let (events, episodes) = touched(cx, &brain, &ids)?;
         if self.dry_run {
             return self.show(cx, &brain, &events, episodes);
@@ -92,32 +93,29 @@ impl Erase {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = EraseOutput {
             events: ids,
             episodes: answer.episode_ids,
             generation: Some(answer.generation),
             commit: Some(commit),
-            readers_gone: answer
-                .readers_gone
-                .map(|at| Time::of(Some(at)))
-                .transpose()?,
+            readers_gone: Time::maybe(answer.readers_gone)?,
             holders: answer.holders.into_iter().map(HolderJson::of).collect(),
             readers_unknown: answer.readers_unknown,
         };
-        cx.done(Some(&brain.named), &told, |page| {
-            let erased = plural(told.events.len() as u64, "event");
+        cx.done(Some(&brain.named), &output, |page| {
+            let erased = plural(output.events.len() as u64, "event");
             page.line(format!(
                 "{erased} erased; no file of this brain has the texts any more (generation {})",
                 answer.generation
             ));
-            if !told.episodes.is_empty() {
+            if !output.episodes.is_empty() {
                 page.line(format!(
                     "{} may still tell of them: {}",
-                    plural(told.episodes.len() as u64, "episode"),
-                    joined(&told.episodes)
+                    plural(output.episodes.len() as u64, "episode"),
+                    joined(&output.episodes)
                 ));
             }
-            page.line(told.readers());
+            page.line(output.readers());
         })?;
         Ok(Exit::Ok)
     }
@@ -129,7 +127,7 @@ impl Erase {
         events: &[EventJson],
         episodes: Vec<u64>,
     ) -> Result<Exit, Failure> {
-        let told = Told {
+        let output = EraseOutput {
             events: events.iter().map(|event| event.id).collect(),
             episodes,
             generation: None,
@@ -138,8 +136,8 @@ impl Erase {
             holders: Vec::new(),
             readers_unknown: String::new(),
         };
-        cx.answer(Some(&brain.named), &told, |page| {
-            tell(events, &told.episodes, page);
+        cx.answer(Some(&brain.named), &output, |page| {
+            tell(events, &output.episodes, page);
             page.aside("nothing was erased");
         })?;
         Ok(Exit::Ok)
@@ -155,7 +153,7 @@ impl HolderJson {
     }
 }
 
-impl Told {
+impl EraseOutput {
     /// What became of those who had an earlier file open.
     fn readers(&self) -> String {
         if self.readers_gone.is_some() {
@@ -214,12 +212,12 @@ fn touched(
     let episodes = brain.opened.ask(cx, request)?.events.into_iter();
     let episodes = episodes.filter(|event| event.r#type == episode);
     Ok((
-        events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
+        EventJson::list(&events)?,
         episodes.map(|event| event.id).collect(),
     ))
 }
 
-fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::Page) {
+fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::TextPage) {
     for event in events {
         page.drawn(&crate::render::clipped(
             &line(event),

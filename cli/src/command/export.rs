@@ -1,7 +1,7 @@
 //! `amemctl export`: a brain in another form.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::base::identity::Identity;
@@ -16,14 +16,16 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::receive;
+use crate::args::text::is_dash;
 use crate::brain::convert::{self, NamedSession};
 use crate::brain::new_file::{NewFile, write_brain};
-use crate::brain::opened::{Opened, Served};
-use crate::brain::source::Source;
-use crate::brain::subset::Selected;
+use crate::brain::opened::{DaemonBrain, OpenBrain};
+use crate::brain::source::BrainFile;
+use crate::brain::subset::Subset;
 use crate::brain::target::Target;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::loss::LossCount;
 use crate::jsonl;
 use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
@@ -39,12 +41,12 @@ use crate::when::{at, now, parse_moment};
   amemctl export work.amem --format spec-1 -o work.spec1.amem
   amemctl export work.amem --format compatible --map-unknown -o work.reference.amem
   amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// A brain of amemd by its name; or a file: a brain, one of the reference, or a spec-1 file.
     brain: Target,
     /// The form.
-    #[arg(long, value_enum, default_value_t = Form::Jsonl)]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
     /// The new file, where nothing may stand yet; `-` is stdout.
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
@@ -64,7 +66,7 @@ pub(crate) struct Export {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum ExportFormat {
     /// One event a line, its edges inside it.
     Jsonl,
     /// The layout of the specification document.
@@ -77,7 +79,7 @@ enum Form {
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct ExportOutput {
     output: String,
     format: &'static str,
     bytes: Option<u64>,
@@ -88,27 +90,20 @@ struct Told {
     /// Forgotten events that a native file has all the same, hidden.
     hidden: u64,
     /// What the form has no place for: how many of what.
-    lost: Vec<Lost>,
+    lost: Vec<LossCount>,
 }
 
-/// What an export could not say.
-#[derive(Debug, Serialize)]
-struct Lost {
-    what: &'static str,
-    count: u64,
-}
-
-impl Export {
+impl ExportArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let is_stdout = is_dash(&self.output);
-        if is_stdout && cx.is_terminal() && self.format != Form::Jsonl {
+        if is_stdout && cx.is_terminal() && self.format != ExportFormat::Jsonl {
             return Err(Failure::argument(
                 "this form is bytes, and stdout is a terminal",
                 "name a file: -o OUT",
             ));
         }
-        let opened = Opened::open(cx, &self.brain)?;
-        if let Opened::Served(served) = &opened
+        let opened = OpenBrain::open(cx, &self.brain)?;
+        if let OpenBrain::Served(served) = &opened
             && !served.brain.is_direct()
         {
             return self.receive(cx, served);
@@ -118,7 +113,7 @@ impl Export {
         let view = at(&source.view, self.as_of)?;
         // Without its forgotten events a brain would have to begin anew, and lose its history with them.
         let is_whole = self.is_whole(&source, &view);
-        let selected = Selected::of(&view, self.include_forgotten || is_whole)?;
+        let selected = Subset::of(&view, self.include_forgotten || is_whole)?;
         if is_stdout {
             let told = self.stream(&source, &selected, cx)?;
             for note in source.named.notes.iter().cloned().chain(told.sentences()) {
@@ -140,11 +135,11 @@ impl Export {
     }
 
     /// Has the daemon send the file, which can't be read from here.
-    fn receive(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
+    fn receive(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
         let form = match self.format {
-            Form::Native => v1::ExportForm::Native,
-            Form::Compatible => v1::ExportForm::Compatible,
-            Form::Jsonl | Form::Spec1 => {
+            ExportFormat::Native => v1::ExportForm::Native,
+            ExportFormat::Compatible => v1::ExportForm::Compatible,
+            ExportFormat::Jsonl | ExportFormat::Spec1 => {
                 return Err(Failure::refused(
                     "not_direct",
                     format!(
@@ -162,7 +157,7 @@ impl Export {
                 "take the file (--format native -o FILE), then export that",
             ));
         }
-        if self.format == Form::Compatible && !self.include_forgotten {
+        if self.format == ExportFormat::Compatible && !self.include_forgotten {
             return Err(Failure::refused(
                 "forgotten",
                 "amemd sends forgotten events, too, and this form has nothing to mark them by",
@@ -179,15 +174,15 @@ impl Export {
 
     fn file(
         &self,
-        source: &Source,
-        selected: &Selected<'_>,
+        source: &BrainFile,
+        selected: &Subset<'_>,
         cx: &Context,
-    ) -> Result<Told, Failure> {
+    ) -> Result<ExportOutput, Failure> {
         let mut progress = Progress::new(cx, Unit::Things("events"));
         let mut file = NewFile::create(&self.output)?;
         let failed = |e: &std::io::Error| Failure::io("write", &self.output, e);
         let told = match self.format {
-            Form::Native => {
+            ExportFormat::Native => {
                 let (view, options) = self.native(source, selected)?;
                 progress.say("the file is being made …");
                 write_brain(&view, &options, &mut file)?;
@@ -201,16 +196,16 @@ impl Export {
             }
         };
         let bytes = Some(file.publish()?);
-        Ok(Told { bytes, ..told })
+        Ok(ExportOutput { bytes, ..told })
     }
 
     fn stream(
         &self,
-        source: &Source,
-        selected: &Selected<'_>,
+        source: &BrainFile,
+        selected: &Subset<'_>,
         cx: &mut Context,
-    ) -> Result<Told, Failure> {
-        if self.format == Form::Native {
+    ) -> Result<ExportOutput, Failure> {
+        if self.format == ExportFormat::Native {
             let (view, options) = self.native(source, selected)?;
             let mut all = Vec::new();
             write_brain(&view, &options, &mut all)?;
@@ -226,17 +221,17 @@ impl Export {
     /// Every form that is written from front to back.
     fn write(
         &self,
-        selected: &Selected<'_>,
+        selected: &Subset<'_>,
         out: &mut impl Write,
         failed: impl Fn(&std::io::Error) -> Failure,
         progress: &mut Progress,
-    ) -> Result<Told, Failure> {
-        if self.format != Form::Jsonl {
+    ) -> Result<ExportOutput, Failure> {
+        if self.format != ExportFormat::Jsonl {
             progress.say("the file is being made …");
         }
         let mut told = self.told(selected.view(), selected);
         match self.format {
-            Form::Spec1 => {
+            ExportFormat::Spec1 => {
                 let r = spec1::write(selected, out)?;
                 told.edges = r.edges;
                 told.lost = lost(&[
@@ -253,7 +248,7 @@ impl Export {
                     ("attribute values became strings", r.non_string_attributes),
                 ]);
             }
-            Form::Compatible => {
+            ExportFormat::Compatible => {
                 let options = CompatOptions {
                     map_unknown: self.map_unknown,
                 };
@@ -277,7 +272,7 @@ impl Export {
                     ("words too long for its index", r.words_left_out),
                 ]);
             }
-            Form::Jsonl | Form::Native => {
+            ExportFormat::Jsonl | ExportFormat::Native => {
                 let all = selected.ids().len() as u64;
                 let written = |n| progress.show(n, all);
                 jsonl::write(selected, self.vectors, out, failed, written)?;
@@ -286,14 +281,14 @@ impl Export {
         Ok(told)
     }
 
-    fn told(&self, view: &View, selected: &Selected<'_>) -> Told {
-        Told {
+    fn told(&self, view: &View, selected: &Subset<'_>) -> ExportOutput {
+        ExportOutput {
             output: self.output.display().to_string(),
             format: match self.format {
-                Form::Jsonl => "jsonl",
-                Form::Spec1 => "spec-1",
-                Form::Compatible => "compatible",
-                Form::Native => "native",
+                ExportFormat::Jsonl => "jsonl",
+                ExportFormat::Spec1 => "spec-1",
+                ExportFormat::Compatible => "compatible",
+                ExportFormat::Native => "native",
             },
             bytes: None,
             events: selected.ids().len() as u64,
@@ -307,10 +302,10 @@ impl Export {
     /// The same of a native file: what it hides, and what a part of a brain leaves behind.
     fn told_native(
         &self,
-        source: &Source,
+        source: &BrainFile,
         made: &View,
-        selected: &Selected<'_>,
-    ) -> Result<Told, Failure> {
+        selected: &Subset<'_>,
+    ) -> Result<ExportOutput, Failure> {
         let (view, mut told) = (selected.view(), self.told(made, selected));
         for &id in selected.ids() {
             told.hidden += u64::from(view.node(id)?.is_forgotten());
@@ -322,13 +317,17 @@ impl Export {
     }
 
     /// True if the file is to be the brain as it is now, with all that it has.
-    fn is_whole(&self, source: &Source, view: &View) -> bool {
-        self.format == Form::Native && source.layout == Layout::Native && !view.is_as_of()
+    fn is_whole(&self, source: &BrainFile, view: &View) -> bool {
+        self.format == ExportFormat::Native && source.layout == Layout::Native && !view.is_as_of()
     }
 
     /// The whole brain folded, with its history; or, of an earlier moment or of a foreign file, a brain that
     /// begins with what it holds.
-    fn native(&self, source: &Source, selected: &Selected<'_>) -> Result<(View, Options), Failure> {
+    fn native(
+        &self,
+        source: &BrainFile,
+        selected: &Subset<'_>,
+    ) -> Result<(View, Options), Failure> {
         let (view, now) = (selected.view(), now());
         let instance = Uuid::new_v4();
         if self.is_whole(source, view) {
@@ -374,7 +373,7 @@ fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
 }
 
 /// What stays behind where a brain begins anew with a part of another.
-fn left_behind(selected: &Selected<'_>) -> Result<Vec<Lost>, Failure> {
+fn left_behind(selected: &Subset<'_>) -> Result<Vec<LossCount>, Failure> {
     let view = selected.view();
     let sessions = view.sessions()?;
     let closed = sessions.iter().filter(|s| s.closed.is_some()).count();
@@ -390,12 +389,13 @@ fn left_behind(selected: &Selected<'_>) -> Result<Vec<Lost>, Failure> {
     ]))
 }
 
-fn lost(counts: &[(&'static str, u64)]) -> Vec<Lost> {
+fn lost(counts: &[(&'static str, u64)]) -> Vec<LossCount> {
     let some = counts.iter().filter(|(_, count)| *count > 0);
-    some.map(|&(what, count)| Lost { what, count }).collect()
+    some.map(|&(what, count)| LossCount { what, count })
+        .collect()
 }
 
-impl Told {
+impl ExportOutput {
     fn sentences(&self) -> Vec<String> {
         let mut out = vec![format!(
             "{} and {} exported",
@@ -414,14 +414,9 @@ impl Told {
                 plural(self.hidden, "forgotten event")
             ));
         }
-        for Lost { what, count } in &self.lost {
+        for LossCount { what, count } in &self.lost {
             out.push(format!("lost or changed: {what}: {count}"));
         }
         out
     }
-}
-
-/// True if a path is the one that means stdin or stdout.
-pub(crate) fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

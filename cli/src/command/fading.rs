@@ -6,13 +6,13 @@ use amem_format::base::settings::Settings;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::selection::Looking;
-use crate::brain::opened::Opened;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, By};
+use crate::listing::{self, TimeAxis};
 use crate::output::context::Context;
 use crate::render::{float, plural};
 use crate::when::{self, parse_time, timestamp};
@@ -26,7 +26,7 @@ use crate::when::{self, parse_time, timestamp};
 
 Fading events are told, never deleted. `amemctl pin BRAIN ID` keeps one from fading; using one
 (get, resolve, context) slows it. Those nearest to the mark come first.")]
-pub(crate) struct Fading {
+pub(crate) struct FadingArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The strength below which an event fades [default: the brain's setting]
@@ -42,20 +42,20 @@ pub(crate) struct Fading {
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct FadingOutput {
     as_of_lsn: Option<u64>,
     below: f32,
     events: Vec<EventJson>,
     next: Option<String>,
 }
 
-impl Fading {
+impl FadingArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let below = match self.below {
             Some(below) => below,
             None => settings(cx, &opened)?.fading_below,
@@ -83,30 +83,28 @@ impl Fading {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = FadingOutput {
             as_of_lsn: self.looking.answered(moment),
             below,
-            events: answer
-                .events
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
+            events: EventJson::list(&answer.events)?,
             next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
             match self.at {
-                None => listing::table(&told.events, By::Recorded, page),
+                None => listing::table(&output.events, TimeAxis::Recorded, page),
                 // What is shown of strength is that of the last run, which this is not about.
-                Some(_) => listing::table_without_strength(&told.events, By::Recorded, page),
+                Some(_) => {
+                    listing::table_without_strength(&output.events, TimeAxis::Recorded, page)
+                }
             }
-            let events = plural(told.events.len() as u64, "event");
+            let events = plural(output.events.len() as u64, "event");
             let at = self.at.map(|at| format!(" at {}", when::exact(at)));
             page.aside(format!(
                 "{events} below strength {}{}",
                 float(below),
                 at.unwrap_or_default()
             ));
-            listing::write_next(told.next.as_deref(), page);
+            listing::write_next(output.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -115,8 +113,8 @@ impl Fading {
 }
 
 /// The brain's settings: of its file, else as the daemon tells them.
-fn settings(cx: &mut Context, opened: &Opened) -> Result<Settings, Failure> {
-    let Opened::Served(served) = opened else {
+fn settings(cx: &mut Context, opened: &OpenBrain) -> Result<Settings, Failure> {
+    let OpenBrain::Served(served) = opened else {
         return Ok(opened.view()?.settings()?.into_owned());
     };
     let request = v1::GetBrainRequest {

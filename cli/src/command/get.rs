@@ -11,16 +11,16 @@ use amem_format::view::View;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::event_id::Id;
-use crate::args::selection::Looking;
-use crate::brain::opened::Opened;
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
 use crate::listing;
 use crate::output::context::Context;
-use crate::render::{Page, clipped, float, printable};
+use crate::render::{TextPage, clipped, float, printable};
 use crate::when::{at, long as shown_time};
 
 /// Characters of a text where it only reminds of an event.
@@ -35,12 +35,12 @@ const REMINDED_AT_ONCE: usize = 1_000;
   amemctl get work last
   amemctl get work 12 13 --edges --history
   amemctl get work.amem 12 --as-of 2026-05-01T12:00:00Z")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
+    ids: Vec<EventId>,
     /// With the edges that start and end there.
     #[arg(long)]
     edges: bool,
@@ -57,17 +57,17 @@ pub(crate) struct Get {
     #[arg(long)]
     no_touch: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct GetOutput {
     as_of_lsn: Option<u64>,
-    events: Vec<Whole>,
+    events: Vec<EventDetails>,
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct EventDetails {
     #[serde(flatten)]
     event: EventJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,12 +77,12 @@ struct Whole {
     #[serde(skip_serializing_if = "Option::is_none")]
     more_edges: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<Changed>>,
+    history: Option<Vec<ChangeJson>>,
 }
 
 /// A change, with the value before it.
 #[derive(Serialize)]
-struct Changed {
+struct ChangeJson {
     lsn: u64,
     time: Time,
     principal: String,
@@ -91,11 +91,11 @@ struct Changed {
     before: serde_json::Value,
 }
 
-impl Get {
+impl GetArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let request = v1::GetEventsRequest {
-            event_ids: Id::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
+            event_ids: EventId::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
             include_forgotten: self.looking.include_forgotten,
             include_vectors: self.vectors,
@@ -114,16 +114,16 @@ impl Get {
         for event in &answer.events {
             events.push(self.whole(event, histories.next())?);
         }
-        let told = Told {
+        let output = GetOutput {
             as_of_lsn: self.looking.answered(moment),
             events,
         };
         let reminders = match cx.is_json() {
             true => BTreeMap::new(),
-            false => self.reminders(cx, &opened, &told)?,
+            false => self.reminders(cx, &opened, &output)?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            for (at, event) in told.events.iter().enumerate() {
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            for (at, event) in output.events.iter().enumerate() {
                 if at > 0 {
                     page.line("");
                 }
@@ -135,7 +135,11 @@ impl Get {
         Ok(Exit::Ok)
     }
 
-    fn whole(&self, event: &v1::Event, history: Option<Vec<Changed>>) -> Result<Whole, Failure> {
+    fn whole(
+        &self,
+        event: &v1::Event,
+        history: Option<Vec<ChangeJson>>,
+    ) -> Result<EventDetails, Failure> {
         let mut is_cut = false;
         let mut edges = |is_ours: fn(&v1::Edge, u64) -> bool| {
             let mut edges = event.edges.iter().filter(|edge| is_ours(edge, event.id));
@@ -146,7 +150,7 @@ impl Get {
         };
         let outgoing = edges(|edge, id| edge.source == id)?;
         let incoming = edges(|edge, id| edge.target == id)?;
-        Ok(Whole {
+        Ok(EventDetails {
             event: EventJson::of(event)?,
             outgoing,
             incoming,
@@ -156,7 +160,7 @@ impl Get {
     }
 
     /// The changes of events, as far as the moment that is asked about.
-    fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<Changed>>, Failure> {
+    fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<ChangeJson>>, Failure> {
         let moment = self.looking.moment();
         let until = moment.map(|_| at(now, moment)).transpose()?;
         let history = |event: &v1::Event| history(now, NodeId(event.id), until.as_ref());
@@ -167,10 +171,10 @@ impl Get {
     fn reminders(
         &self,
         cx: &mut Context,
-        opened: &Opened,
-        told: &Told,
+        opened: &OpenBrain,
+        output: &GetOutput,
     ) -> Result<BTreeMap<u64, String>, Failure> {
-        let edges = told
+        let edges = output
             .events
             .iter()
             .flat_map(|event| event.outgoing.iter().chain(&event.incoming).flatten());
@@ -197,7 +201,7 @@ impl Get {
 }
 
 /// Every change of an event, oldest first; up to the moment of `until` if it is given.
-fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>, Failure> {
+fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJson>, Failure> {
     let mut out = Vec::new();
     let erased = now.node(id)?.is_erased();
     for change in fold::changes_of(now, id)? {
@@ -211,7 +215,7 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>,
         }
         let actor = now.actor(change.actor)?;
         let (field, before) = told(&change)?;
-        out.push(Changed {
+        out.push(ChangeJson {
             lsn: change.lsn.0,
             time: Time(change.time),
             principal: actor.principal.to_owned(),
@@ -265,7 +269,7 @@ fn name(change: &Change<'_>) -> &'static str {
     }
 }
 
-fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
+fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let event = &whole.event;
     page.title(format!("event {}", event.id));
     page.field("type", event.event_type);
@@ -337,7 +341,7 @@ fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
     }
 }
 
-fn write_edges(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
+fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let reminder = |id: &u64| reminders.get(id).map_or("", String::as_str);
     for edge in whole.outgoing.iter().flatten() {
         let (kind, other) = (edge.edge_type, edge.target);

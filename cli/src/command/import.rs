@@ -9,17 +9,18 @@ use amem_format::foreign::{Layout, detect};
 use amem_format::mapping::Map;
 use clap::{Args, ValueEnum};
 
-use super::export::is_dash;
-use super::import_file::{self, Brought};
-use super::import_text::Appending;
-use super::send::Send;
+use super::import_file::{self, ImportedGraph};
+use super::import_text::ImportTextArgs;
+use super::send::Transfer;
 use crate::appending::exists;
+use crate::args::text::is_dash;
 use crate::brain::new_file::check_free;
-use crate::brain::source::{check_file, check_not_cut, layout_name};
+use crate::brain::source::{check_file, check_not_cut};
 use crate::brain::target::Target;
 use crate::entries::{self, Input, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::brain::layout_name;
 use crate::output::context::Context;
 
 /// Options.
@@ -36,24 +37,24 @@ and events are added to what a brain holds; the same text is not written a secon
 JSON lines of events become a new brain with all that they say (--format jsonl), or are added to one that is there as
 new events of now, which happened when the old ones were recorded (--format events). Texts are embedded by the
 built-in embedder if the file brings no vectors. What was merged, left out, renumbered or changed is told.")]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// The file to read; `-` is stdin, for all that is text.
     file: PathBuf,
     /// Where it goes: the name of a brain of amemd, or a new file, where nothing may stand.
     #[arg(required_unless_present = "brain_name")]
     brain: Option<Target>,
     /// The form of the file.
-    #[arg(long, value_enum, default_value_t = Form::Auto)]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    format: ImportFormat,
     /// Leave texts of a new brain without vectors.
     #[arg(long)]
     no_embed: bool,
     #[command(flatten)]
-    appending: Appending,
+    appending: ImportTextArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum ImportFormat {
     /// Told by the file's name and how it begins.
     Auto,
     /// JSON lines, as `amemctl export` writes them, as a new brain.
@@ -72,16 +73,16 @@ enum Form {
 }
 
 /// What a file is, once it is known.
-enum What {
+enum InputKind {
     /// A text that is added to a brain.
-    Text(entries::Form),
+    Text(entries::TextFormat),
     /// JSON lines; whether they are to be a new brain was not said.
     Lines,
     /// A file of this layout.
     File(Layout),
 }
 
-impl Import {
+impl ImportArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let by_flag = self.appending.brain_name.clone().map(Target::Name);
         let Some(target) = self.brain.clone().or(by_flag) else {
@@ -93,11 +94,11 @@ impl Import {
         let input = Input::open(&self.file)?;
         let what = self.what(&input)?;
         match (what, target) {
-            (What::Text(entries::Form::Events), Target::Path(new))
-            | (What::Lines, Target::Path(new)) => {
-                self.make(cx, &new, |_| Brought::of_lines(&input))
+            (InputKind::Text(entries::TextFormat::Events), Target::Path(new))
+            | (InputKind::Lines, Target::Path(new)) => {
+                self.make(cx, &new, |_| ImportedGraph::of_lines(&input))
             }
-            (What::Text(form), Target::Path(new)) => Err(Failure::argument(
+            (InputKind::Text(form), Target::Path(new)) => Err(Failure::argument(
                 format!(
                     "{} goes into a brain of amemd, and into no new file such as {}",
                     form.name(),
@@ -105,22 +106,22 @@ impl Import {
                 ),
                 "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` makes a file of it",
             )),
-            (What::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
-            (What::Lines, Target::Name(name)) => {
-                if self.format == Form::Auto && exists(cx, &name)? {
-                    return self.append(cx, input, entries::Form::Events, &name);
+            (InputKind::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
+            (InputKind::Lines, Target::Name(name)) => {
+                if self.format == ImportFormat::Auto && exists(cx, &name)? {
+                    return self.append(cx, input, entries::TextFormat::Events, &name);
                 }
                 self.send_lines(cx, &input, &name)
             }
-            (What::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
+            (InputKind::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
                 "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`; a name instead of a path gives it to amemd",
             )),
-            (What::File(layout), Target::Path(new)) => {
-                self.make(cx, &new, |path| Brought::of_file(path, layout))
+            (InputKind::File(layout), Target::Path(new)) => {
+                self.make(cx, &new, |path| ImportedGraph::of_file(path, layout))
             }
-            (What::File(layout), Target::Name(name)) => {
+            (InputKind::File(layout), Target::Name(name)) => {
                 self.check_new()?;
                 self.send(cx, &self.file, layout_name(layout), &name)
             }
@@ -128,19 +129,21 @@ impl Import {
     }
 
     /// What the file is, by what is said of it, or by what it looks like.
-    fn what(&self, input: &Input) -> Result<What, Failure> {
+    fn what(&self, input: &Input) -> Result<InputKind, Failure> {
         match self.format {
-            Form::Jsonl => return Ok(What::Lines),
-            Form::Events => return Ok(What::Text(entries::Form::Events)),
-            Form::Conversation => return Ok(What::Text(entries::Form::Conversation)),
-            Form::Markdown => return Ok(What::Text(entries::Form::Markdown)),
-            Form::Auto => match entries::Form::told(input)? {
-                Some(entries::Form::Events) => return Ok(What::Lines),
-                Some(form) => return Ok(What::Text(form)),
-                None if input.bytes()? == 0 => return Ok(What::Lines),
+            ImportFormat::Jsonl => return Ok(InputKind::Lines),
+            ImportFormat::Events => return Ok(InputKind::Text(entries::TextFormat::Events)),
+            ImportFormat::Conversation => {
+                return Ok(InputKind::Text(entries::TextFormat::Conversation));
+            }
+            ImportFormat::Markdown => return Ok(InputKind::Text(entries::TextFormat::Markdown)),
+            ImportFormat::Auto => match entries::TextFormat::told(input)? {
+                Some(entries::TextFormat::Events) => return Ok(InputKind::Lines),
+                Some(form) => return Ok(InputKind::Text(form)),
+                None if input.bytes()? == 0 => return Ok(InputKind::Lines),
                 None => {}
             },
-            Form::Spec1 | Form::Reference => {}
+            ImportFormat::Spec1 | ImportFormat::Reference => {}
         }
         if is_dash(&self.file) {
             return Err(Failure::argument(
@@ -148,7 +151,7 @@ impl Import {
                 "say --format markdown if it is that, or name a file",
             ));
         }
-        self.layout().map(What::File)
+        self.layout().map(InputKind::File)
     }
 
     /// The layout of a file that is no text.
@@ -161,9 +164,11 @@ impl Import {
         let bytes = map.slice(0, len).unwrap_or_default();
         let layout = detect(bytes)?;
         let is_said = match layout {
-            Layout::Native => self.format == Form::Auto,
-            Layout::Reference => matches!(self.format, Form::Auto | Form::Reference),
-            Layout::Spec1 => matches!(self.format, Form::Auto | Form::Spec1),
+            Layout::Native => self.format == ImportFormat::Auto,
+            Layout::Reference => {
+                matches!(self.format, ImportFormat::Auto | ImportFormat::Reference)
+            }
+            Layout::Spec1 => matches!(self.format, ImportFormat::Auto | ImportFormat::Spec1),
         };
         if layout == Layout::Native && !is_said {
             return Err(Failure::refused(
@@ -182,7 +187,7 @@ impl Import {
                 format!("use --format {} or auto", layout_name(layout)),
             ));
         }
-        if layout == Layout::Reference && self.format == Form::Auto {
+        if layout == Layout::Reference && self.format == ImportFormat::Auto {
             check_not_cut(bytes)?;
         }
         Ok(layout)
@@ -192,7 +197,7 @@ impl Import {
         &self,
         cx: &mut Context,
         input: Input,
-        form: entries::Form,
+        form: entries::TextFormat,
         name: &str,
     ) -> Result<Exit, Failure> {
         if self.no_embed {
@@ -224,18 +229,18 @@ impl Import {
         &self,
         cx: &mut Context,
         new: &Path,
-        read: impl FnOnce(&Path) -> Result<Brought, Failure>,
+        read: impl FnOnce(&Path) -> Result<ImportedGraph, Failure>,
     ) -> Result<Exit, Failure> {
         self.check_new()?;
         check_free(new)?;
-        let (named, told) = read(&self.file)?.make(new, self.no_embed)?;
-        import_file::tell(cx, &named, &told)
+        let (named, output) = read(&self.file)?.make(new, self.no_embed)?;
+        import_file::tell(cx, &named, &output)
     }
 
     /// JSON lines become a file first: only that says all that they do.
     fn send_lines(&self, cx: &mut Context, input: &Input, name: &str) -> Result<Exit, Failure> {
         self.check_new()?;
-        let brought = Brought::of_lines(input)?;
+        let brought = ImportedGraph::of_lines(input)?;
         let folder = tempfile::tempdir()
             .map_err(|e| Failure::io("make a folder in", &std::env::temp_dir(), &e))?;
         let file = folder.path().join("new.amem");
@@ -250,7 +255,7 @@ impl Import {
         format: &'static str,
         name: &str,
     ) -> Result<Exit, Failure> {
-        let send = Send {
+        let send = Transfer {
             file,
             format,
             brain: name,

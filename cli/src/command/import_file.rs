@@ -13,18 +13,19 @@ use uuid::Uuid;
 
 use crate::brain::convert::{self, NamedSession};
 use crate::brain::new_file::publish_brain;
-use crate::brain::source::{self, Named, in_file, layout_name};
+use crate::brain::source::{self, in_file};
 use crate::entries::Input;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::brain::{BrainName, layout_name};
 use crate::json::event::EdgeJson;
 use crate::jsonl;
 use crate::output::context::Context;
-use crate::render::{Page, bytes, count, plural, printable};
+use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when::now;
 
 /// What a file brought.
-pub(super) struct Brought {
+pub(super) struct ImportedGraph {
     format: &'static str,
     graph: MemoryGraph,
     report: Report,
@@ -34,7 +35,7 @@ pub(super) struct Brought {
 
 /// What a brain was made of.
 #[derive(Serialize)]
-pub(super) struct Told {
+pub(super) struct ImportOutput {
     format: &'static str,
     bytes: u64,
     events: u64,
@@ -56,7 +57,7 @@ pub(super) struct Told {
     supersedes_cycles: Vec<u64>,
 }
 
-impl Brought {
+impl ImportedGraph {
     /// The events of JSON lines.
     pub(super) fn of_lines(input: &Input) -> Result<Self, Failure> {
         let lines = jsonl::read(&mut input.reader()?, now(), |e| input.failed(e))?;
@@ -88,7 +89,11 @@ impl Brought {
     }
 
     /// Makes a new file of it. Returns which brain that is.
-    pub(super) fn make(self, new: &Path, no_embed: bool) -> Result<(Named, Told), Failure> {
+    pub(super) fn make(
+        self,
+        new: &Path,
+        no_embed: bool,
+    ) -> Result<(BrainName, ImportOutput), Failure> {
         let Self {
             format,
             mut graph,
@@ -110,7 +115,7 @@ impl Brought {
         let len = publish_brain(&made.view, &made.options, new)?;
         let ids = |list: &[amem_format::NodeId]| list.iter().map(|id| id.0).collect();
         let edges = |list: &[_]| list.iter().map(EdgeJson::from).collect();
-        let told = Told {
+        let output = ImportOutput {
             format,
             bytes: len,
             events: made.view.nodes(),
@@ -130,33 +135,37 @@ impl Brought {
             clamped_edge_times: edges(&report.clamped_edge_times),
             supersedes_cycles: ids(&convert::in_cycles(&graph)),
         };
-        let named = Named::made(new, &made.options.identity);
-        Ok((named, told))
+        let named = BrainName::made(new, &made.options.identity);
+        Ok((named, output))
     }
 }
 
 /// Tells of a new file.
-pub(super) fn tell(cx: &mut Context, named: &Named, told: &Told) -> Result<Exit, Failure> {
-    cx.answer(Some(named), told, |page| write(named, told, page))?;
+pub(super) fn tell(
+    cx: &mut Context,
+    named: &BrainName,
+    output: &ImportOutput,
+) -> Result<Exit, Failure> {
+    cx.answer(Some(named), output, |page| write(named, output, page))?;
     Ok(Exit::Ok)
 }
 
-fn write(named: &Named, told: &Told, page: &mut Page) {
+fn write(named: &BrainName, output: &ImportOutput, page: &mut TextPage) {
     page.title(printable(&named.path));
-    page.field("read as", told.format);
+    page.field("read as", output.format);
     page.field(
         "holds",
         format!(
             "{}, {}, {}, {}",
-            plural(told.events, "event"),
-            plural(told.edges, "edge"),
-            plural(told.sessions, "session"),
-            bytes(told.bytes)
+            plural(output.events, "event"),
+            plural(output.edges, "edge"),
+            plural(output.sessions, "session"),
+            bytes(output.bytes)
         ),
     );
     page.field(
         "vectors",
-        match (told.vectors, told.embedded) {
+        match (output.vectors, output.embedded) {
             (0, 0) => "none".to_owned(),
             (0, n) => format!("{} made by the built-in embedder", count(n)),
             (n, _) => format!("{} as the file has them", count(n)),
@@ -165,57 +174,57 @@ fn write(named: &Named, told: &Told, page: &mut Page) {
     let changes = [
         (
             "renumbered",
-            told.renumbered,
+            output.renumbered,
             "events; amem.origin_id has the id before",
         ),
         (
             "renumbered",
-            told.origins_lost.len() as u64,
+            output.origins_lost.len() as u64,
             "of them without room for the id before",
         ),
         (
             "merged",
-            told.merged_edges.len() as u64,
+            output.merged_edges.len() as u64,
             "edges that repeat a newer one",
         ),
         (
             "left out",
-            told.self_edges.len() as u64,
+            output.self_edges.len() as u64,
             "edges from an event to itself",
         ),
         (
             "left out",
-            told.dangling_edges.len() as u64,
+            output.dangling_edges.len() as u64,
             "edges from or to an event that is not there",
         ),
         (
             "changed",
-            told.clamped_events.len() as u64,
+            output.clamped_events.len() as u64,
             "events whose confidence or strength was not within 0 and 1, or whose decay rate was below 0",
         ),
         (
             "changed",
-            told.clamped_edges.len() as u64,
+            output.clamped_edges.len() as u64,
             "edges whose weight was not within 0 and 1",
         ),
         (
             "changed",
-            told.clamped_times.len() as u64,
+            output.clamped_times.len() as u64,
             "events recorded before 1970: their time is the event time now",
         ),
         (
             "changed",
-            told.clamped_uses.len() as u64,
+            output.clamped_uses.len() as u64,
             "events last used before 1970, which is 1970 now",
         ),
         (
             "changed",
-            told.clamped_edge_times.len() as u64,
+            output.clamped_edge_times.len() as u64,
             "edges made before 1970, which are of 1970 now",
         ),
         (
             "cycles",
-            told.supersedes_cycles.len() as u64,
+            output.supersedes_cycles.len() as u64,
             "events supersede each other in circles",
         ),
     ];

@@ -3,17 +3,17 @@
 use clap::Args;
 use uuid::Uuid;
 
-use crate::appending::{Append, Appended, Run};
-use crate::entries::{Form, Text};
+use crate::appending::{RunId, TextImport, TextImportOutput};
+use crate::entries::{Text, TextFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
-use crate::render::{Page, count, plural, printable};
+use crate::render::{TextPage, count, plural, printable};
 
 /// Options of texts that go into a brain.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conversations, notes and events, into a brain of amemd")]
-pub(crate) struct Appending {
+pub(crate) struct ImportTextArgs {
     /// The session of notes in Markdown [default: their file's name]
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Appending {
     pub(crate) brain_name: Option<String>,
 }
 
-impl Appending {
+impl ImportTextArgs {
     /// True if an option was given that says something of texts only.
     pub(crate) fn is_given(&self) -> bool {
         self.session.is_some() || self.again || self.run_id.is_some()
@@ -46,7 +46,7 @@ impl Appending {
         text: &Text,
         brain: &str,
     ) -> Result<Exit, Failure> {
-        if self.session.is_some() && text.form != Form::Markdown {
+        if self.session.is_some() && text.form != TextFormat::Markdown {
             return Err(Failure::argument(
                 format!(
                     "--session is for notes in Markdown, and this is read as {}",
@@ -56,17 +56,17 @@ impl Appending {
             ));
         }
         let run = match self.run_id {
-            Some(id) => Some(Run::repeated(id)?),
-            None => self.again.then(Run::new),
+            Some(id) => Some(RunId::repeated(id)?),
+            None => self.again.then(RunId::new),
         };
-        let append = Append { brain, text, run };
+        let append = TextImport { brain, text, run };
         let (named, appended) = append.run(cx)?;
         cx.answer(Some(&named), &appended, |page| write(&appended, page))?;
         Ok(Exit::Ok)
     }
 }
 
-fn write(appended: &Appended, page: &mut Page) {
+fn write(appended: &TextImportOutput, page: &mut TextPage) {
     page.title(printable(&appended.brain));
     let made = if appended.made { "new" } else { "as before" };
     page.field("brain", made);

@@ -4,11 +4,12 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::event_id::Id;
+use crate::args::event_id::EventId;
 use crate::brain::target::{self, Target};
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::{CommitJson, IdCommit};
 use crate::output::context::Context;
 
 /// Which events.
@@ -21,19 +22,19 @@ use crate::output::context::Context;
 
 `forget` keeps the bytes; `amemctl erase` takes them away for good. Each event is a commit of its
 own: if one is refused, those before it are done.")]
-pub(crate) struct Mark {
+pub(crate) struct MarkArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
+    ids: Vec<EventId>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 /// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum MarkAction {
     /// They do not fade.
     Pin,
     /// They fade again.
@@ -45,39 +46,33 @@ pub(crate) enum Act {
 }
 
 #[derive(Serialize)]
-struct Told {
-    events: Vec<Done>,
+struct MarkOutput {
+    events: Vec<IdCommit>,
 }
 
-#[derive(Serialize)]
-struct Done {
-    id: u64,
-    commit: CommitJson,
-}
-
-impl Mark {
-    pub(crate) fn run(&self, cx: &mut Context, act: Act) -> Result<Exit, Failure> {
+impl MarkArgs {
+    pub(crate) fn run(&self, cx: &mut Context, act: MarkAction) -> Result<Exit, Failure> {
         if self.ids.len() > 1 {
             self.writing.check_once()?;
         }
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
+        let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let mut events = Vec::new();
         for id in ids {
             let commit = self
                 .one(cx, &mut brain, act, id)
                 .map_err(|failure| self.among(failure, &events, act, id))?;
-            events.push(Done { id, commit });
+            events.push(IdCommit { id, commit });
         }
-        let told = Told { events };
-        cx.done(Some(&brain.named), &told, |page| {
-            page.line(format!("{}: {}", act.done(), ids_of(&told.events)));
+        let output = MarkOutput { events };
+        cx.done(Some(&brain.named), &output, |page| {
+            page.line(format!("{}: {}", act.done(), ids_of(&output.events)));
         })?;
         Ok(Exit::Ok)
     }
 
     /// A failure in the middle of several: what was done, and how to go on.
-    fn among(&self, failure: Failure, events: &[Done], act: Act, id: u64) -> Failure {
+    fn among(&self, failure: Failure, events: &[IdCommit], act: MarkAction, id: u64) -> Failure {
         let remedy = match &failure.request_id {
             Some(request) if self.ids.len() > 1 => format!(
                 "whether it was done is not known: `amemctl {} {} {id} --request-id {request}` does it once; then go on",
@@ -97,7 +92,7 @@ impl Mark {
         &self,
         cx: &mut Context,
         brain: &mut Writable,
-        act: Act,
+        act: MarkAction,
         event_id: u64,
     ) -> Result<CommitJson, Failure> {
         let options = Some(self.writing.options(cx));
@@ -117,15 +112,15 @@ impl Mark {
             };
         }
         Ok(match act {
-            Act::Pin => write!(PinRequest),
-            Act::Unpin => write!(UnpinRequest),
-            Act::Forget => write!(ForgetRequest),
-            Act::Restore => write!(RestoreRequest),
+            MarkAction::Pin => write!(PinRequest),
+            MarkAction::Unpin => write!(UnpinRequest),
+            MarkAction::Forget => write!(ForgetRequest),
+            MarkAction::Restore => write!(RestoreRequest),
         })
     }
 }
 
-impl Act {
+impl MarkAction {
     fn name(self) -> &'static str {
         match self {
             Self::Pin => "pin",
@@ -145,13 +140,13 @@ impl Act {
     }
 }
 
-fn ids_of(events: &[Done]) -> String {
+fn ids_of(events: &[IdCommit]) -> String {
     let ids: Vec<String> = events.iter().map(|done| done.id.to_string()).collect();
     ids.join(", ")
 }
 
 /// What was done before a refusal.
-fn before(events: &[Done], act: Act) -> String {
+fn before(events: &[IdCommit], act: MarkAction) -> String {
     match events.is_empty() {
         true => String::new(),
         false => format!("{}: {}; then ", act.done(), ids_of(events)),

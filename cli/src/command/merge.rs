@@ -9,12 +9,13 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::brain::target::{self, Target};
-use crate::brain::upload::Outgoing;
-use crate::brain::writable::{CommitJson, Writable, Writing};
+use crate::brain::upload::Upload;
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::commit::CommitJson;
 use crate::output::context::Context;
-use crate::render::{Page, plural};
+use crate::render::{TextPage, plural};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of oth
 kept, and what a merge brings counts as changed when it was brought. What was erased here does not come
 back. What comes in says where from, in its attribute amem.origin. To merge again does nothing; to have
 both sides the same, merge each into the other.")]
-pub(crate) struct Merge {
+pub(crate) struct MergeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The other brain: its name at the daemon, or a file (with a dot or a slash in it).
@@ -36,7 +37,7 @@ pub(crate) struct Merge {
     #[arg(short = 'n', long)]
     dry_run: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 /// What the other has that the brain has not, if that is so.
@@ -44,7 +45,7 @@ const NOTHING: &str = "nothing";
 
 /// What a merge did, or would do, for programs.
 #[derive(Serialize)]
-pub(super) struct Merged {
+pub(super) struct MergeOutput {
     dry_run: bool,
     same_lineage: bool,
     same_instance: bool,
@@ -64,7 +65,7 @@ pub(super) struct Merged {
     commit: Option<CommitJson>,
 }
 
-impl Merge {
+impl MergeArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let options = v1::MergeOptions {
@@ -72,11 +73,11 @@ impl Merge {
             dry_run: self.dry_run,
             ..Default::default()
         };
-        let told = match &self.other {
+        let output = match &self.other {
             Target::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
             Target::Path(path) => send(cx, &mut brain, options, path)?,
         };
-        cx.done(Some(&brain.named), &told, |page| told.write(page))?;
+        cx.done(Some(&brain.named), &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
 }
@@ -87,7 +88,7 @@ pub(super) fn run(
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     from: From,
-) -> Result<Merged, Failure> {
+) -> Result<MergeOutput, Failure> {
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(from);
     let dry_run = options.dry_run;
@@ -97,7 +98,7 @@ pub(super) fn run(
     let remote = cx.daemon()?;
     let mut brains = remote.client.brains();
     let answer = remote.call(brains.merge_brain(tokio_stream::iter([first])))?;
-    Merged::of(brain, &answer, dry_run)
+    MergeOutput::of(brain, &answer, dry_run)
 }
 
 fn send(
@@ -105,8 +106,8 @@ fn send(
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     path: &Path,
-) -> Result<Merged, Failure> {
-    let file = Outgoing::open(path)?;
+) -> Result<MergeOutput, Failure> {
+    let file = Upload::open(path)?;
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(From::FromFileBytes(file.bytes));
     let dry_run = options.dry_run;
@@ -120,10 +121,10 @@ fn send(
     let answer = file.send(cx, (first, data), then, |client, parts| async move {
         client.brains().merge_brain(parts).await
     })?;
-    Merged::of(brain, &answer, dry_run)
+    MergeOutput::of(brain, &answer, dry_run)
 }
 
-impl Merged {
+impl MergeOutput {
     fn of(
         brain: &mut Writable,
         answer: &v1::MergeBrainResponse,
@@ -197,7 +198,7 @@ impl Merged {
     }
 
     /// For people.
-    pub(super) fn write(&self, page: &mut Page) {
+    pub(super) fn write(&self, page: &mut TextPage) {
         page.line(match (self.same_instance, self.same_lineage) {
             (true, _) if self.more() == NOTHING => "a copy of this brain, which has nothing more",
             (true, _) => "two copies of one brain under one instance id, of which the other has more, as where a disk was cloned",
@@ -277,8 +278,8 @@ impl Merged {
 mod tests {
     use super::*;
 
-    fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> Merged {
-        Merged {
+    fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> MergeOutput {
+        MergeOutput {
             dry_run: false,
             same_lineage: true,
             same_instance: false,

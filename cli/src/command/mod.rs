@@ -14,7 +14,6 @@ mod erase;
 mod export;
 mod fading;
 mod get;
-mod impact;
 mod import;
 mod import_file;
 mod import_text;
@@ -32,198 +31,132 @@ mod resolve;
 mod search;
 mod send;
 mod service;
+mod service_common;
 mod service_install;
 mod service_status;
 mod service_uninstall;
 mod sessions;
-pub(crate) mod side_edges;
+mod side_edges;
 mod similar;
 mod start_daemon;
 mod status;
 mod timeline;
 mod token;
 mod top;
-mod traverse;
 mod upkeep;
 mod verify;
 mod walk;
+mod walk_tree;
 mod watch;
 mod watch_lines;
-mod why;
 
 use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
-use mark::Act;
-pub(crate) use walk::type_number as edge_type_number;
+use mark::MarkAction;
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The brains of amemd: create, ls, info, rm.
-    Brain(brain::Brain),
+    Brain(brain::BrainArgs),
     /// What a brain is and holds.
-    Info(info::Info),
+    Info(info::InfoArgs),
     /// Adds an event to a brain.
-    Add(add::Add),
+    Add(add::AddArgs),
     /// Replaces a belief by another, and keeps both.
-    Correct(correct::Correct),
+    Correct(correct::CorrectArgs),
     /// Ties two events.
-    Link(link::Link),
+    Link(link::LinkArgs),
     /// Takes an edge back.
-    Unlink(link::Unlink),
+    Unlink(link::UnlinkArgs),
     /// Shows events, whole.
-    Get(get::Get),
+    Get(get::GetArgs),
     /// Lists events that meet conditions.
     #[command(visible_alias = "ls")]
-    Query(query::Query),
+    Query(query::QueryArgs),
     /// Finds events that fit a question.
-    Search(search::Search),
+    Search(search::SearchArgs),
     /// Finds events like another.
-    Similar(similar::Similar),
+    Similar(similar::SimilarArgs),
     /// Packs the best of a brain into a budget of tokens, for a prompt.
-    Context(context::Context),
+    Context(context::ContextArgs),
     /// Shows what is believed now instead of an event.
-    Resolve(resolve::Resolve),
+    Resolve(resolve::ResolveArgs),
     /// Shows what an event rests on.
-    Why(why::Why),
+    Why(walk::WhyArgs),
     /// Shows what rests on an event.
-    Impact(impact::Impact),
+    Impact(walk::ImpactArgs),
     /// Shows what can be reached from an event.
-    Traverse(traverse::Traverse),
+    Traverse(walk::TraverseArgs),
     /// Shows how two events are connected.
-    Path(path::Path),
+    Path(path::PathArgs),
     /// Shows events day by day.
-    Timeline(timeline::Timeline),
+    Timeline(timeline::TimelineArgs),
     /// Lists what contradicts what, and contested beliefs; or files that were kept aside.
-    Conflicts(conflicts::Conflicts),
+    Conflicts(conflicts::ConflictsArgs),
     /// The sessions of a brain: list, show, open, close.
-    Sessions(sessions::Sessions),
+    Sessions(sessions::SessionsArgs),
     /// Makes an episode of a session.
-    Compress(compress::Compress),
+    Compress(compress::CompressArgs),
     /// Computes strengths as of now.
-    Decay(upkeep::Decay),
+    Decay(upkeep::DecayArgs),
     /// Lists events that are nearly forgotten by themselves.
-    Fading(fading::Fading),
+    Fading(fading::FadingArgs),
     /// Keeps events from fading.
-    Pin(mark::Mark),
+    Pin(mark::MarkArgs),
     /// Lets events fade again.
-    Unpin(mark::Mark),
+    Unpin(mark::MarkArgs),
     /// Hides events.
-    Forget(mark::Mark),
+    Forget(mark::MarkArgs),
     /// Shows forgotten events again.
-    Restore(mark::Mark),
+    Restore(mark::MarkArgs),
     /// Takes events' texts away for good.
-    Erase(erase::Erase),
+    Erase(erase::EraseArgs),
     /// Shows commits as they are made.
-    Watch(watch::Watch),
+    Watch(watch::WatchArgs),
     /// Brings conversations, notes, events and files of others in.
-    Import(import::Import),
+    Import(import::ImportArgs),
     /// Brings what another brain has into one of amemd.
-    Merge(merge::Merge),
+    Merge(merge::MergeArgs),
     /// Writes a brain in another form.
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Checks every byte of a brain.
-    Verify(verify::Verify),
+    Verify(verify::VerifyArgs),
     /// Saves what is whole of a damaged file into a new one.
-    Repair(repair::Repair),
+    Repair(repair::RepairArgs),
     /// Shows the journal: every commit since the last checkpoint.
-    DumpJournal(dump_journal::DumpJournal),
+    DumpJournal(dump_journal::DumpJournalArgs),
     /// Folds a brain's journal into a new base.
-    Checkpoint(upkeep::Checkpoint),
+    Checkpoint(upkeep::CheckpointArgs),
     /// Tells whether amemd runs, and how it is.
-    Status(status::Status),
+    Status(status::StatusArgs),
     /// Shows what amemd does by itself, and when; runs it now.
-    Jobs(jobs::Jobs),
+    Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
-    Top(top::Top),
+    Top(top::TopArgs),
     /// Tokens for callers by TCP: create, list, revoke.
-    Token(token::Token),
+    Token(token::TokenArgs),
     /// Has amemd read its settings again.
-    Reload(daemon::Reload),
+    Reload(daemon::ReloadArgs),
     /// Ends amemd.
-    Shutdown(daemon::Shutdown),
+    Shutdown(daemon::ShutdownArgs),
     /// amemd as a service that begins by itself: install, uninstall, status.
-    Service(service::Service),
+    Service(service::ServiceArgs),
     /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
     Demo(demo::DemoArgs),
     /// Prints completions for a shell.
-    Completions(complete::Completions),
+    Completions(complete::CompletionsArgs),
     /// Prints the manual page, or writes one for each command.
-    Man(complete::Man),
+    Man(complete::ManArgs),
     /// Becomes the daemon that another command starts.
     #[command(name = crate::connection::autostart::START, hide = true)]
-    StartDaemon(start_daemon::StartDaemon),
+    StartDaemon(start_daemon::StartDaemonArgs),
 }
 
 impl Command {
-    /// Its name, as it is typed.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Brain(_) => "brain",
-            Self::Info(_) => "info",
-            Self::Add(_) => "add",
-            Self::Correct(_) => "correct",
-            Self::Link(_) => "link",
-            Self::Unlink(_) => "unlink",
-            Self::Get(_) => "get",
-            Self::Query(_) => "query",
-            Self::Search(_) => "search",
-            Self::Similar(_) => "similar",
-            Self::Context(_) => "context",
-            Self::Resolve(_) => "resolve",
-            Self::Why(_) => "why",
-            Self::Impact(_) => "impact",
-            Self::Traverse(_) => "traverse",
-            Self::Path(_) => "path",
-            Self::Timeline(_) => "timeline",
-            Self::Conflicts(_) => "conflicts",
-            Self::Sessions(_) => "sessions",
-            Self::Compress(_) => "compress",
-            Self::Decay(_) => "decay",
-            Self::Fading(_) => "fading",
-            Self::Pin(_) => "pin",
-            Self::Unpin(_) => "unpin",
-            Self::Forget(_) => "forget",
-            Self::Restore(_) => "restore",
-            Self::Erase(_) => "erase",
-            Self::Watch(_) => "watch",
-            Self::Import(_) => "import",
-            Self::Merge(_) => "merge",
-            Self::Export(_) => "export",
-            Self::Verify(_) => "verify",
-            Self::Repair(_) => "repair",
-            Self::DumpJournal(_) => "dump-journal",
-            Self::Checkpoint(_) => "checkpoint",
-            Self::Status(_) => "status",
-            Self::Jobs(_) => "jobs",
-            Self::Top(_) => "top",
-            Self::Token(_) => "token",
-            Self::Reload(_) => "reload",
-            Self::Shutdown(_) => "shutdown",
-            Self::Service(_) => "service",
-            Self::Demo(_) => "demo",
-            Self::Completions(_) => "completions",
-            Self::Man(_) => "man",
-            Self::StartDaemon(_) => crate::connection::autostart::START,
-        }
-    }
-
-    /// Its name with that of what is below it.
-    pub(crate) fn full_name(&self) -> String {
-        let below = match self {
-            Self::Brain(command) => command.name(),
-            Self::Sessions(command) => command.name(),
-            Self::Service(command) => command.name(),
-            Self::Token(command) => command.name(),
-            _ => return self.name().to_owned(),
-        };
-        format!("{} {below}", self.name())
-    }
-
-    /// Does it.
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match self {
             Self::Brain(command) => command.run(cx),
@@ -248,10 +181,10 @@ impl Command {
             Self::Compress(command) => command.run(cx),
             Self::Decay(command) => command.run(cx),
             Self::Fading(command) => command.run(cx),
-            Self::Pin(command) => command.run(cx, Act::Pin),
-            Self::Unpin(command) => command.run(cx, Act::Unpin),
-            Self::Forget(command) => command.run(cx, Act::Forget),
-            Self::Restore(command) => command.run(cx, Act::Restore),
+            Self::Pin(command) => command.run(cx, MarkAction::Pin),
+            Self::Unpin(command) => command.run(cx, MarkAction::Unpin),
+            Self::Forget(command) => command.run(cx, MarkAction::Forget),
+            Self::Restore(command) => command.run(cx, MarkAction::Restore),
             Self::Erase(command) => command.run(cx),
             Self::Watch(command) => command.run(cx),
             Self::Import(command) => command.run(cx),

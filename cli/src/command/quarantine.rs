@@ -6,16 +6,16 @@ use amem_client::v1::resolve_kept_file_request::Action;
 use clap::Args;
 use serde::Serialize;
 
-use super::merge::{self, Merged};
+use super::merge::{self, MergeOutput};
 use crate::brain::target::Target;
 use crate::brain::writable::Writable;
-use crate::connection::remote::Remote;
+use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::confirm::confirm;
 use crate::output::context::Context;
-use crate::render::{Page, bytes, plural, printable};
+use crate::render::{TextPage, bytes, plural, printable};
 use crate::when;
 
 /// Files that are asked for at a time.
@@ -25,7 +25,7 @@ const PAGE: u32 = 200;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files that were kept aside")]
 #[group(multiple = false)]
-pub(crate) struct Resolving {
+pub(crate) struct QuarantineArgs {
     /// Takes a file away for good: the brain stays as it is.
     #[arg(long, value_name = "FILE")]
     keep_ours: Option<String>,
@@ -41,12 +41,12 @@ pub(crate) struct Resolving {
 }
 
 #[derive(Serialize)]
-struct Listed {
-    files: Vec<Row>,
+struct QuarantineList {
+    files: Vec<QuarantineRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct QuarantineRow {
     file: String,
     reason: &'static str,
     brain: String,
@@ -60,7 +60,7 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Resolved {
+struct QuarantineOutput {
     file: String,
     brain: Option<String>,
     /// Where what had the name before is kept.
@@ -71,14 +71,14 @@ struct Resolved {
     changed: u64,
     /// Where the file stays, as the brain has not all of it.
     original: Option<String>,
-    merged: Option<Merged>,
+    merged: Option<MergeOutput>,
 }
 
-impl Resolved {
+impl QuarantineOutput {
     /// Says that the file stays, if it does.
-    fn stays(&self, page: &mut Page) {
+    fn stays(&self, page: &mut TextPage) {
         if let Some(original) = &self.original {
-            let left_out = self.merged.as_ref().and_then(Merged::left_out);
+            let left_out = self.merged.as_ref().and_then(MergeOutput::left_out);
             let has = left_out.unwrap_or_else(|| {
                 let (edges, values) = (self.dropped_edges, self.changed);
                 let counts = [(edges, "edge"), (values, "value")].into_iter();
@@ -95,7 +95,7 @@ impl Resolved {
     }
 }
 
-impl Resolving {
+impl QuarantineArgs {
     /// True if a file is to be resolved.
     pub(super) fn is_asked(&self) -> bool {
         let named = [
@@ -142,27 +142,20 @@ impl Resolving {
 fn list(cx: &mut Context) -> Result<Exit, Failure> {
     let files = files(cx.daemon()?)?;
     let files = files.iter().map(row).collect::<Result<_, _>>()?;
-    let told = Listed { files };
-    cx.answer(None, &told, |page| write(&told, page))?;
+    let output = QuarantineList { files };
+    cx.answer(None, &output, |page| write(&output, page))?;
     Ok(Exit::Ok)
 }
 
-/// All files that are kept.
 fn files(remote: &Remote) -> Result<Vec<v1::KeptFile>, Failure> {
-    let mut files = Vec::new();
-    let mut page_token = String::new();
-    loop {
+    Ok(all_pages(|page_token| {
         let request = v1::ListKeptFilesRequest {
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_kept_files(request))?;
-        files.extend(answer.files);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(files);
-        }
-    }
+        Ok((answer.files, answer.next_page_token))
+    })?)
 }
 
 fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
@@ -177,9 +170,9 @@ fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
     })
 }
 
-fn row(kept: &v1::KeptFile) -> Result<Row, Failure> {
+fn row(kept: &v1::KeptFile) -> Result<QuarantineRow, Failure> {
     let is_brain = !kept.lineage.is_empty();
-    Ok(Row {
+    Ok(QuarantineRow {
         file: kept.file.clone(),
         reason: match kept.reason() {
             v1::KeptReason::Conflict => "conflict",
@@ -189,7 +182,7 @@ fn row(kept: &v1::KeptFile) -> Result<Row, Failure> {
         },
         brain: kept.brain.clone(),
         bytes: kept.bytes,
-        time: kept.time.map(|time| Time::of(Some(time))).transpose()?,
+        time: Time::maybe(kept.time)?,
         lineage: is_brain.then(|| kept.lineage.clone()),
         events_in_base: is_brain.then_some(kept.events),
         trouble: Some(kept.trouble.clone()).filter(|why| !why.is_empty()),
@@ -212,7 +205,7 @@ fn stake(cx: &mut Context, kept: &v1::KeptFile) -> Result<String, Failure> {
 }
 
 /// What a merge of a file would do.
-fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<Merged, Failure> {
+fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<MergeOutput, Failure> {
     let mut brain = Writable::open(cx, &Target::Name(kept.brain.clone()))?;
     let options = v1::MergeOptions {
         dry_run: true,
@@ -222,8 +215,8 @@ fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<Merged, Failure> {
     merge::run(cx, &mut brain, options, from)
 }
 
-fn write(told: &Listed, page: &mut Page) {
-    for file in &told.files {
+fn write(output: &QuarantineList, page: &mut TextPage) {
+    for file in &output.files {
         // Whole, as it is to be named.
         page.title(printable(&file.file));
         page.field(
@@ -251,7 +244,7 @@ fn write(told: &Listed, page: &mut Page) {
             },
         );
     }
-    page.aside(match told.files.len() {
+    page.aside(match output.files.len() {
         0 => {
             "no file was kept aside; `amemctl conflicts BRAIN` shows beliefs in conflict".to_owned()
         }
@@ -269,7 +262,7 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
     };
     let remote = cx.daemon()?;
     let answer = remote.call(remote.client.admin().resolve_kept_file(request))?;
-    let told = Resolved {
+    let output = QuarantineOutput {
         file: file.to_owned(),
         brain: answer.info.map(|info| info.brain),
         kept_file: Some(answer.kept_file).filter(|kept| !kept.is_empty()),
@@ -278,16 +271,16 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
         original: Some(answer.original).filter(|kept| !kept.is_empty()),
         merged: None,
     };
-    cx.done(None, &told, |page| {
-        let file = printable(&told.file);
-        page.line(match &told.brain {
+    cx.done(None, &output, |page| {
+        let file = printable(&output.file);
+        page.line(match &output.brain {
             None => format!("{file} is taken away"),
             Some(brain) => format!("{file} is brain {}", printable(brain)),
         });
-        if let Some(kept) = &told.kept_file {
+        if let Some(kept) = &output.kept_file {
             page.field("before", format!("kept as {}", printable(kept)));
         }
-        told.stays(page);
+        output.stays(page);
     })?;
     Ok(Exit::Ok)
 }
@@ -314,7 +307,7 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         remote.call(remote.client.admin().resolve_kept_file(request))?;
     }
     let (dropped_edges, changed) = merged.misfits();
-    let told = Resolved {
+    let output = QuarantineOutput {
         file: file.to_owned(),
         brain: Some(brain.opened.served()?.brain.name().to_owned()),
         kept_file: None,
@@ -323,13 +316,13 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         original: stays.then(|| file.to_owned()),
         merged: Some(merged),
     };
-    cx.done(Some(&brain.named), &told, |page| {
-        if let Some(merged) = &told.merged {
+    cx.done(Some(&brain.named), &output, |page| {
+        if let Some(merged) = &output.merged {
             merged.write(page);
         }
-        match told.original {
-            None => page.aside(format!("{} is taken away", printable(&told.file))),
-            Some(_) => told.stays(page),
+        match output.original {
+            None => page.aside(format!("{} is taken away", printable(&output.file))),
+            Some(_) => output.stays(page),
         }
     })?;
     Ok(Exit::Ok)

@@ -4,13 +4,13 @@ use amem_client::v1;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::args::selection::{Conditions, Looking};
-use crate::brain::opened::Opened;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, By};
+use crate::listing::{self, TimeAxis};
 use crate::output::context::Context;
 use crate::render::plural;
 use crate::when;
@@ -25,15 +25,15 @@ use crate::when;
   amemctl query work --keyword database --where '{{\"speaker\":{{\"eq\":\"Ada\"}}}}'
 
 {}", when::HELP))]
-pub(crate) struct Query {
+pub(crate) struct QueryArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The time that --since, --until and the order are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// The order.
-    #[arg(long, value_enum, default_value_t = Ordered::Newest)]
-    order: Ordered,
+    #[arg(long, value_enum, default_value_t = QueryOrder::Newest)]
+    order: QueryOrder,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -41,13 +41,13 @@ pub(crate) struct Query {
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Ordered {
+enum QueryOrder {
     /// The newest first.
     Newest,
     /// The oldest first.
@@ -57,22 +57,22 @@ enum Ordered {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct QueryOutput {
     as_of_lsn: Option<u64>,
     events: Vec<EventJson>,
     next: Option<String>,
 }
 
-impl Query {
+impl QueryArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
         let order = match self.order {
-            Ordered::Newest => v1::Order::Newest,
-            Ordered::Oldest => v1::Order::Oldest,
-            Ordered::Strongest => v1::Order::Strongest,
+            QueryOrder::Newest => v1::Order::Newest,
+            QueryOrder::Oldest => v1::Order::Oldest,
+            QueryOrder::Strongest => v1::Order::Strongest,
         };
         let request = v1::PatternRequest {
             selection: Some(selection),
@@ -85,19 +85,15 @@ impl Query {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = QueryOutput {
             as_of_lsn: self.looking.answered(moment),
-            events: answer
-                .events
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
+            events: EventJson::list(&answer.events)?,
             next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            listing::table(&told.events, self.axis, page);
-            page.aside(plural(told.events.len() as u64, "event"));
-            listing::write_next(told.next.as_deref(), page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            listing::table(&output.events, self.axis, page);
+            page.aside(plural(output.events.len() as u64, "event"));
+            listing::write_next(output.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

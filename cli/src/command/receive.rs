@@ -8,18 +8,18 @@ use std::path::Path;
 use amem_client::v1;
 use serde::Serialize;
 
-use super::export::is_dash;
+use crate::args::text::is_dash;
 use crate::brain::new_file::NewFile;
-use crate::brain::opened::Served;
-use crate::brain::source::Named;
+use crate::brain::opened::DaemonBrain;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::brain::BrainName;
 use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, printable};
 
 #[derive(Serialize)]
-struct Told {
+struct ReceiveOutput {
     output: String,
     format: &'static str,
     bytes: u64,
@@ -28,7 +28,7 @@ struct Told {
 /// Receives it into a new file, or onto stdout.
 pub(super) fn run(
     cx: &mut Context,
-    served: &Served,
+    served: &DaemonBrain,
     form: v1::ExportForm,
     output: &Path,
 ) -> Result<Exit, Failure> {
@@ -45,7 +45,7 @@ pub(super) fn run(
         file.write_all(data)
             .map_err(|e| Failure::io("write", output, &e))
     })?;
-    let told = Told {
+    let told = ReceiveOutput {
         output: output.display().to_string(),
         format: match form {
             v1::ExportForm::Compatible => "compatible",
@@ -64,7 +64,7 @@ pub(super) fn run(
 /// Takes all parts, in order.
 fn take(
     cx: &mut Context,
-    named: &mut Named,
+    named: &mut BrainName,
     form: v1::ExportForm,
     mut part: impl FnMut(&mut Context, &[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {

@@ -15,14 +15,15 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::verify::{Found, Tail, write_findings, write_tail};
+use super::verify::{FindingJson, TailJson, write_findings, write_tail};
 use crate::brain::convert;
 use crate::brain::new_file::{check_free, publish_brain};
-use crate::brain::source::{self, Named, in_file};
+use crate::brain::source::{self, in_file};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::brain::BrainName;
 use crate::output::context::Context;
-use crate::render::{Page, bytes, plural, printable};
+use crate::render::{TextPage, bytes, plural, printable};
 use crate::when::now;
 
 /// Options.
@@ -32,7 +33,7 @@ use crate::when::now;
 
 The damaged file is not touched. Ids stay; an event whose record is lost leaves an empty one in its place.
 Ends with 0 if nothing was lost, with 1 if something was.")]
-pub(crate) struct Repair {
+pub(crate) struct RepairArgs {
     /// The damaged file.
     file: PathBuf,
     /// The new file; nothing may stand there.
@@ -40,25 +41,25 @@ pub(crate) struct Repair {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct RepairOutput {
     bytes: u64,
     events: u64,
     edges: u64,
     lost_nothing: bool,
-    healed: Vec<Found>,
-    lost: Vec<Found>,
-    doubtful: Vec<Found>,
-    tail: Option<Tail>,
+    healed: Vec<FindingJson>,
+    lost: Vec<FindingJson>,
+    doubtful: Vec<FindingJson>,
+    tail: Option<TailJson>,
 }
 
-impl Repair {
+impl RepairArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
         let (view, options, report) = saved(&damaged)?;
         let len = publish_brain(&view, &options, &self.new)?;
-        let found = |list: &[_]| list.iter().map(Found::from).collect();
-        let told = Told {
+        let found = |list: &[_]| list.iter().map(FindingJson::from).collect();
+        let output = RepairOutput {
             bytes: len,
             events: view.nodes(),
             edges: view.edges(),
@@ -66,11 +67,11 @@ impl Repair {
             healed: found(&report.healed),
             lost: found(&report.lost),
             doubtful: found(&report.doubtful),
-            tail: report.tail.as_ref().map(Tail::from),
+            tail: report.tail.as_ref().map(TailJson::from),
         };
-        let named = Named::made(&self.new, &options.identity);
-        cx.answer(Some(&named), &told, |page| {
-            write(&named, &told, &report, page)
+        let named = BrainName::made(&self.new, &options.identity);
+        cx.answer(Some(&named), &output, |page| {
+            write(&named, &output, &report, page)
         })?;
         Ok(if report.lost_nothing() {
             Exit::Ok
@@ -174,16 +175,16 @@ fn converted(changed: &foreign::Report) -> Vec<Finding> {
     out
 }
 
-fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
+fn write(named: &BrainName, output: &RepairOutput, report: &Report, page: &mut TextPage) {
     page.title(printable(&named.path));
     page.field(
         "saved",
         format!(
             "{} and {}, up to LSN {}, {}",
-            plural(told.events, "event"),
-            plural(told.edges, "edge"),
+            plural(output.events, "event"),
+            plural(output.edges, "edge"),
             named.lsn,
-            bytes(told.bytes)
+            bytes(output.bytes)
         ),
     );
     if let Some(instance) = named.instance {
@@ -260,7 +261,7 @@ mod tests {
         ];
         let (view, _, report) = readable(&graph).unwrap();
         assert_eq!((view.nodes(), view.edges()), (3, 3));
-        let told: Vec<&str> = report.lost.iter().map(|lost| lost.why.as_str()).collect();
+        let output: Vec<&str> = report.lost.iter().map(|lost| lost.why.as_str()).collect();
         for words in [
             "from event 0 to 1: it repeats",
             "from event 0 to 0: it ends where it begins",
@@ -270,9 +271,9 @@ mod tests {
             "event 1: its confidence",
             "event 2: it was recorded before 1970",
         ] {
-            let found = told.iter().filter(|why| why.contains(words)).count();
-            assert_eq!(found, 1, "{words} in {told:?}");
+            let found = output.iter().filter(|why| why.contains(words)).count();
+            assert_eq!(found, 1, "{words} in {output:?}");
         }
-        assert_eq!(told.len(), 7, "{told:?}");
+        assert_eq!(output.len(), 7, "{output:?}");
     }
 }

@@ -4,16 +4,16 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::event_id::Id;
-use crate::args::selection::Looking;
-use crate::brain::opened::Opened;
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EventJson, whole};
 use crate::listing::{line, line_or_stub};
 use crate::output::context::Context;
-use crate::render::{Branch, Page, count, tree};
+use crate::render::{Branch, TextPage, count, tree};
 use crate::when;
 
 /// Options.
@@ -22,36 +22,36 @@ use crate::when;
   amemctl resolve work 12
   amemctl resolve work 12 --as-of \"2 days ago\"
   amemctl resolve work.amem 12 --as-of 40")]
-pub(crate) struct Resolve {
+pub(crate) struct ResolveArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The event: its id, or "last".
-    id: Id,
+    id: EventId,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ResolveOutput {
     as_of_lsn: Option<u64>,
     head: EventJson,
     contested: bool,
     heads: Vec<u64>,
     head_count: u64,
-    chain: Vec<Link>,
+    chain: Vec<ChainLink>,
     chain_length: u64,
     cyclic: bool,
 }
 
 #[derive(Serialize)]
-struct Link {
+struct ChainLink {
     id: u64,
     stub: bool,
 }
 
-impl Resolve {
+impl ResolveArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let request = v1::ResolveRequest {
             event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
@@ -62,12 +62,12 @@ impl Resolve {
         let moment = answer.moment.as_ref();
         let head = EventJson::of(&answer.head.clone().unwrap_or_default())?;
         let chain = answer.chain.iter().map(|event| {
-            Ok(Link {
+            Ok(ChainLink {
                 id: event.id,
                 stub: whole(event)?.is_none(),
             })
         });
-        let told = Told {
+        let output = ResolveOutput {
             as_of_lsn: self.looking.answered(moment),
             contested: answer.contested,
             heads: answer.heads.iter().map(|event| event.id).collect(),
@@ -79,11 +79,11 @@ impl Resolve {
         };
         let root = branches(&answer)?;
         let others = others(&answer)?;
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            page.title(format!("believed now: event {}", told.head.id));
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            page.title(format!("believed now: event {}", output.head.id));
             page.tree(&tree(&root));
             others.iter().for_each(|line| page.line(line));
-            write(&told, page);
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -111,16 +111,16 @@ fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
         .collect()
 }
 
-fn write(told: &Told, page: &mut Page) {
-    page.field("recorded", when::long(told.head.created_at.0));
-    if told.chain_length > told.chain.len() as u64 {
-        let all = count(told.chain_length);
+fn write(output: &ResolveOutput, page: &mut TextPage) {
+    page.field("recorded", when::long(output.head.created_at.0));
+    if output.chain_length > output.chain.len() as u64 {
+        let all = count(output.chain_length);
         page.field("chain", format!("{all} events, the newest are shown"));
     }
-    if told.contested {
-        page.field("contested", format!("{} heads", count(told.head_count)));
+    if output.contested {
+        page.field("contested", format!("{} heads", count(output.head_count)));
     }
-    if told.cyclic {
+    if output.cyclic {
         page.field("cyclic", "events replace each other in a circle");
     }
 }

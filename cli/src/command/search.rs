@@ -4,16 +4,16 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::selection::{Conditions, Looking};
-use crate::args::text::Words;
-use crate::brain::opened::Opened;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, By};
+use crate::listing::{self, TimeAxis};
 use crate::output::context::Context;
-use crate::render::{Align, Page, Table, float};
+use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
 /// Options.
@@ -29,14 +29,14 @@ events before and after it in time lend (near), and what the best event of its s
 replaced it, unless --superseded is given.
 
 {}", when::HELP))]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     #[command(flatten)]
-    question: Words,
+    question: TextArgs,
     /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -56,19 +56,19 @@ pub(crate) struct Search {
     #[arg(long, visible_alias = "include-superseded")]
     superseded: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct SearchOutput {
     as_of_lsn: Option<u64>,
-    hits: Vec<Hit>,
+    hits: Vec<SearchHitJson>,
 }
 
 #[derive(Serialize)]
-struct Hit {
+struct SearchHitJson {
     score: f32,
     text: f32,
     vector: f32,
@@ -80,10 +80,10 @@ struct Hit {
     event: EventJson,
 }
 
-impl Search {
+impl SearchArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -101,12 +101,12 @@ impl Search {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = SearchOutput {
             as_of_lsn: self.looking.answered(moment),
             hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -114,9 +114,9 @@ impl Search {
     }
 }
 
-fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
+fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
     let event = EventJson::of(&hit.event.clone().unwrap_or_default())?;
-    Ok(Hit {
+    Ok(SearchHitJson {
         score: hit.score,
         text: hit.text_score,
         vector: hit.vector_score,
@@ -127,8 +127,8 @@ fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
     })
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &SearchOutput, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("score", Align::Right),
         ("= words", Align::Right),
         ("+ meaning", Align::Right),
@@ -139,7 +139,7 @@ fn write(told: &Told, page: &mut Page) {
         ("when", Align::Left),
         ("text", Align::Left),
     ]);
-    for hit in &told.hits {
+    for hit in &output.hits {
         table.row(vec![
             float(hit.score),
             float(hit.text),
@@ -148,7 +148,7 @@ fn write(told: &Told, page: &mut Page) {
             float(hit.session),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
-            when::short(By::Happened.of(&hit.event)),
+            when::short(TimeAxis::Happened.of(&hit.event)),
             match hit.found {
                 None => listing::text(&hit.event),
                 Some(found) => format!("(instead of {found}) {}", listing::text(&hit.event)),
@@ -156,10 +156,10 @@ fn write(told: &Told, page: &mut Page) {
         ]);
     }
     table.write(page);
-    if !told.hits.is_empty() && told.hits.iter().all(|hit| hit.text == 0.0) {
+    if !output.hits.is_empty() && output.hits.iter().all(|hit| hit.text == 0.0) {
         page.aside("no words in common: found by meaning and neighbourhood alone");
     }
-    if told.hits.is_empty() {
+    if output.hits.is_empty() {
         page.aside("nothing fits: ask in other words, or with fewer conditions");
     }
 }

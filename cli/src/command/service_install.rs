@@ -2,13 +2,15 @@
 
 use clap::Args;
 
-use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
+use super::service_common::{
+    FileChange, ServiceManager, ServiceOutput, WhichService, found, run_all, tell_file,
+};
 use super::service_status;
 use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
-use crate::service::{Found, Planned, Scope, Systemd};
+use crate::service::{FileState, PlannedFile, ServiceScope, Systemd};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -19,9 +21,9 @@ use crate::service::{Found, Planned, Scope, Systemd};
 
 The files name the amemd beside this program. One that you have changed is not replaced without --force; what you
 want to be different is better put into a drop-in (`systemctl --user edit amemd`). Repeated, it changes nothing.")]
-pub(super) struct Install {
+pub(super) struct InstallArgs {
     #[command(flatten)]
-    which: Which,
+    which: WhichService,
     /// Show what would be written and run, and do nothing.
     #[arg(long)]
     print: bool,
@@ -33,7 +35,7 @@ pub(super) struct Install {
     no_start: bool,
 }
 
-impl Install {
+impl InstallArgs {
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         let program = autostart::program()?;
@@ -47,7 +49,7 @@ impl Install {
             true => Vec::new(),
             false => unseen_settings(),
         };
-        if let Manager::Systemd(systemd) = manager
+        if let ServiceManager::Systemd(systemd) = manager
             && systemd.hides(&program)
         {
             let hidden = format!("a service of the machine can't see {}", program.display());
@@ -66,7 +68,7 @@ impl Install {
                 check_free(cx, manager)?;
             }
         }
-        let was_there = found.iter().any(|(_, found)| *found == Found::Older);
+        let was_there = found.iter().any(|(_, found)| *found == FileState::Older);
         let files = found
             .into_iter()
             .map(|(file, found)| self.settle(file, found));
@@ -84,7 +86,7 @@ impl Install {
                 ));
             }
         }
-        let done = Done {
+        let done = ServiceOutput {
             program: Some(program),
             files,
             commands,
@@ -95,9 +97,9 @@ impl Install {
     }
 
     /// Refuses to replace what somebody changed, and says what that is.
-    fn check_unchanged(&self, found: &[(&Planned, Found)]) -> Result<(), Failure> {
+    fn check_unchanged(&self, found: &[(&PlannedFile, FileState)]) -> Result<(), Failure> {
         let changed = found.iter().find_map(|(file, found)| match found {
-            Found::Changed(lines) if !self.force => Some((file, lines)),
+            FileState::Changed(lines) if !self.force => Some((file, lines)),
             _ => None,
         });
         let Some((file, lines)) = changed else {
@@ -114,29 +116,34 @@ impl Install {
         ))
     }
 
-    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
-        let is_written = matches!(found, Found::Nothing | Found::Older)
-            || (self.force && matches!(found, Found::Changed(_)));
+    fn settle(&self, file: &PlannedFile, found: FileState) -> Result<FileChange, Failure> {
+        let is_written = matches!(found, FileState::Nothing | FileState::Older)
+            || (self.force && matches!(found, FileState::Changed(_)));
         if is_written && !self.print {
             file.write()?;
         }
-        Ok(FileJson {
+        Ok(FileChange {
             path: file.path.clone(),
             was: found.word(),
             now: match (is_written, &found) {
                 (true, _) => "written",
-                (false, Found::Same) => "unchanged",
+                (false, FileState::Same) => "unchanged",
                 (false, _) => "kept",
             },
             differs: match found {
-                Found::Changed(lines) => lines,
+                FileState::Changed(lines) => lines,
                 _ => Vec::new(),
             },
             text: self.print.then(|| file.text.clone()),
         })
     }
 
-    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+    fn tell(
+        &self,
+        cx: &mut Context,
+        manager: ServiceManager,
+        done: &ServiceOutput,
+    ) -> Result<Exit, Failure> {
         cx.done(None, done, |page| {
             for file in &done.files {
                 tell_file(file, self.print, page);
@@ -148,7 +155,10 @@ impl Install {
             for note in &done.notes {
                 page.line(format!("note: {note}"));
             }
-            if matches!(manager, Manager::Systemd(Systemd(Scope::User))) {
+            if matches!(
+                manager,
+                ServiceManager::Systemd(Systemd(ServiceScope::User))
+            ) {
                 page.aside(
                     "it ends when you log out, unless `loginctl enable-linger` lets it stay",
                 );
@@ -159,7 +169,7 @@ impl Install {
 }
 
 /// Refuses to start a service beside a daemon that has its folder.
-fn check_free(cx: &Context, manager: Manager) -> Result<(), Failure> {
+fn check_free(cx: &Context, manager: ServiceManager) -> Result<(), Failure> {
     let condition = manager.condition()?;
     // Whoever connects to a socket that the manager looks after starts the service.
     if condition.pid.is_some() || condition.socket_state == "active" {

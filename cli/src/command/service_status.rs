@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use amem_client::v1;
 use serde::Serialize;
 
-use super::service::{Manager, Which, found};
+use super::service_common::{ServiceManager, WhichService, found};
 use crate::connection::autostart;
-use crate::connection::flags::Reach;
+use crate::connection::flags::ConnectionArgs;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
-use crate::render::{Page, printable};
-use crate::service::{Command, Condition, Found};
+use crate::render::{TextPage, printable};
+use crate::service::{FileState, ManagerCommand, ServiceState};
 
 #[derive(Serialize)]
-struct Told {
+struct StatusOutput {
     /// True if a service manager knows amemd.
     installed: bool,
-    files: Vec<FileJson>,
-    service: Condition,
+    files: Vec<InstalledFile>,
+    service: ServiceState,
     /// The version that answers.
     running_version: Option<String>,
     /// The version of the program that the service starts.
@@ -32,44 +32,44 @@ struct Told {
 }
 
 #[derive(Serialize)]
-struct FileJson {
+struct InstalledFile {
     path: PathBuf,
     state: &'static str,
 }
 
 /// Looks, and starts nothing.
-pub(super) fn run(which: Which, cx: &mut Context) -> Result<Exit, Failure> {
+pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure> {
     let manager = which.manager()?;
     let condition = manager.condition().or_else(|failure| match manager {
         // Says in its own words that there is no systemd.
-        Manager::Systemd(systemd) => systemd.version().and(Err(failure)),
-        Manager::Launchd(_) => Err(failure),
+        ServiceManager::Systemd(systemd) => systemd.version().and(Err(failure)),
+        ServiceManager::Launchd(_) => Err(failure),
     })?;
     let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
     let plan = manager.plan(&program, false)?;
     let files = found(&plan.files)?;
-    let files = files.into_iter().map(|(file, found)| FileJson {
+    let files = files.into_iter().map(|(file, found)| InstalledFile {
         path: file.path.clone(),
         // Which program an installed unit names is told by the service itself.
         state: match found {
-            Found::Older => Found::Same.word(),
+            FileState::Older => FileState::Same.word(),
             found => found.word(),
         },
     });
     let program = condition.program.clone().map(PathBuf::from);
-    let mut told = Told {
+    let mut output = StatusOutput {
         installed: condition.loaded,
         files: files
-            .filter(|file| file.state != Found::Nothing.word())
+            .filter(|file| file.state != FileState::Nothing.word())
             .collect(),
         running_version: running_version(&condition, cx.reach()),
         installed_version: program.as_deref().and_then(version_of),
         problems: Vec::new(),
         service: condition,
     };
-    told.problems = problems(&told, &manager.restart());
-    cx.answer(None, &told, |page| write(&told, page))?;
-    Ok(match (told.installed, told.problems.is_empty()) {
+    output.problems = problems(&output, &manager.restart());
+    cx.answer(None, &output, |page| write(&output, page))?;
+    Ok(match (output.installed, output.problems.is_empty()) {
         (false, _) => Exit::NotFound,
         (true, true) => Exit::Ok,
         (true, false) => Exit::Findings,
@@ -91,7 +91,7 @@ pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
 }
 
 /// The version that answers, if a process is there: to knock where none is would start one.
-fn running_version(condition: &Condition, reach: &Reach) -> Option<String> {
+fn running_version(condition: &ServiceState, reach: &ConnectionArgs) -> Option<String> {
     condition.pid?;
     let remote = match &condition.socket {
         Some(socket) => Remote::connect(Path::new(socket)).ok()?,
@@ -103,14 +103,16 @@ fn running_version(condition: &Condition, reach: &Reach) -> Option<String> {
 
 /// What a program says that it is: "amemd 0.1.0".
 fn version_of(program: &Path) -> Option<String> {
-    let named = Command::new([program.to_str()?, "--version"]).run().ok()?;
+    let named = ManagerCommand::new([program.to_str()?, "--version"])
+        .run()
+        .ok()?;
     Some(named.trim().strip_prefix("amemd ")?.to_owned())
 }
 
-fn problems(told: &Told, restart: &Command) -> Vec<String> {
-    let service = &told.service;
+fn problems(output: &StatusOutput, restart: &ManagerCommand) -> Vec<String> {
+    let service = &output.service;
     let mut out = Vec::new();
-    if !told.installed {
+    if !output.installed {
         return out;
     }
     if service.state == "failed" {
@@ -119,14 +121,14 @@ fn problems(told: &Told, restart: &Command) -> Vec<String> {
     if service.state != "active" && service.socket_state != "active" {
         out.push("neither it nor its socket is there: nobody can reach it".to_owned());
     }
-    if told.installed_version.is_none() {
+    if output.installed_version.is_none() {
         let program = service.program.as_deref().unwrap_or("its program");
         out.push(format!("{program} does not say its version: is it there?"));
     }
     let Some(pid) = service.pid else {
         return out;
     };
-    match (&told.running_version, &told.installed_version) {
+    match (&output.running_version, &output.installed_version) {
         (None, _) => out.push(format!("process {pid} does not answer")),
         (Some(runs), Some(installed)) if runs != installed => out.push(format!(
             "version {runs} runs, {installed} is installed: `{restart}`"
@@ -143,9 +145,9 @@ fn problems(told: &Told, restart: &Command) -> Vec<String> {
     out
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let service = &told.service;
-    if !told.installed {
+fn write(output: &StatusOutput, page: &mut TextPage) {
+    let service = &output.service;
+    if !output.installed {
         page.line("no service of amemd is installed: `amemctl service install`");
         return;
     }
@@ -168,17 +170,17 @@ fn write(told: &Told, page: &mut Page) {
         "version",
         format!(
             "{} runs, {} is installed",
-            version(&told.running_version),
-            version(&told.installed_version)
+            version(&output.running_version),
+            version(&output.installed_version)
         ),
     );
     if !service.says.is_empty() {
         page.field("it says", printable(&service.says));
     }
-    for file in &told.files {
+    for file in &output.files {
         page.field("file", format!("{} ({})", file.path.display(), file.state));
     }
-    for problem in &told.problems {
+    for problem in &output.problems {
         page.field("problem", printable(problem));
     }
 }

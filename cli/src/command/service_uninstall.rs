@@ -2,12 +2,14 @@
 
 use clap::Args;
 
-use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
+use super::service_common::{
+    FileChange, ServiceManager, ServiceOutput, WhichService, found, run_all, tell_file,
+};
 use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
-use crate::service::{Found, Planned};
+use crate::service::{FileState, PlannedFile};
 
 /// Options.
 #[derive(Debug, Args)]
@@ -16,9 +18,9 @@ use crate::service::{Found, Planned};
   sudo amemctl service uninstall --system
 
 Brains and settings stay where they are.")]
-pub(super) struct Uninstall {
+pub(super) struct UninstallArgs {
     #[command(flatten)]
-    which: Which,
+    which: WhichService,
     /// Show what would be removed and run, and do nothing.
     #[arg(long)]
     print: bool,
@@ -27,7 +29,7 @@ pub(super) struct Uninstall {
     force: bool,
 }
 
-impl Uninstall {
+impl UninstallArgs {
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         if !self.print {
@@ -37,11 +39,11 @@ impl Uninstall {
         let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
         // With no version known, every file that any version may have got.
         let plan = match manager {
-            Manager::Systemd(systemd) => systemd.plan(&program, 0)?,
-            Manager::Launchd(launchd) => launchd.plan(&program)?,
+            ServiceManager::Systemd(systemd) => systemd.plan(&program, 0)?,
+            ServiceManager::Launchd(launchd) => launchd.plan(&program)?,
         };
         let found = found(&plan.files)?;
-        let is_there = |found: &Found| !matches!(found, Found::Nothing | Found::Theirs);
+        let is_there = |found: &FileState| !matches!(found, FileState::Nothing | FileState::Theirs);
         let commands = match found.iter().any(|(_, found)| is_there(found)) {
             true => [plan.stop, plan.forget].concat(),
             false => Vec::new(),
@@ -57,7 +59,7 @@ impl Uninstall {
         if !self.print {
             run_all(&commands[stops..])?;
         }
-        let done = Done {
+        let done = ServiceOutput {
             program: None,
             files,
             commands,
@@ -67,17 +69,17 @@ impl Uninstall {
         self.tell(cx, manager, &done)
     }
 
-    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
+    fn settle(&self, file: &PlannedFile, found: FileState) -> Result<FileChange, Failure> {
         let now = match &found {
-            Found::Nothing => "absent",
-            Found::Theirs => "kept",
-            Found::Changed(_) if !self.force => "kept",
+            FileState::Nothing => "absent",
+            FileState::Theirs => "kept",
+            FileState::Changed(_) if !self.force => "kept",
             _ => "removed",
         };
         if now == "removed" && !self.print {
             file.remove()?;
         }
-        Ok(FileJson {
+        Ok(FileChange {
             path: file.path.clone(),
             was: found.word(),
             now,
@@ -87,7 +89,12 @@ impl Uninstall {
         })
     }
 
-    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+    fn tell(
+        &self,
+        cx: &mut Context,
+        manager: ServiceManager,
+        done: &ServiceOutput,
+    ) -> Result<Exit, Failure> {
         cx.done(None, done, |page| {
             if done.commands.is_empty() {
                 page.line("no service of amemd is installed");

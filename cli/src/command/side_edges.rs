@@ -9,9 +9,9 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use serde::Serialize;
 
-use crate::brain::opened::Opened;
+use crate::brain::opened::OpenBrain;
 use crate::failure::Failure;
-use crate::listing::StepJson;
+use crate::json::step::StepJson;
 use crate::output::context::Context;
 
 /// Steps up to which the ties among them are looked up: each may have many edges besides.
@@ -19,7 +19,7 @@ const STEPS_MAX: usize = 500;
 
 /// A tie between two steps that the tree does not draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub(crate) struct Tie {
+pub(crate) struct SideEdge {
     /// The step under which it belongs.
     pub(crate) from: u64,
     /// The step that stands elsewhere in the tree.
@@ -30,9 +30,9 @@ pub(crate) struct Tie {
 
 /// What is known of steps besides the tree.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Ties {
-    /// Ties that the tree does not draw.
-    pub(crate) more: Vec<Tie>,
+pub(crate) struct SideEdges {
+    /// SideEdges that the tree does not draw.
+    pub(crate) more: Vec<SideEdge>,
     /// What has replaced a step, by its id.
     pub(crate) replaced_by: HashMap<u64, u64>,
 }
@@ -41,14 +41,14 @@ pub(crate) struct Ties {
 /// are more than one answer holds: the tree is right without them.
 pub(crate) fn look_up(
     cx: &mut Context,
-    opened: &Opened,
+    opened: &OpenBrain,
     moment: Option<&v1::Moment>,
     steps: &[StepJson],
     types: &[EdgeType],
     is_backwards: bool,
-) -> Result<Ties, Failure> {
+) -> Result<SideEdges, Failure> {
     if steps.len() > STEPS_MAX {
-        return Ok(Ties::default());
+        return Ok(SideEdges::default());
     }
     let whole = steps.iter().filter(|step| !step.stub).map(|step| step.id);
     let request = v1::GetEventsRequest {
@@ -65,7 +65,7 @@ pub(crate) fn look_up(
         Err(failure) => return Err(failure),
     };
     let edges: Vec<&v1::Edge> = events.iter().flat_map(|event| &event.edges).collect();
-    Ok(Ties {
+    Ok(SideEdges {
         more: undrawn(steps, &edges, types, is_backwards),
         replaced_by: replaced(steps, &edges),
     })
@@ -84,12 +84,12 @@ fn undrawn(
     edges: &[&v1::Edge],
     types: &[EdgeType],
     is_backwards: bool,
-) -> Vec<Tie> {
-    let drawn: HashSet<Tie> = steps
+) -> Vec<SideEdge> {
+    let drawn: HashSet<SideEdge> = steps
         .iter()
         .filter_map(|step| {
             let from = steps.get(step.parent? as usize)?.id;
-            Some(Tie {
+            Some(SideEdge {
                 from,
                 to: step.id,
                 edge_type: step.edge?,
@@ -106,7 +106,7 @@ fn undrawn(
             false => (edge.source, edge.target),
             true => (edge.target, edge.source),
         };
-        Some(Tie {
+        Some(SideEdge {
             from,
             to,
             edge_type,

@@ -7,17 +7,17 @@ use amem_client::v1::similar_request::Like;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::event_id::Id;
-use crate::args::selection::{Conditions, Looking};
+use crate::args::event_id::EventId;
+use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text;
-use crate::brain::opened::Opened;
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, By};
+use crate::listing::{self, TimeAxis};
 use crate::output::context::Context;
-use crate::render::{Align, Page, Table, float};
+use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
 /// Options.
@@ -26,18 +26,18 @@ use crate::when;
   amemctl similar work 12
   amemctl similar work last --min-similarity 0.5
   amemctl similar work --vector question.json     a JSON array of numbers, of the brain's own model")]
-pub(crate) struct Similar {
+pub(crate) struct SimilarArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The event that others are to be like: its id, or "last".
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
-    id: Option<Id>,
+    id: Option<EventId>,
     /// A vector that events are to be like, as a JSON array in a file; `-` is stdin.
     #[arg(long, value_name = "FILE")]
     vector: Option<PathBuf>,
     /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -48,28 +48,28 @@ pub(crate) struct Similar {
     #[arg(long)]
     approximate: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct SimilarOutput {
     as_of_lsn: Option<u64>,
     /// None of the best was missed.
     exact: bool,
-    hits: Vec<Hit>,
+    hits: Vec<SimilarHitJson>,
 }
 
 #[derive(Serialize)]
-struct Hit {
+struct SimilarHitJson {
     similarity: f32,
     event: EventJson,
 }
 
-impl Similar {
+impl SimilarArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let like = match (&self.vector, self.id) {
             (Some(path), _) => Like::Vector(v1::Vector {
                 values: text::vector(path)?,
@@ -98,12 +98,12 @@ impl Similar {
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
         let hit = |hit: &v1::SimilarHit| {
-            Ok(Hit {
+            Ok(SimilarHitJson {
                 similarity: hit.similarity,
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
         };
-        let told = Told {
+        let output = SimilarOutput {
             as_of_lsn: self.looking.answered(moment),
             exact: answer.exact,
             hits: answer
@@ -112,8 +112,8 @@ impl Similar {
                 .map(hit)
                 .collect::<Result<_, Failure>>()?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -121,25 +121,25 @@ impl Similar {
     }
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &SimilarOutput, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("similarity", Align::Right),
         ("id", Align::Right),
         ("type", Align::Left),
         ("when", Align::Left),
         ("text", Align::Left),
     ]);
-    for hit in &told.hits {
+    for hit in &output.hits {
         table.row(vec![
             float(hit.similarity),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
-            when::short(By::Happened.of(&hit.event)),
+            when::short(TimeAxis::Happened.of(&hit.event)),
             listing::text(&hit.event),
         ]);
     }
     table.write(page);
-    if told.hits.is_empty() {
+    if output.hits.is_empty() {
         page.aside("no other event has a vector that is near enough");
     }
 }

@@ -9,14 +9,14 @@ use crate::failure::Failure;
 
 /// Options.
 #[derive(Debug, Args)]
-pub(crate) struct StartDaemon {
+pub(crate) struct StartDaemonArgs {
     /// The daemon's program.
     program: PathBuf,
     /// Its socket.
     listen: PathBuf,
 }
 
-impl StartDaemon {
+impl StartDaemonArgs {
     /// Comes back only if it fails.
     pub(crate) fn run(&self) -> Failure {
         autostart::become_daemon(&self.program, &self.listen)

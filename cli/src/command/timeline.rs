@@ -6,15 +6,15 @@ use amem_format::query::time;
 use clap::Args;
 use serde::Serialize;
 
-use crate::args::selection::{Conditions, Looking};
-use crate::brain::opened::Opened;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::brain::opened::OpenBrain;
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EventJson, Time};
-use crate::listing::{self, By};
+use crate::listing::{self, TimeAxis};
 use crate::output::context::Context;
-use crate::render::{Align, Page, Table, plural, printable, spark};
+use crate::render::{Align, TextPage, TextTable, plural, printable, spark};
 use crate::when;
 
 /// Columns of the line that shows how much was when.
@@ -32,12 +32,12 @@ const SPARK_ENTRIES: usize = 8;
   amemctl timeline work --axis recorded --session standup
 
 {}", when::HELP))]
-pub(crate) struct Timeline {
+pub(crate) struct TimelineArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The time that it is about.
-    #[arg(long, value_enum, default_value_t = By::Happened)]
-    axis: By,
+    #[arg(long, value_enum, default_value_t = TimeAxis::Happened)]
+    axis: TimeAxis,
     /// The newest first.
     #[arg(long)]
     newest: bool,
@@ -48,27 +48,27 @@ pub(crate) struct Timeline {
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct TimelineOutput {
     as_of_lsn: Option<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<TimelineEntryJson>,
     next: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct TimelineEntryJson {
     time: Time,
     event: EventJson,
 }
 
-impl Timeline {
+impl TimelineArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -84,12 +84,12 @@ impl Timeline {
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
         let entry = |entry: &v1::TimelineEntry| {
-            Ok(Entry {
+            Ok(TimelineEntryJson {
                 time: Time::of(entry.time)?,
                 event: EventJson::of(&entry.event.clone().unwrap_or_default())?,
             })
         };
-        let told = Told {
+        let output = TimelineOutput {
             as_of_lsn: self.looking.answered(moment),
             entries: answer
                 .entries
@@ -98,8 +98,8 @@ impl Timeline {
                 .collect::<Result<_, Failure>>()?,
             next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -107,25 +107,25 @@ impl Timeline {
     }
 }
 
-fn write(told: &Told, page: &mut Page) {
-    write_spark(&told.entries, page);
+fn write(output: &TimelineOutput, page: &mut TextPage) {
+    write_spark(&output.entries, page);
     let mut from = 0;
-    while let Some(first) = told.entries.get(from) {
+    while let Some(first) = output.entries.get(from) {
         let day = day_of(first.time.0);
-        let same = told.entries[from..]
+        let same = output.entries[from..]
             .iter()
             .take_while(|entry| day_of(entry.time.0) == day)
             .count();
         page.title(day);
-        write_day(&told.entries[from..from + same], page);
+        write_day(&output.entries[from..from + same], page);
         from += same;
     }
-    page.aside(plural(told.entries.len() as u64, "event"));
-    listing::write_next(told.next.as_deref(), page);
+    page.aside(plural(output.entries.len() as u64, "event"));
+    listing::write_next(output.next.as_deref(), page);
 }
 
 /// How much was when, from the first to the last entry.
-fn write_spark(entries: &[Entry], page: &mut Page) {
+fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
     let times = || entries.iter().map(|entry| entry.time.0.0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return;
@@ -149,8 +149,8 @@ fn write_spark(entries: &[Entry], page: &mut Page) {
     });
 }
 
-fn write_day(entries: &[Entry], page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("", Align::Left),
         ("", Align::Right),
         ("", Align::Left),

@@ -6,12 +6,12 @@ use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::connection::remote::Remote;
+use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::Context;
-use crate::render::{Align, Page, Table, plural, printable};
+use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
 /// Tokens that are asked for at a time.
@@ -19,20 +19,20 @@ const PAGE: u32 = 200;
 
 /// Options.
 #[derive(Debug, Args)]
-pub(crate) struct Token {
+pub(crate) struct TokenArgs {
     #[command(subcommand)]
-    act: Act,
+    act: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Act {
+enum TokenCommand {
     /// Makes a token, and prints it once.
-    Create(Create),
+    Create(CreateTokenArgs),
     /// Lists the tokens, without what they are.
     #[command(visible_alias = "ls")]
-    List(List),
+    List(ListTokensArgs),
     /// Takes a token away, at once.
-    Revoke(Revoke),
+    Revoke(RevokeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -43,12 +43,12 @@ enum Act {
 
 amemd keeps a hash: what is printed can't be shown again. Callers are token:NAME in commits and in the log. TCP is
 switched on by tcp.listen in amemd's settings.")]
-struct Create {
+struct CreateTokenArgs {
     /// Its name: letters, digits, -, _ and dots.
     name: String,
     /// What its callers may do.
-    #[arg(long, value_enum, default_value_t = Role::Write)]
-    role: Role,
+    #[arg(long, value_enum, default_value_t = TokenRole::Write)]
+    role: TokenRole,
     /// Only with this brain; it may be given again. Of other brains its callers learn nothing.
     #[arg(long = "brain", value_name = "NAME")]
     brains: Vec<String>,
@@ -58,14 +58,14 @@ struct Create {
 #[command(after_help = "Examples:
   amemctl token list
   amemctl token list --json")]
-struct List {}
+struct ListTokensArgs {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl token revoke laptop
 
 Who shows it is refused from then on, also on connections that are open; streams in its name end.")]
-struct Revoke {
+struct RevokeArgs {
     /// Its name.
     name: String,
 }
@@ -73,7 +73,7 @@ struct Revoke {
 /// What callers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
+enum TokenRole {
     /// Ask.
     Read,
     /// Change brains, too.
@@ -83,21 +83,21 @@ enum Role {
 }
 
 #[derive(Serialize)]
-struct Created<'a> {
+struct CreateTokenOutput<'a> {
     name: &'a str,
-    role: Role,
+    role: TokenRole,
     /// Empty: all.
     brains: &'a [String],
     token: String,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    tokens: Vec<Row>,
+struct TokenList {
+    tokens: Vec<TokenRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct TokenRow {
     name: String,
     role: &'static str,
     /// Empty: all.
@@ -106,11 +106,11 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Revoked<'a> {
+struct RevokeOutput<'a> {
     name: &'a str,
 }
 
-impl Role {
+impl TokenRole {
     fn permission(self) -> v1::Permission {
         match self {
             Self::Read => v1::Permission::Read,
@@ -120,26 +120,17 @@ impl Role {
     }
 }
 
-impl Token {
-    /// The name of what is to be done.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.act {
-            Act::Create(_) => "create",
-            Act::List(_) => "list",
-            Act::Revoke(_) => "revoke",
-        }
-    }
-
+impl TokenArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
-            Act::Create(create) => create.run(cx),
-            Act::List(_) => list(cx),
-            Act::Revoke(revoke) => revoke.run(cx),
+            TokenCommand::Create(create) => create.run(cx),
+            TokenCommand::List(_) => list(cx),
+            TokenCommand::Revoke(revoke) => revoke.run(cx),
         }
     }
 }
 
-impl Create {
+impl CreateTokenArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let request = v1::CreateTokenRequest {
             name: self.name.clone(),
@@ -148,14 +139,14 @@ impl Create {
         };
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().create_token(request))?;
-        let told = Created {
+        let output = CreateTokenOutput {
             name: &self.name,
             role: self.role,
             brains: &self.brains,
             token: answer.token,
         };
         // On stdout stands the token and nothing else: it goes into a file.
-        cx.answer(None, &told, |page| page.line(printable(&told.token)))?;
+        cx.answer(None, &output, |page| page.line(printable(&output.token)))?;
         if !cx.is_json() {
             let name = printable(&self.name);
             cx.note(&format!(
@@ -169,30 +160,24 @@ impl Create {
 fn list(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     let rows = tokens(&remote)?.iter().map(row).collect::<Result<_, _>>()?;
-    let told = Listed { tokens: rows };
-    cx.answer(None, &told, |page| write(&told, page))?;
+    let output = TokenList { tokens: rows };
+    cx.answer(None, &output, |page| write(&output, page))?;
     Ok(Exit::Ok)
 }
 
 fn tokens(remote: &Remote) -> Result<Vec<v1::Token>, Failure> {
-    let mut tokens = Vec::new();
-    let mut page_token = String::new();
-    loop {
+    Ok(all_pages(|page_token| {
         let request = v1::ListTokensRequest {
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_tokens(request))?;
-        tokens.extend(answer.tokens);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(tokens);
-        }
-    }
+        Ok((answer.tokens, answer.next_page_token))
+    })?)
 }
 
-fn row(token: &v1::Token) -> Result<Row, Failure> {
-    Ok(Row {
+fn row(token: &v1::Token) -> Result<TokenRow, Failure> {
+    Ok(TokenRow {
         name: token.name.clone(),
         role: match token.permission() {
             v1::Permission::Read => "read",
@@ -201,18 +186,18 @@ fn row(token: &v1::Token) -> Result<Row, Failure> {
             v1::Permission::Unspecified => "unknown",
         },
         brains: token.brains.clone(),
-        created: token.create_time.map(|t| Time::of(Some(t))).transpose()?,
+        created: Time::maybe(token.create_time)?,
     })
 }
 
-fn write(told: &Listed, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &TokenList, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("token", Align::Left),
         ("role", Align::Left),
         ("made", Align::Left),
         ("brains", Align::Left),
     ]);
-    for token in &told.tokens {
+    for token in &output.tokens {
         let made = token.created.map(|made| when::short(made.0));
         table.row(vec![
             token.name.clone(),
@@ -225,22 +210,22 @@ fn write(told: &Listed, page: &mut Page) {
         ]);
     }
     table.write(page);
-    page.aside(match told.tokens.len() {
+    page.aside(match output.tokens.len() {
         0 => "there is no token: `amemctl token create NAME` makes one".to_owned(),
         n => plural(n as u64, "token"),
     });
 }
 
-impl Revoke {
+impl RevokeArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let request = v1::RevokeTokenRequest {
             name: self.name.clone(),
         };
         let remote = cx.reach().running()?;
         remote.call(remote.client.admin().revoke_token(request))?;
-        let told = Revoked { name: &self.name };
-        cx.done(None, &told, |page| {
-            page.line(format!("token {} is revoked", printable(told.name)));
+        let output = RevokeOutput { name: &self.name };
+        cx.done(None, &output, |page| {
+            page.line(format!("token {} is revoked", printable(output.name)));
         })?;
         Ok(Exit::Ok)
     }

@@ -28,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 In a terminal, q or Ctrl-C ends it; elsewhere, one frame follows the other. Rates are those since the frame before;
 p50 and p99 are those since amemd started. It starts no daemon: without one it ends with 7.")]
-pub(crate) struct Top {
+pub(crate) struct TopArgs {
     /// Seconds between two looks.
     #[arg(short = 'n', long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
     interval: Duration,
@@ -47,12 +47,12 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 /// A look, and when it was.
-struct Look {
+struct Sample {
     at: Instant,
     vitals: Vitals,
 }
 
-impl Look {
+impl Sample {
     fn at(remote: &Remote) -> Result<Self, Failure> {
         Ok(Self {
             at: Instant::now(),
@@ -65,16 +65,16 @@ impl Look {
     }
 }
 
-impl Top {
+impl TopArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if cx.is_terminal() && !cx.is_json() && !self.once {
             return self.watch(cx, &remote);
         }
-        let mut before = Look::at(&remote)?;
+        let mut before = Sample::at(&remote)?;
         loop {
             sleep(self.interval);
-            let look = Look::at(&remote)?;
+            let look = Sample::at(&remote)?;
             let frame = look.frame(&before);
             cx.answer(None, &frame, |page| frame.write(page))?;
             if self.once {
@@ -93,7 +93,7 @@ impl Top {
 
     /// On the whole screen, until somebody has had enough.
     fn watch(&self, cx: &mut Context, remote: &Remote) -> Result<Exit, Failure> {
-        let mut before = Look::at(remote)?;
+        let mut before = Sample::at(remote)?;
         let mut screen = Screen::enter().map_err(|e| Failure::output(&e))?;
         let mut wait = self.interval.min(FIRST_AFTER);
         loop {
@@ -104,7 +104,7 @@ impl Top {
                 }
             }
             wait = self.interval;
-            let look = Look::at(remote)?;
+            let look = Sample::at(remote)?;
             let mut page = screen.page(cx.is_quiet());
             look.frame(&before).write(&mut page);
             screen.show(&page).map_err(|e| Failure::output(&e))?;

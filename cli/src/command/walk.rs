@@ -1,21 +1,93 @@
-//! What the walks have in common: why, impact, traverse. How edges are named on a command line, and how the
-//! steps are told.
+//! `amemctl why`, `impact` and `traverse`: what can be reached from an event along its edges.
 
-use amem_client::v1;
+use amem_client::{Question, v1};
 use amem_format::types::EdgeType;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::args::selection::Looking;
-use crate::brain::opened::Opened;
-use crate::command::side_edges::{self, Ties};
+use super::side_edges::{self, SideEdges};
+use super::walk_tree::{self, EdgeArrows};
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::listing::{self, StepJson, Ways};
+use crate::json::step::{self, StepJson};
 use crate::output::context::Context;
+use crate::types::{edge_type_numbers, parse_edge_type};
 
-/// Which way edges are followed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl why work 12
+  amemctl why work last --depth 3")]
+pub(crate) struct WhyArgs {
+    #[command(flatten)]
+    from: WalkStart,
+    /// How many edges away, at most.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+    /// At most this many events.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    moment: MomentArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl impact work 3               what to reconsider if event 3 is wrong
+  amemctl impact work 3 --parts       with what is a part of any of it")]
+pub(crate) struct ImpactArgs {
+    #[command(flatten)]
+    from: WalkStart,
+    /// Follow part-of edges, too.
+    #[arg(long)]
+    parts: bool,
+    /// How many edges away, at most.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+    /// At most this many events.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    moment: MomentArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl traverse work 12
+  amemctl traverse work 12 --direction both --depth 2
+  amemctl traverse work 12 --edge supports --edge caused-by")]
+pub(crate) struct TraverseArgs {
+    #[command(flatten)]
+    from: WalkStart,
+    /// Only along edges of this type; may be repeated.
+    #[arg(long = "edge", value_name = "TYPE", value_parser = parse_edge_type)]
+    edges: Vec<EdgeType>,
+    /// Which way edges are followed.
+    #[arg(long, value_enum, default_value_t = WalkDirection::Outgoing)]
+    direction: WalkDirection,
+    /// How many edges away, at most.
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+    /// At most this many events.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    moment: MomentArgs,
+}
+
+#[derive(Debug, Args)]
+struct WalkStart {
+    #[arg(help = target::HELP)]
+    brain: Target,
+    /// The event: its id, or "last".
+    id: EventId,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Direction {
+pub(crate) enum WalkDirection {
     /// From their source to their target.
     Outgoing,
     /// From their target to their source.
@@ -24,7 +96,7 @@ pub(crate) enum Direction {
     Both,
 }
 
-impl Direction {
+impl WalkDirection {
     /// The direction in a message.
     pub(crate) fn follow(self) -> i32 {
         match self {
@@ -36,78 +108,128 @@ impl Direction {
     }
 }
 
-/// An edge type by its name.
-pub(crate) fn parse_edge_type(name: &str) -> Result<EdgeType, String> {
-    let opaque = || {
-        let number = name.strip_prefix("type-")?.parse().ok()?;
-        Some(EdgeType(number))
-    };
-    EdgeType::from_name(name).or_else(opaque).ok_or_else(|| {
-        "no such type (caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next)".to_owned()
-    })
+/// How a walk is shown.
+struct WalkStyle {
+    arrows: EdgeArrows,
+    /// The text for an event from which no edge leads on.
+    alone: &'static str,
+    /// The types whose edges between the steps are shown beside the tree, and whether the walk goes against them.
+    side_edges: Option<(&'static [EdgeType], bool)>,
 }
 
-/// Types in messages.
-pub(crate) fn type_numbers(types: &[EdgeType]) -> Vec<i32> {
-    types.iter().map(|t| type_number(*t)).collect()
-}
-
-/// A type in messages.
-pub(crate) fn type_number(edge_type: EdgeType) -> i32 {
-    i32::from(edge_type.0) + 1
-}
-
-/// How a walk is told.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Words {
-    /// How its edges are drawn.
-    pub(crate) ways: Ways,
-    /// What is said of one that went nowhere.
-    pub(crate) alone: &'static str,
-    /// Whose edges are looked up as well, where a tree is all that there is; and whether it went against them.
-    pub(crate) ties: Option<(&'static [EdgeType], bool)>,
-}
+const REASONS: &[EdgeType] = &[EdgeType::CAUSED_BY, EdgeType::SUPPORTS];
 
 #[derive(Serialize)]
-struct Told {
+struct WalkOutput {
     as_of_lsn: Option<u64>,
     steps: Vec<StepJson>,
-    /// Ties between these steps besides those to their parents, and what has replaced which.
     #[serde(flatten)]
-    ties: Ties,
+    side: SideEdges,
     cut: bool,
 }
 
-/// Tells the steps of a walk, and whether there are more.
-pub(crate) fn tell(
-    cx: &mut Context,
-    opened: &Opened,
-    looking: &Looking,
-    moment: Option<&v1::Moment>,
-    (steps, cut): (&[v1::Step], bool),
-    words: Words,
-) -> Result<(), Failure> {
-    let steps = listing::steps(steps)?;
-    let ties = match words.ties {
-        None => Ties::default(),
-        Some((types, is_backwards)) => {
-            side_edges::look_up(cx, opened, moment, &steps, types, is_backwards)?
-        }
-    };
-    let told = Told {
-        as_of_lsn: looking.answered(moment),
-        steps,
-        ties,
-        cut,
-    };
-    cx.answer(Some(&opened.named(moment)), &told, |page| {
-        listing::write_tree(&told.steps, words.ways, &told.ties, page);
-        if told.steps.len() == 1 && !told.cut {
-            page.aside(words.alone);
-        }
-        if told.cut {
-            page.aside("there is more: --limit and --depth show it");
-        }
-        opened.write_notes(page);
-    })
+impl WhyArgs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let style = WalkStyle {
+            arrows: EdgeArrows::One,
+            alone: "it rests on nothing that was recorded",
+            side_edges: Some((REASONS, false)),
+        };
+        let question = |event_id| v1::WhyRequest {
+            event_id,
+            depth: self.depth,
+            limit: self.limit,
+            as_of: self.moment.as_of(),
+            include_forgotten: self.moment.include_forgotten,
+            ..Default::default()
+        };
+        let answer = |answer: v1::WhyResponse| (answer.steps, answer.truncated, answer.moment);
+        self.from.walk(cx, &self.moment, &style, question, answer)
+    }
+}
+
+impl ImpactArgs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let style = WalkStyle {
+            arrows: EdgeArrows::One,
+            alone: "nothing that was recorded rests on it",
+            side_edges: Some((REASONS, true)),
+        };
+        let question = |event_id| v1::ImpactRequest {
+            event_id,
+            include_parts: self.parts,
+            depth: self.depth,
+            limit: self.limit,
+            as_of: self.moment.as_of(),
+            include_forgotten: self.moment.include_forgotten,
+            ..Default::default()
+        };
+        let answer = |answer: v1::ImpactResponse| (answer.steps, answer.truncated, answer.moment);
+        self.from.walk(cx, &self.moment, &style, question, answer)
+    }
+}
+
+impl TraverseArgs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+        let style = WalkStyle {
+            arrows: EdgeArrows::Each,
+            alone: "no edge leads on from it",
+            side_edges: None,
+        };
+        let question = |event_id| v1::TraverseRequest {
+            event_id,
+            types: edge_type_numbers(&self.edges),
+            follow: self.direction.follow(),
+            depth: self.depth,
+            limit: self.limit,
+            as_of: self.moment.as_of(),
+            include_forgotten: self.moment.include_forgotten,
+            ..Default::default()
+        };
+        let answer = |answer: v1::TraverseResponse| (answer.steps, answer.truncated, answer.moment);
+        self.from.walk(cx, &self.moment, &style, question, answer)
+    }
+}
+
+type WalkAnswer = (Vec<v1::Step>, bool, Option<v1::Moment>);
+
+impl WalkStart {
+    /// Asks for a walk and shows its steps.
+    fn walk<Q: Question>(
+        &self,
+        cx: &mut Context,
+        moment: &MomentArgs,
+        style: &WalkStyle,
+        question: impl FnOnce(u64) -> Q,
+        answer: impl FnOnce(Q::Answer) -> WalkAnswer,
+    ) -> Result<Exit, Failure> {
+        let opened = OpenBrain::open(cx, &self.brain)?;
+        let id = self.id.number_at(cx, &opened, moment.as_of())?;
+        let (steps, cut, at) = answer(opened.ask(cx, question(id))?);
+        let (steps, at) = (step::steps(&steps)?, at.as_ref());
+        let side = match style.side_edges {
+            None => SideEdges::default(),
+            Some((types, is_backwards)) => {
+                side_edges::look_up(cx, &opened, at, &steps, types, is_backwards)?
+            }
+        };
+        let output = WalkOutput {
+            as_of_lsn: moment.answered(at),
+            steps,
+            side,
+            cut,
+        };
+        cx.answer(Some(&opened.named(at)), &output, |page| {
+            walk_tree::write_tree(&output.steps, style.arrows, &output.side, page);
+            if output.steps.len() == 1 && !output.cut {
+                page.aside(style.alone);
+            }
+            if output.cut {
+                page.aside("there is more: --limit and --depth show it");
+            }
+            opened.write_notes(page);
+        })?;
+        opened.close(cx);
+        Ok(Exit::Ok)
+    }
 }

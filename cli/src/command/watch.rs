@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::jobs;
 use super::watch_lines::{kind_of, words};
-use crate::args::selection::{Kinds, Scoped};
-use crate::brain::opened::{Opened, Served};
+use crate::args::selection::{ScopeArgs, TypeArgs};
+use crate::brain::opened::{DaemonBrain, OpenBrain};
 use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::Context;
-use crate::render::{Page, clipped, printable};
+use crate::render::{TextPage, clipped, printable};
 use crate::when;
 
 /// Options.
@@ -30,7 +30,7 @@ use crate::when;
 
 It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit; of those that change
 none of the events that are asked for, it shows only what is about the whole brain, such as settings.")]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Begin with the commits after this LSN, instead of now.
@@ -46,13 +46,13 @@ pub(crate) struct Watch {
     #[arg(long)]
     jobs: bool,
     #[command(flatten)]
-    kinds: Kinds,
+    kinds: TypeArgs,
     #[command(flatten)]
-    scoped: Scoped,
+    scoped: ScopeArgs,
 }
 
 #[derive(Serialize)]
-struct Ended {
+struct JobLine {
     job: String,
     started: Option<Time>,
     ended: Option<Time>,
@@ -61,7 +61,7 @@ struct Ended {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct CommitLine {
     lsn: u64,
     time: Option<Time>,
     kind: String,
@@ -70,7 +70,7 @@ struct Line {
     changes: Vec<Value>,
 }
 
-impl Watch {
+impl WatchArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let Target::Name(name) = &self.brain else {
             return Err(Failure::refused(
@@ -82,7 +82,7 @@ impl Watch {
                 "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
             ));
         };
-        let opened = Opened::Served(Served::open_for_good(cx.daemon()?, name)?);
+        let opened = OpenBrain::Served(DaemonBrain::open_for_good(cx.daemon()?, name)?);
         let session_ids = self.kinds.session_ids(cx, &opened)?;
         let served = opened.served()?;
         let named = served.named();
@@ -120,9 +120,9 @@ impl Watch {
 
 fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
     let moment = commit.moment.clone().unwrap_or_default();
-    let line = Line {
+    let line = CommitLine {
         lsn: moment.lsn,
-        time: moment.time.map(|time| Time::of(Some(time))).transpose()?,
+        time: Time::maybe(moment.time)?,
         kind: kind_of(commit.kind()),
         principal: commit.principal.clone(),
         agent: commit.agent.clone(),
@@ -145,11 +145,10 @@ fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure>
 }
 
 fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
-    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
-    let line = Ended {
+    let line = JobLine {
         job: jobs::name(job.kind()),
-        started: time(job.start_time)?,
-        ended: time(job.end_time)?,
+        started: Time::maybe(job.start_time)?,
+        ended: Time::maybe(job.end_time)?,
         failed: job.state() == v1::JobState::Failed,
         message: job.message.clone(),
     };
@@ -170,7 +169,11 @@ fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
     cx.finish()
 }
 
-fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result<(), Failure> {
+fn write(
+    line: &CommitLine,
+    commit: &v1::SubscribeResponse,
+    page: &mut TextPage,
+) -> Result<(), Failure> {
     let clock = line
         .time
         .map(|time| when::clock(time.0))

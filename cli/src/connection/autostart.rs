@@ -45,7 +45,7 @@ const LOG_BYTES_MAX: u64 = 8 << 20;
 const TOLD_BYTES: u64 = 2000;
 
 /// A daemon that was started.
-pub(crate) struct Started {
+pub(crate) struct StartedDaemon {
     /// A connection to it.
     pub(crate) remote: Remote,
     /// Its log.
@@ -54,17 +54,17 @@ pub(crate) struct Started {
 
 /// Starts a daemon that listens on a socket, and waits until it answers. Where another one has the folder, that one may
 /// be about to listen, or about to end: both are waited for.
-pub(crate) fn start(socket: &Path) -> Result<Started, Failure> {
+pub(crate) fn start(socket: &Path) -> Result<StartedDaemon, Failure> {
     // The daemon's folder is another one than ours.
     let socket = &absolute(socket)?;
     let program = absolute(&program()?)?;
-    let log = Log::open()?;
+    let log = DaemonLog::open()?;
     let since = Instant::now();
     let mut daemon = Some(spawn(&program, socket, &log)?);
     let mut tried = Instant::now();
     loop {
         if let Some(remote) = answering(socket) {
-            return Ok(Started {
+            return Ok(StartedDaemon {
                 remote,
                 log: log.path,
             });
@@ -106,7 +106,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|e| Failure::io("look for", path, &e))
 }
 
-fn silent(program: &Path, log: &Log) -> Failure {
+fn silent(program: &Path, log: &DaemonLog) -> Failure {
     let said = log.tail();
     let said = match said.trim() {
         "" => "it said nothing",
@@ -124,7 +124,7 @@ fn silent(program: &Path, log: &Log) -> Failure {
 }
 
 /// Our own program, on its way to become the daemon.
-fn spawn(program: &Path, socket: &Path, log: &Log) -> Result<Child, Failure> {
+fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failure> {
     let ours = env::current_exe().map_err(|e| Failure::io("find", Path::new("amemctl"), &e))?;
     let failed = |e| Failure::io("write", &log.path, &e);
     let output = log.file.try_clone().map_err(failed)?;
@@ -202,14 +202,14 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
 }
 
 /// Where a daemon that nobody looks after logs: `$XDG_STATE_HOME/amem/amemd.log`.
-struct Log {
+struct DaemonLog {
     path: PathBuf,
     file: File,
     /// Where what is logged from now on begins.
     from: u64,
 }
 
-impl Log {
+impl DaemonLog {
     /// Opens it: a file of our own in a folder of our own, whatever stood there before, as it is written into by
     /// whoever runs this.
     fn open() -> Result<Self, Failure> {

@@ -23,7 +23,7 @@ use crate::failure::Failure;
 /// Options of the connection.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Connection")]
-pub(crate) struct Reach {
+pub(crate) struct ConnectionArgs {
     /// The daemon's socket [default: that of your amemd, else that of the machine's]
     #[arg(
         long,
@@ -83,7 +83,7 @@ pub(crate) struct Reach {
 }
 
 /// A daemon, and what is to be told about how it was reached.
-pub(crate) struct Reached {
+pub(crate) struct Reachable {
     /// A connection to it.
     pub(crate) remote: Remote,
     /// That it was started, and where it logs.
@@ -92,7 +92,7 @@ pub(crate) struct Reached {
 
 /// Which flags were given on the line, and not by variables.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Given {
+pub(crate) struct FlagsOnLine {
     /// --socket.
     pub(crate) socket: bool,
     /// --address.
@@ -101,9 +101,9 @@ pub(crate) struct Given {
     pub(crate) token_file: bool,
 }
 
-impl Reach {
+impl ConnectionArgs {
     /// A flag beats the variable of another one, and a variable that does not apply is overlooked.
-    pub(crate) fn settle(&mut self, given: Given) {
+    pub(crate) fn settle(&mut self, given: FlagsOnLine) {
         // An empty variable is one that is not set.
         self.socket.take_if(|path| path.as_os_str().is_empty());
         self.token_file.take_if(|path| path.as_os_str().is_empty());
@@ -120,9 +120,9 @@ impl Reach {
     }
 
     /// Connects to the daemon, which is started if need be.
-    pub(crate) fn connect(&self) -> Result<Reached, Failure> {
+    pub(crate) fn connect(&self) -> Result<Reachable, Failure> {
         match self.running() {
-            Ok(remote) => Ok(Reached { remote, note: None }),
+            Ok(remote) => Ok(Reachable { remote, note: None }),
             Err(failure) if failure.code == NO_DAEMON && !self.no_autostart => self.start(failure),
             Err(failure) => Err(failure),
         }
@@ -150,7 +150,7 @@ impl Reach {
     }
 
     /// Starts a daemon of the user's own: on the socket that is named, or on one that lasts.
-    fn start(&self, failure: Failure) -> Result<Reached, Failure> {
+    fn start(&self, failure: Failure) -> Result<Reachable, Failure> {
         if self.address.is_some() {
             return Err(failure);
         }
@@ -165,7 +165,7 @@ impl Reach {
             return Err(failure);
         }
         let started = autostart::start(&socket)?;
-        Ok(Reached {
+        Ok(Reachable {
             remote: started.remote,
             note: Some(format!(
                 "amemd was started on {}; it logs to {}; `amemctl shutdown` ends it",
@@ -353,15 +353,15 @@ mod tests {
 
     #[test]
     fn a_flag_beats_the_variable_of_another() {
-        let both = || Reach {
+        let both = || ConnectionArgs {
             socket: Some("/s".into()),
             address: Some("h:1".into()),
             token_file: Some("/t".into()),
-            ..Reach::default()
+            ..ConnectionArgs::default()
         };
         let settled = |socket, address, token_file| {
             let mut reach = both();
-            reach.settle(Given {
+            reach.settle(FlagsOnLine {
                 socket,
                 address,
                 token_file,

@@ -190,3 +190,18 @@ impl Remote {
         Ok(next?)
     }
 }
+
+/// All rows of a list that comes in pages; `page` gets the token of a page, and returns its rows and the next token.
+pub(crate) fn all_pages<T>(
+    mut page: impl FnMut(String) -> Result<(Vec<T>, String), RemoteError>,
+) -> Result<Vec<T>, RemoteError> {
+    let (mut all, mut token) = (Vec::new(), String::new());
+    loop {
+        let (rows, next) = page(token)?;
+        all.extend(rows);
+        if next.is_empty() {
+            return Ok(all);
+        }
+        token = next;
+    }
+}

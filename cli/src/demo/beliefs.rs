@@ -13,7 +13,7 @@ use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, Lsn, Micros, NodeId};
 
 use super::stage::{Stage, wrong};
-use super::{BRAIN, Demo};
+use super::state::{BRAIN, Correction, Demo};
 use crate::failure::Failure;
 use crate::when::clock;
 
@@ -67,15 +67,6 @@ const SUMMARY: &str = "March, planning: bookings are kept in SQLite by one proce
 const HALF_LIFE: Duration = Duration::from_millis(50);
 /// The later time at which strengths are shown.
 const LATER_DAYS: i64 = 90;
-
-/// A correction that was answered.
-#[derive(Default)]
-pub(super) struct Correction {
-    pub(super) lsn: u64,
-    pub(super) new: u64,
-    /// The event that it replaced.
-    pub(super) old: u64,
-}
 
 impl Demo {
     pub(super) fn remember(&mut self, stage: &mut Stage<'_>) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use amem_format::NodeId;
 
 use super::sandbox::{PATIENCE, POLL_EVERY};
 use super::stage::{Stage, wrong};
-use super::{BRAIN, Demo};
+use super::state::{BRAIN, Demo};
 use crate::failure::Failure;
 use crate::render::{bytes, plural};
 

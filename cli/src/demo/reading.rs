@@ -10,7 +10,7 @@ use amem_format::NodeId;
 use super::beliefs::BERTHS;
 use super::sandbox::PATIENCE;
 use super::stage::{Stage, wrong};
-use super::{BRAIN, Demo};
+use super::state::{BRAIN, Demo};
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
 use crate::render::count;

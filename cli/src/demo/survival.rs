@@ -1,97 +1,24 @@
 //! Steps: a memory survives being copied while it is written, the daemon's death, and the daemon's absence.
 
-use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Instant;
 
-use amem_client::{Reader, Retry, v1};
+use amem_client::Reader;
 use amem_format::view::View;
 use amem_format::{Lsn, NodeId};
 
 use super::beliefs::{BACKUP, CORRECTION};
+use super::load::{Load, count_held};
 use super::sandbox::{Daemon, PATIENCE};
 use super::stage::{Stage, wrong};
-use super::{BRAIN, Demo};
-use crate::connection::remote::{Remote, RemoteError};
+use super::state::{BRAIN, Demo};
 use crate::failure::Failure;
 
 /// Copies that are made while writes go on.
 const COPIES: u64 = 3;
 /// Writes that are answered between two of them.
 const WRITES: u64 = 40;
-/// How a write begins; its number follows.
-const ENTRY: &str = "Harbour log, entry";
-
-/// Writes that go on in a thread: one event after the other, each counted once it is durable. Dropping it ends them.
-pub(super) struct Load {
-    answered: Arc<AtomicU64>,
-    enough: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), RemoteError>>>,
-}
-
-impl Load {
-    fn start(socket: &Path) -> Result<Self, Failure> {
-        let remote = Remote::connect(socket)?;
-        // The daemon's death is to be seen, and not waited out.
-        let client = remote.client.clone().with_retry(Retry {
-            until: Duration::ZERO,
-            ..Retry::default()
-        });
-        let brain = remote.wait(client.brain(BRAIN))?;
-        let (answered, enough) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
-        let (count, stop) = (answered.clone(), enough.clone());
-        let write = move || {
-            while !stop.load(Ordering::Acquire) {
-                let event = v1::NewEvent {
-                    text: format!("{ENTRY} {}", count.load(Ordering::Acquire)),
-                    ..Default::default()
-                };
-                remote.wait(brain.ingest(vec![event]))?;
-                count.fetch_add(1, Ordering::Release);
-            }
-            Ok(())
-        };
-        let thread = Some(thread::spawn(write));
-        Ok(Self {
-            answered,
-            enough,
-            thread,
-        })
-    }
-
-    fn answered(&self) -> u64 {
-        self.answered.load(Ordering::Acquire)
-    }
-
-    fn wait_until(&self, count: u64) -> Result<(), Failure> {
-        let began = Instant::now();
-        while self.answered() < count {
-            if began.elapsed() > PATIENCE {
-                return Err(wrong(format!("{count} writes are answered")));
-            }
-            thread::sleep(Duration::from_micros(200));
-        }
-        Ok(())
-    }
-
-    /// Waits until a write fails. Returns how many were answered before, and the error.
-    fn wait_for_error(mut self) -> (u64, Option<RemoteError>) {
-        let ended = self.thread.take().and_then(|thread| thread.join().ok());
-        (self.answered(), ended.and_then(Result::err))
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.enough.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join());
-        }
-    }
-}
 
 impl Demo {
     pub(super) fn copy(&mut self, stage: &mut Stage<'_>) -> Result<(), Failure> {
@@ -199,22 +126,6 @@ impl Demo {
         check!(stage, "the correction is read without it" => text == CORRECTION);
         Ok(())
     }
-}
-
-/// How many of the writes a file holds behind an event, without a gap.
-fn count_held(file: &Path, from: u64) -> Result<(u64, View), Failure> {
-    let (view, mut held) = (Reader::open(file)?.view()?, 0);
-    for id in from..view.nodes() {
-        let node = view.node(NodeId(id))?;
-        let text = node.text()?;
-        if text.starts_with(ENTRY) {
-            if *text != format!("{ENTRY} {held}") {
-                return Err(wrong(format!("entry {held} of the log is as written")));
-            }
-            held += 1;
-        }
-    }
-    Ok((held, view))
 }
 
 /// Whether the commits of a view, from the first to its last, are the first ones of another, each with all that it did.

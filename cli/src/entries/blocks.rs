@@ -6,7 +6,7 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd}
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Paragraph,
     Item,
     Quote,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Html,
 }
 
-impl Kind {
+impl BlockKind {
     /// Its name; none for what is usual.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
@@ -31,8 +31,8 @@ impl Kind {
 
 /// A block of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
+pub(super) struct TextBlock {
+    pub(super) kind: BlockKind,
     /// Where it begins, in bytes.
     pub(super) offset: usize,
     pub(super) text: String,
@@ -52,7 +52,7 @@ pub(super) struct Block {
 pub(super) struct Document {
     /// What stands between the lines `---` at its top.
     pub(super) front: String,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<TextBlock>,
 }
 
 /// Reads a document.
@@ -60,12 +60,14 @@ pub(super) fn read(text: &str) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut reading = Reading::default();
+    let mut reading = BlockParser::default();
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Start(tag) => reading.start(tag, range.start),
             Event::End(tag) => reading.end(tag),
-            Event::TaskListMarker(done) => reading.begin(Kind::Item, range.start).done = Some(done),
+            Event::TaskListMarker(done) => {
+                reading.begin(BlockKind::Item, range.start).done = Some(done)
+            }
             Event::Code(code) => reading.push(&format!("`{code}`"), range.start),
             Event::SoftBreak => {
                 reading.push(if reading.quotes > 0 { "\n" } else { " " }, range.start)
@@ -85,14 +87,14 @@ pub(super) fn read(text: &str) -> Document {
 }
 
 /// An item that is open.
-struct Item {
+struct ListItem {
     block: Option<usize>,
     text: String,
 }
 
 /// What the text that comes belongs to.
 #[derive(Default, PartialEq)]
-enum Into {
+enum Target {
     #[default]
     Block,
     Heading(String),
@@ -100,13 +102,13 @@ enum Into {
 }
 
 #[derive(Default)]
-struct Reading {
+struct BlockParser {
     document: Document,
-    into: Into,
-    open: Option<Block>,
+    into: Target,
+    open: Option<TextBlock>,
     /// Level and text of the headings above.
     headings: Vec<(usize, String)>,
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     quotes: usize,
     /// Where the text of each open link begins, and where it leads.
     links: Vec<(usize, String)>,
@@ -115,19 +117,19 @@ struct Reading {
     is_header: bool,
 }
 
-impl Reading {
+impl BlockParser {
     fn start(&mut self, tag: Tag<'_>, offset: usize) {
         match tag {
-            Tag::MetadataBlock(_) => self.into = Into::Front,
+            Tag::MetadataBlock(_) => self.into = Target::Front,
             Tag::Heading { .. } => {
                 self.flush();
-                self.into = Into::Heading(String::new());
+                self.into = Target::Heading(String::new());
             }
             Tag::Paragraph => self.paragraph(offset),
             Tag::BlockQuote(_) => {
                 if self.quotes == 0 {
                     self.flush();
-                    self.begin(Kind::Quote, offset);
+                    self.begin(BlockKind::Quote, offset);
                 }
                 self.quotes += 1;
             }
@@ -137,20 +139,20 @@ impl Reading {
                     CodeBlockKind::Fenced(name) if !name.is_empty() => Some(name.to_string()),
                     _ => None,
                 };
-                self.begin(Kind::Code, offset).language = language;
+                self.begin(BlockKind::Code, offset).language = language;
             }
             Tag::HtmlBlock => {
                 self.flush();
-                self.begin(Kind::Html, offset);
+                self.begin(BlockKind::Html, offset);
             }
             Tag::List(_) if self.quotes == 0 => self.flush(),
             Tag::Item if self.quotes == 0 => {
                 self.flush();
-                self.items.push(Item {
+                self.items.push(ListItem {
                     block: None,
                     text: String::new(),
                 });
-                self.begin(Kind::Item, offset);
+                self.begin(BlockKind::Item, offset);
             }
             Tag::Item => self.push("\n- ", offset),
             Tag::Table(_) => self.flush(),
@@ -160,7 +162,7 @@ impl Reading {
             }
             Tag::TableRow => self.is_header = false,
             Tag::TableCell => {
-                self.begin(Kind::Row, offset);
+                self.begin(BlockKind::Row, offset);
                 self.cells.push(String::new());
             }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.link(&dest_url),
@@ -170,9 +172,9 @@ impl Reading {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::MetadataBlock(_) => self.into = Into::Block,
+            TagEnd::MetadataBlock(_) => self.into = Target::Block,
             TagEnd::Heading(level) => {
-                if let Into::Heading(text) = std::mem::take(&mut self.into) {
+                if let Target::Heading(text) = std::mem::take(&mut self.into) {
                     self.headings.retain(|(above, _)| *above < level as usize);
                     self.headings.push((level as usize, text.trim().to_owned()));
                 }
@@ -206,8 +208,8 @@ impl Reading {
             Some(_) => {}
             None => {
                 let kind = match self.items.is_empty() {
-                    true => Kind::Paragraph,
-                    false => Kind::Item,
+                    true => BlockKind::Paragraph,
+                    false => BlockKind::Item,
                 };
                 self.begin(kind, offset);
             }
@@ -215,10 +217,10 @@ impl Reading {
     }
 
     /// The block that is open, or a new one.
-    fn begin(&mut self, kind: Kind, offset: usize) -> &mut Block {
+    fn begin(&mut self, kind: BlockKind, offset: usize) -> &mut TextBlock {
         let under = self.items.iter().map(|item| item.text.clone());
         let section = self.headings.iter().map(|(_, text)| text.clone());
-        self.open.get_or_insert_with(|| Block {
+        self.open.get_or_insert_with(|| TextBlock {
             kind,
             offset,
             text: String::new(),
@@ -231,18 +233,18 @@ impl Reading {
     }
 
     fn target(&mut self, offset: usize) -> &mut String {
-        if self.into == Into::Front {
+        if self.into == Target::Front {
             return &mut self.document.front;
         }
-        if matches!(self.into, Into::Block) && self.cells.is_empty() {
+        if matches!(self.into, Target::Block) && self.cells.is_empty() {
             let kind = match self.items.is_empty() {
-                true => Kind::Paragraph,
-                false => Kind::Item,
+                true => BlockKind::Paragraph,
+                false => BlockKind::Item,
             };
             return &mut self.begin(kind, offset).text;
         }
         match (&mut self.into, self.cells.last_mut()) {
-            (Into::Heading(text), _) => text,
+            (Target::Heading(text), _) => text,
             (_, Some(cell)) => cell,
             _ => &mut self.document.front,
         }
@@ -298,7 +300,7 @@ impl Reading {
             return;
         };
         block.text = match block.kind {
-            Kind::Code => block.text.trim_end().to_owned(),
+            BlockKind::Code => block.text.trim_end().to_owned(),
             _ => block.text.trim().to_owned(),
         };
         if block.text.is_empty() {
@@ -309,7 +311,7 @@ impl Reading {
         block.parent = outer;
         if let Some(item) = self.items.last_mut()
             && item.block.is_none()
-            && block.kind == Kind::Item
+            && block.kind == BlockKind::Item
         {
             item.block = Some(number);
             item.text = block.text.lines().next().unwrap_or_default().to_owned();

@@ -5,7 +5,7 @@ use amem_format::EdgeType;
 
 /// A session as a text names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum SessionOf {
+pub(crate) enum EntrySession {
     /// None.
     Nobody,
     /// By the client's key.
@@ -16,7 +16,7 @@ pub(crate) enum SessionOf {
 
 /// An edge that begins at an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Tie {
+pub(crate) struct EntryEdge {
     /// The number of the entry where it ends, which may come later.
     pub(crate) to: u64,
     /// What it means.
@@ -27,17 +27,17 @@ pub(crate) struct Tie {
 
 /// An event to be.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct TextEntry {
     /// Its line in the text, from 1.
     pub(crate) line: u64,
     /// How others of the text name it, where they do.
     pub(crate) number: Option<u64>,
     /// Its session.
-    pub(crate) session: SessionOf,
+    pub(crate) session: EntrySession,
     /// The event; its session is filled in when it is known.
     pub(crate) event: v1::NewEvent,
     /// Edges that begin here.
-    pub(crate) ties: Vec<Tie>,
+    pub(crate) ties: Vec<EntryEdge>,
     /// It is not to fade.
     pub(crate) is_pinned: bool,
     /// It is to be hidden once all is written.
@@ -48,13 +48,13 @@ pub(crate) struct Entry {
     pub(crate) lost: Vec<&'static str>,
 }
 
-impl Entry {
+impl TextEntry {
     /// A fact of a session, with no ties.
     pub(crate) fn fact(line: u64, session: String, event: v1::NewEvent) -> Self {
         Self {
             line,
             number: None,
-            session: SessionOf::Key(session),
+            session: EntrySession::Key(session),
             event: v1::NewEvent {
                 r#type: v1::EventType::Fact.into(),
                 ..event

@@ -10,23 +10,23 @@ use amem_client::v1;
 use amem_format::{EventType, Flags};
 use serde_json::Value;
 
-use super::entry::{Entry, SessionOf, Tie};
+use super::entry::{EntryEdge, EntrySession, TextEntry};
 use super::input::Input;
-use crate::args::selection::type_number;
 use crate::failure::Failure;
-use crate::jsonl::{LINE_BYTES_MAX, Line};
+use crate::jsonl::{EventLine, LINE_BYTES_MAX};
 use crate::lines::{LineError, Lines};
+use crate::types::event_type_number;
 use crate::when::timestamp;
 
 /// The events of a text, in order.
-pub(super) struct Events<'i> {
+pub(super) struct EventLines<'i> {
     input: &'i Input,
     lines: Lines<BufReader<File>>,
     /// The id of a line that says none.
     next: u64,
 }
 
-impl<'i> Events<'i> {
+impl<'i> EventLines<'i> {
     /// From the beginning of a text.
     pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
         Ok(Self {
@@ -37,13 +37,13 @@ impl<'i> Events<'i> {
     }
 }
 
-impl Iterator for Events<'_> {
-    type Item = Result<Entry, Failure>;
+impl Iterator for EventLines<'_> {
+    type Item = Result<TextEntry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let line = match self.lines.next() {
             Ok(None) => return None,
-            Ok(Some(json)) => Line::parse(json),
+            Ok(Some(json)) => EventLine::parse(json),
             Err(LineError::Io(error)) => return Some(Err(self.input.failed(&error))),
             Err(long) => Err(long.to_string()),
         };
@@ -58,7 +58,7 @@ impl Iterator for Events<'_> {
     }
 }
 
-fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
+fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, String> {
     let flags = line.flags()?;
     let is_erased = flags.has(Flags::ERASED);
     if line.text.is_empty() && !is_erased {
@@ -75,7 +75,7 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
         if !edge.edge_type.is_known() {
             return Err(format!("no edge of type {} can be written", edge.edge_type));
         }
-        ties.push(Tie {
+        ties.push(EntryEdge {
             to: edge.target,
             edge_type: edge.edge_type,
             weight: edge.weight.unwrap_or(1.0),
@@ -85,13 +85,13 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
         (flags.has(Flags::COMPRESSED), "marks of being summarised"),
         (line.access_count.is_some_and(|n| n > 0), "counts of uses"),
     ];
-    Ok(Entry {
+    Ok(TextEntry {
         line: number,
         number: Some(line.id.unwrap_or(position)),
         session: match (&line.session_key, line.session.unwrap_or(0)) {
-            (Some(key), _) if !key.is_empty() => SessionOf::Key(key.clone()),
-            (_, 0) => SessionOf::Nobody,
-            (_, session) => SessionOf::Unnamed(session),
+            (Some(key), _) if !key.is_empty() => EntrySession::Key(key.clone()),
+            (_, 0) => EntrySession::Nobody,
+            (_, session) => EntrySession::Unnamed(session),
         },
         ties,
         is_pinned: flags.has(Flags::PINNED),
@@ -103,7 +103,7 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
             .map(|(_, what)| *what)
             .collect(),
         event: v1::NewEvent {
-            r#type: type_number(event_type),
+            r#type: event_type_number(event_type),
             event_time: line.event_time.or(line.created_at).map(|t| timestamp(t.0)),
             confidence: line.confidence,
             // 0 is its type's, which is also what a new event has.
@@ -130,10 +130,10 @@ mod tests {
     use super::*;
     use amem_format::EdgeType;
 
-    fn read(text: &str) -> Result<Vec<Entry>, Failure> {
+    fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Events::new(&Input::open(file.path())?)?.collect()
+        EventLines::new(&Input::open(file.path())?)?.collect()
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(entries[0].event.event_time.unwrap().seconds, 1_772_442_000);
         assert_eq!(entries[1].event.event_time.unwrap().seconds, 1_772_323_200);
         assert_eq!((entries[0].number, entries[1].number), (Some(0), Some(7)));
-        assert_eq!(entries[1].session, SessionOf::Unnamed(3));
+        assert_eq!(entries[1].session, EntrySession::Unnamed(3));
         assert!(entries[1].is_pinned && entries[1].is_forgotten && !entries[0].is_pinned);
         assert_eq!(entries[1].lost.len(), 2);
         let tie = entries[1].ties[0];

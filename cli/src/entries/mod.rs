@@ -12,6 +12,6 @@ mod notes;
 mod text;
 mod turns;
 
-pub(crate) use entry::{Entry, SessionOf, Tie};
+pub(crate) use entry::{EntryEdge, EntrySession, TextEntry};
 pub(crate) use input::Input;
-pub(crate) use text::{Form, Text};
+pub(crate) use text::{Text, TextFormat};

@@ -16,8 +16,8 @@ use amem_format::query::time;
 use amem_format::{EdgeType, Micros, limits};
 use serde_json::{Map, Value};
 
-use super::blocks::{self, Block};
-use super::entry::{Entry, Tie};
+use super::blocks::{self, TextBlock};
+use super::entry::{EntryEdge, TextEntry};
 use super::front;
 use super::input::Input;
 use super::turns::at_most;
@@ -28,7 +28,7 @@ use crate::when::timestamp;
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// What the facts of a document have in common.
-struct Common {
+struct NoteDefaults {
     session: String,
     source: String,
     front: Map<String, Value>,
@@ -36,9 +36,9 @@ struct Common {
 }
 
 /// The facts of a document.
-pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<Entry>, Failure> {
+pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
-    let lines = Lines::of(&text);
+    let lines = LineStarts::of(&text);
     let bad = |line: u64, why: &str| {
         let remedy = "README.md of amemctl tells what becomes of notes";
         input.bad_line(line, why, remedy)
@@ -46,7 +46,7 @@ pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<Entry>
     let document = blocks::read(&text);
     let front = front::parse(&document.front).map_err(|(at, why)| bad(at as u64 + 2, &why))?;
     let dated = front.get("date").and_then(Value::as_str).and_then(day_in);
-    let common = Common {
+    let common = NoteDefaults {
         session: session_of(input, session)?,
         source: input.name(),
         front,
@@ -113,7 +113,12 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn entry(common: &Common, block: Block, number: u64, line: u64) -> Result<Entry, String> {
+fn entry(
+    common: &NoteDefaults,
+    block: TextBlock,
+    number: u64,
+    line: u64,
+) -> Result<TextEntry, String> {
     at_most("the text", block.text.len(), limits::TEXT_BYTES_MAX)?;
     let day = block
         .section
@@ -148,15 +153,15 @@ fn entry(common: &Common, block: Block, number: u64, line: u64) -> Result<Entry,
         attributes_json: Value::Object(told).to_string(),
         ..Default::default()
     };
-    let part_of = |parent| Tie {
+    let part_of = |parent| EntryEdge {
         to: parent as u64,
         edge_type: EdgeType::PART_OF,
         weight: 1.0,
     };
-    Ok(Entry {
+    Ok(TextEntry {
         number: Some(number),
         ties: block.parent.map(part_of).into_iter().collect(),
-        ..Entry::fact(line, common.session.clone(), event)
+        ..TextEntry::fact(line, common.session.clone(), event)
     })
 }
 
@@ -177,9 +182,9 @@ fn day_in(text: &str) -> Option<Micros> {
 }
 
 /// Where lines begin.
-struct Lines(Vec<usize>);
+struct LineStarts(Vec<usize>);
 
-impl Lines {
+impl LineStarts {
     fn of(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         Self(
@@ -198,17 +203,17 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entries::SessionOf;
+    use crate::entries::EntrySession;
     use serde_json::json;
 
-    fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<Entry>, Failure> {
+    fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<TextEntry>, Failure> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         entries(&Input::open(&path)?, None)
     }
 
-    fn attribute(entry: &Entry, name: &str) -> Value {
+    fn attribute(entry: &TextEntry, name: &str) -> Value {
         let all: Value = serde_json::from_str(&entry.event.attributes_json).unwrap();
         all[name].clone()
     }
@@ -224,7 +229,7 @@ mod tests {
         assert_eq!(days, [20_485, 20_514, 20_514, 20_485]);
         assert!(
             all.iter()
-                .all(|e| e.session == SessionOf::Key("2026-02-01.md".into()))
+                .all(|e| e.session == EntrySession::Key("2026-02-01.md".into()))
         );
         assert_eq!(attribute(&all[2], "section"), "Log / 2026-03-02, Monday");
         assert_eq!(attribute(&all[2], "under"), "oven");

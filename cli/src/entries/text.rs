@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::entry::Entry;
-use super::events::Events;
+use super::entry::TextEntry;
+use super::events::EventLines;
 use super::input::Input;
 use super::notes;
 use super::turns::Turns;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextFormat {
     /// Turns of a conversation, one JSON object a line.
     Conversation,
     /// Notes in Markdown.
@@ -22,7 +22,7 @@ pub(crate) enum Form {
     Events,
 }
 
-impl Form {
+impl TextFormat {
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 /// What begins with a line, whole or cut.
-fn of_line(line: &[u8]) -> Option<Form> {
+fn of_line(line: &[u8]) -> Option<TextFormat> {
     if line.first() != Some(&b'{') {
         return None;
     }
@@ -67,9 +67,9 @@ fn of_line(line: &[u8]) -> Option<Form> {
         Err(_) => String::from_utf8_lossy(line).contains("\"speaker\""),
     };
     Some(if is_turn {
-        Form::Conversation
+        TextFormat::Conversation
     } else {
-        Form::Events
+        TextFormat::Events
     })
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Text {
     /// Its bytes.
     pub(crate) input: Input,
     /// Its form.
-    pub(crate) form: Form,
+    pub(crate) form: TextFormat,
     /// The session of notes, if it is not to be their file's name.
     pub(crate) session: Option<String>,
 }
@@ -88,11 +88,11 @@ impl Text {
     /// Its entries, in order.
     pub(crate) fn entries(
         &self,
-    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Failure>> + '_>, Failure> {
+    ) -> Result<Box<dyn Iterator<Item = Result<TextEntry, Failure>> + '_>, Failure> {
         Ok(match self.form {
-            Form::Conversation => Box::new(Turns::new(&self.input)?),
-            Form::Events => Box::new(Events::new(&self.input)?),
-            Form::Markdown => Box::new(
+            TextFormat::Conversation => Box::new(Turns::new(&self.input)?),
+            TextFormat::Events => Box::new(EventLines::new(&self.input)?),
+            TextFormat::Markdown => Box::new(
                 notes::entries(&self.input, self.session.as_deref())?
                     .into_iter()
                     .map(Ok),
@@ -110,15 +110,15 @@ mod tests {
         let told = |line: &str| of_line(line.as_bytes());
         assert_eq!(
             told(r#"{"session":"a","speaker":"b","text":"c"}"#),
-            Some(Form::Conversation)
+            Some(TextFormat::Conversation)
         );
         assert_eq!(
             told(r#"{"text":"the \"speaker\" is loud"}"#),
-            Some(Form::Events)
+            Some(TextFormat::Events)
         );
         assert_eq!(
             told(r#"{"speaker":"b","text":"cut of"#),
-            Some(Form::Conversation)
+            Some(TextFormat::Conversation)
         );
         assert_eq!(told("# Notes"), None);
     }

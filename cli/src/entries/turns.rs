@@ -12,7 +12,7 @@ use amem_format::limits;
 use amem_format::query::time;
 use serde::Deserialize;
 
-use super::entry::Entry;
+use super::entry::TextEntry;
 use super::input::Input;
 use crate::failure::Failure;
 use crate::lines::{LineError, Lines};
@@ -23,7 +23,7 @@ const LINE_BYTES_MAX: u64 = 6 * limits::TEXT_BYTES_MAX as u64 + (64 << 10);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct TurnLine {
     session: String,
     speaker: String,
     text: String,
@@ -48,7 +48,7 @@ impl<'i> Turns<'i> {
 }
 
 impl Iterator for Turns<'_> {
-    type Item = Result<Entry, Failure>;
+    type Item = Result<TextEntry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = match self.lines.next() {
@@ -59,7 +59,7 @@ impl Iterator for Turns<'_> {
         };
         let line = self.lines.number();
         Some(match entry {
-            Ok((session, event)) => Ok(Entry::fact(line, session, event)),
+            Ok((session, event)) => Ok(TextEntry::fact(line, session, event)),
             Err(why) => {
                 let remedy =
                     "a turn is {\"session\", \"speaker\", \"text\", \"event_time\", \"id\"}";
@@ -71,7 +71,7 @@ impl Iterator for Turns<'_> {
 
 /// The session's key and the event of a turn.
 fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
-    let parsed: Line = serde_json::from_slice(json).map_err(|e| {
+    let parsed: TurnLine = serde_json::from_slice(json).map_err(|e| {
         let what = e.to_string();
         // Which line it is, we know better.
         what.split(" at line ")
@@ -130,9 +130,9 @@ pub(super) fn at_most(what: &str, bytes: usize, max: usize) -> Result<(), String
 mod tests {
     use super::*;
 
-    use crate::entries::SessionOf;
+    use crate::entries::EntrySession;
 
-    fn read(text: &str) -> Result<Vec<Entry>, Failure> {
+    fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         Turns::new(&Input::open(file.path())?)?.collect()
@@ -148,7 +148,7 @@ mod tests {
         .unwrap();
         assert_eq!(turns.len(), 2);
         let [first, second] = [0, 1].map(|at| turns[at].event.clone());
-        assert_eq!(turns[0].session, SessionOf::Key("a/1".into()));
+        assert_eq!(turns[0].session, EntrySession::Key("a/1".into()));
         assert_eq!(first.text, "Ada: hello");
         assert_eq!(first.event_time.unwrap().seconds, 1_772_442_000);
         assert_eq!(

@@ -28,6 +28,13 @@ impl Time {
     }
 }
 
+impl Time {
+    /// A time of an answer that may lack it.
+    pub(crate) fn maybe(time: Option<Timestamp>) -> Result<Option<Self>, Failure> {
+        time.map(|time| Self::of(Some(time))).transpose()
+    }
+}
+
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match time::format(self.0) {
@@ -123,7 +130,7 @@ impl EventJson {
             id: event.id,
             event_type: type_of(event.r#type)?,
             created_at: Time::of(event.created_at)?,
-            event_time: event.event_time.map(|at| Time::of(Some(at))).transpose()?,
+            event_time: Time::maybe(event.event_time)?,
             session: event.session_id,
             session_key: Some(event.session_key.clone()).filter(|key| !key.is_empty()),
             confidence: event.confidence,
@@ -138,6 +145,10 @@ impl EventJson {
             vector,
             space,
         })
+    }
+
+    pub(crate) fn list(events: &[v1::Event]) -> Result<Vec<Self>, Failure> {
+        events.iter().map(Self::of).collect()
     }
 
     /// The session as people know it: by its key, else by its number.

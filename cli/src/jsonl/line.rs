@@ -15,7 +15,7 @@ pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
 /// An event as a line says it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Line {
+pub(crate) struct EventLine {
     pub(crate) id: Option<u64>,
     #[serde(rename = "type")]
     pub(crate) event_type: Option<EventType>,
@@ -36,13 +36,13 @@ pub(crate) struct Line {
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) space: Option<Uuid>,
     #[serde(default)]
-    pub(crate) edges: Vec<In>,
+    pub(crate) edges: Vec<EdgeLine>,
 }
 
 /// An edge that starts at it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct In {
+pub(crate) struct EdgeLine {
     pub(crate) target: u64,
     #[serde(rename = "type")]
     pub(crate) edge_type: EdgeType,
@@ -50,7 +50,7 @@ pub(crate) struct In {
     pub(crate) created_at: Option<Time>,
 }
 
-impl Line {
+impl EventLine {
     /// Reads a line.
     pub(crate) fn parse(json: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(json).map_err(|e| e.to_string())?;

@@ -7,6 +7,6 @@ mod line;
 mod read;
 mod write;
 
-pub(crate) use line::{LINE_BYTES_MAX, Line};
+pub(crate) use line::{EventLine, LINE_BYTES_MAX};
 pub(crate) use read::read;
 pub(crate) use write::write;

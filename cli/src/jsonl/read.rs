@@ -10,7 +10,7 @@ use amem_format::event::{Edge, Event, MemoryGraph};
 use amem_format::{EventType, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
-use super::line::{LINE_BYTES_MAX, Line};
+use super::line::{EventLine, LINE_BYTES_MAX};
 use crate::brain::convert::NamedSession;
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
@@ -18,7 +18,7 @@ use crate::render::printable;
 
 /// What lines made.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct LinesGraph {
     /// Events ascending by id, edges ascending by their key; an edge may end at an event that is not there.
     pub(crate) graph: MemoryGraph,
     /// Sessions that were named.
@@ -28,9 +28,9 @@ pub(crate) struct Lines {
 }
 
 /// What lines have in common, as they are read.
-struct Reading {
+struct LineReader {
     now: Micros,
-    out: Lines,
+    out: LinesGraph,
     ids: BTreeSet<u64>,
     sessions: BTreeMap<u32, NamedSession>,
     keys: BTreeMap<String, u32>,
@@ -41,10 +41,10 @@ pub(crate) fn read(
     input: &mut impl BufRead,
     now: Micros,
     failed: impl Fn(&io::Error) -> Failure,
-) -> Result<Lines, Failure> {
-    let mut reading = Reading {
+) -> Result<LinesGraph, Failure> {
+    let mut reading = LineReader {
         now,
-        out: Lines::default(),
+        out: LinesGraph::default(),
         ids: BTreeSet::new(),
         sessions: BTreeMap::new(),
         keys: BTreeMap::new(),
@@ -53,7 +53,7 @@ pub(crate) fn read(
     loop {
         let read = match lines.next() {
             Ok(None) => break,
-            Ok(Some(json)) => Line::parse(json).and_then(|line| reading.line(line)),
+            Ok(Some(json)) => EventLine::parse(json).and_then(|line| reading.line(line)),
             Err(LineError::Io(error)) => return Err(failed(&error)),
             Err(long) => Err(long.to_string()),
         };
@@ -72,8 +72,8 @@ pub(crate) fn read(
     Ok(out)
 }
 
-impl Reading {
-    fn line(&mut self, line: Line) -> Result<(), String> {
+impl LineReader {
+    fn line(&mut self, line: EventLine) -> Result<(), String> {
         let id = match line.id {
             Some(id) => id,
             None => self.out.graph.events.len() as u64,
@@ -181,7 +181,7 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn check(lines: &str) -> Result<Lines, Failure> {
+    fn check(lines: &str) -> Result<LinesGraph, Failure> {
         read(&mut lines.as_bytes(), Micros(77), Failure::output)
     }
 

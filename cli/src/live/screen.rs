@@ -14,7 +14,7 @@ use rustix::termios::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::render::{Page, Style};
+use crate::render::{Style, TextPage};
 
 /// The other screen, without a cursor, where a line that is too long ends at the edge.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
@@ -68,12 +68,12 @@ impl Screen {
     }
 
     /// An empty page as wide as the terminal is now.
-    pub(crate) fn page(&self, is_quiet: bool) -> Page {
-        Page::new(Style::of(true).quiet(is_quiet))
+    pub(crate) fn page(&self, is_quiet: bool) -> TextPage {
+        TextPage::new(Style::of(true).quiet(is_quiet))
     }
 
     /// Shows a page: as many of its lines as there is room for.
-    pub(crate) fn show(&mut self, page: &Page) -> io::Result<()> {
+    pub(crate) fn show(&mut self, page: &TextPage) -> io::Result<()> {
         let lines = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_row));
         let lines = if lines == 0 { LINES } else { lines };
         let mut out = String::from("\x1b[H");

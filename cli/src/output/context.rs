@@ -9,12 +9,12 @@ use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
 
 use serde::Serialize;
 
-use crate::brain::source::Named;
-use crate::connection::flags::Reach;
+use crate::connection::flags::ConnectionArgs;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Page, Style};
+use crate::json::brain::BrainName;
+use crate::render::{Style, TextPage};
 
 /// The version of the envelope.
 const ENVELOPE: u32 = 1;
@@ -26,27 +26,27 @@ pub(crate) struct Context {
     out: BufWriter<Stdout>,
     style: Style,
     is_quiet: bool,
-    reach: Reach,
+    reach: ConnectionArgs,
     remote: Option<Remote>,
 }
 
 #[derive(Serialize)]
-struct Answer<'a, T> {
+struct Envelope<'a, T> {
     amemctl: u32,
     command: &'a str,
-    brain: Option<&'a Named>,
+    brain: Option<&'a BrainName>,
     data: &'a T,
 }
 
 #[derive(Serialize)]
-struct Refusal<'a> {
+struct ErrorEnvelope<'a> {
     amemctl: u32,
     command: &'a str,
-    error: Told<'a>,
+    error: ErrorJson<'a>,
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct ErrorJson<'a> {
     code: &'a str,
     message: &'a str,
     remedy: &'a str,
@@ -57,7 +57,7 @@ struct Told<'a> {
 
 impl Context {
     /// For one command.
-    pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: Reach) -> Self {
+    pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: ConnectionArgs) -> Self {
         Self {
             json,
             command,
@@ -85,7 +85,7 @@ impl Context {
     }
 
     /// Whom to talk to, and as whom.
-    pub(crate) fn reach(&self) -> &Reach {
+    pub(crate) fn reach(&self) -> &ConnectionArgs {
         &self.reach
     }
 
@@ -112,12 +112,12 @@ impl Context {
     /// Shows an answer: as the envelope's `data`, or as the page that `text` writes.
     pub(crate) fn answer<T: Serialize>(
         &mut self,
-        brain: Option<&Named>,
+        brain: Option<&BrainName>,
         data: &T,
-        text: impl FnOnce(&mut Page),
+        text: impl FnOnce(&mut TextPage),
     ) -> Result<(), Failure> {
         if self.json {
-            let answer = Answer {
+            let answer = Envelope {
                 amemctl: ENVELOPE,
                 command: &self.command,
                 brain,
@@ -134,9 +134,9 @@ impl Context {
     /// Shows that something was done: nothing if only answers and failures are wanted.
     pub(crate) fn done<T: Serialize>(
         &mut self,
-        brain: Option<&Named>,
+        brain: Option<&BrainName>,
         data: &T,
-        text: impl FnOnce(&mut Page),
+        text: impl FnOnce(&mut TextPage),
     ) -> Result<(), Failure> {
         if self.is_quiet && !self.json {
             return Ok(());
@@ -145,12 +145,12 @@ impl Context {
     }
 
     /// An empty page in the style of the output.
-    pub(crate) fn page(&self) -> Page {
-        Page::new(self.style)
+    pub(crate) fn page(&self) -> TextPage {
+        TextPage::new(self.style)
     }
 
     /// Shows a page.
-    pub(crate) fn text(&mut self, page: &Page) -> Result<(), Failure> {
+    pub(crate) fn text(&mut self, page: &TextPage) -> Result<(), Failure> {
         self.out
             .write_all(page.as_str().as_bytes())
             .map_err(|e| Failure::output(&e))
@@ -198,10 +198,10 @@ impl Context {
         }
         let remedy = self.named(&failure.remedy);
         if self.json {
-            let refusal = Refusal {
+            let refusal = ErrorEnvelope {
                 amemctl: ENVELOPE,
                 command: &self.command,
-                error: Told {
+                error: ErrorJson {
                     code: failure.code,
                     message: &failure.message,
                     remedy: &remedy,

@@ -11,9 +11,9 @@ mod table;
 mod tree;
 mod value;
 
-pub(crate) use page::{Page, Style};
+pub(crate) use page::{Style, TextPage};
 pub(crate) use span::{micros, span};
 pub(crate) use spark::spark;
-pub(crate) use table::{Align, Table};
+pub(crate) use table::{Align, TextTable};
 pub(crate) use tree::{Branch, tree};
 pub(crate) use value::{agree, bytes, clipped, count, float, plural, printable};

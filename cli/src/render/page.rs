@@ -86,12 +86,12 @@ fn is_utf8() -> bool {
 
 /// Lines of text.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct TextPage {
     style: Style,
     text: String,
 }
 
-impl Page {
+impl TextPage {
     /// An empty page.
     pub(crate) fn new(style: Style) -> Self {
         Self {

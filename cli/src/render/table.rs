@@ -1,6 +1,6 @@
 //! A table: columns as wide as they need to be, the last clipped to what is left of the line.
 
-use super::page::Page;
+use super::page::TextPage;
 use super::value::{clipped, printable, width};
 
 /// Spaces between columns.
@@ -21,12 +21,12 @@ pub(crate) enum Align {
 
 /// Rows under a header.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     header: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// A table of these columns.
     pub(crate) fn new(header: &[(&'static str, Align)]) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// Writes it; nothing if it has no rows.
-    pub(crate) fn write(&self, page: &mut Page) {
+    pub(crate) fn write(&self, page: &mut TextPage) {
         if self.is_empty() {
             return;
         }
@@ -59,11 +59,11 @@ impl Table {
     }
 
     /// Writes its rows alone.
-    pub(crate) fn write_rows(&self, page: &mut Page) {
+    pub(crate) fn write_rows(&self, page: &mut TextPage) {
         self.write_with(&self.widths(page), page);
     }
 
-    fn write_with(&self, widths: &[usize], page: &mut Page) {
+    fn write_with(&self, widths: &[usize], page: &mut TextPage) {
         for row in &self.rows {
             let cells: Vec<&str> = row.iter().map(String::as_str).collect();
             let line = self.line(&cells, widths);
@@ -72,7 +72,7 @@ impl Table {
     }
 
     /// Columns of each column: what its cells need; of the last, what is left of the line.
-    fn widths(&self, page: &Page) -> Vec<usize> {
+    fn widths(&self, page: &TextPage) -> Vec<usize> {
         let last = self.header.len().saturating_sub(1);
         let mut widths: Vec<usize> = (0..self.header.len())
             .map(|column| {
@@ -117,14 +117,14 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_they_need_and_the_last_is_clipped() {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             ("id", Align::Right),
             ("type", Align::Left),
             ("text", Align::Left),
         ]);
         table.row(vec!["7".into(), "fact".into(), "short".into()]);
         table.row(vec!["1234".into(), "inference".into(), "x".repeat(200)]);
-        let mut page = Page::new(Style::of(false));
+        let mut page = TextPage::new(Style::of(false));
         table.write(&mut page);
         let lines: Vec<&str> = page.as_str().lines().collect();
         assert_eq!(lines[0], "  id  type       text");

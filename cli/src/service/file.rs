@@ -19,7 +19,7 @@ const TOLD_LINES: usize = 12;
 
 /// A file that is to be there.
 #[derive(Debug, Clone)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedFile {
     /// Where.
     pub(crate) path: PathBuf,
     /// What it is to hold.
@@ -29,7 +29,7 @@ pub(crate) struct Planned {
 
 /// What is there in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FileState {
     /// Nothing.
     Nothing,
     /// What is to be there.
@@ -42,7 +42,7 @@ pub(crate) enum Found {
     Changed(Vec<String>),
 }
 
-impl Found {
+impl FileState {
     /// In a word, for scripts and people.
     pub(crate) fn word(&self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Found {
     }
 }
 
-impl Planned {
+impl PlannedFile {
     /// A file of ours, in a language whose comments begin and end so.
     pub(crate) fn ours(path: PathBuf, text: &str, comment: (&str, &str)) -> Self {
         let (begin, end) = comment;
@@ -81,15 +81,15 @@ impl Planned {
     }
 
     /// What is there.
-    pub(crate) fn found(&self) -> Result<Found, Failure> {
+    pub(crate) fn found(&self) -> Result<FileState, Failure> {
         let bytes = match fs::read(&self.path) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(FileState::Nothing),
             Err(e) => return Err(Failure::io("read", &self.path, &e)),
         };
         let there = String::from_utf8_lossy(&bytes);
         Ok(match self.is_ours {
-            false => Found::Theirs,
+            false => FileState::Theirs,
             true => compare(&there, &self.text),
         })
     }
@@ -127,16 +127,16 @@ fn sync(folder: &Path) -> Result<(), Failure> {
 }
 
 /// What the text of a file is, where this one is to be.
-fn compare(there: &str, wanted: &str) -> Found {
+fn compare(there: &str, wanted: &str) -> FileState {
     if there == wanted {
-        return Found::Same;
+        return FileState::Same;
     }
     let (body, checksum) = split(there);
     let (wanted_body, _) = split(wanted);
     if checksum == Some(xxh3_64(body.as_bytes())) {
-        return Found::Older;
+        return FileState::Older;
     }
-    Found::Changed(difference(&body, &wanted_body))
+    FileState::Changed(difference(&body, &wanted_body))
 }
 
 /// A text without the line that says who wrote it, and the checksum that this line tells.
@@ -183,40 +183,40 @@ mod tests {
     fn what_is_there_is_known_for_what_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("units/a.service");
-        let planned = |text: &str| Planned::ours(path.clone(), text, HASH);
+        let planned = |text: &str| PlannedFile::ours(path.clone(), text, HASH);
         let first = planned("[Service]\nA=1\n");
-        assert_eq!(first.found().unwrap(), Found::Nothing);
+        assert_eq!(first.found().unwrap(), FileState::Nothing);
         first.write().unwrap();
-        assert_eq!(first.found().unwrap(), Found::Same);
+        assert_eq!(first.found().unwrap(), FileState::Same);
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o644);
 
         let next = planned("[Service]\nA=2\n");
-        assert_eq!(next.found().unwrap(), Found::Older);
+        assert_eq!(next.found().unwrap(), FileState::Older);
         let edited = first.text.replace("A=1", "A=7");
         fs::write(&path, edited).unwrap();
         let told = ["- A=7", "+ A=2"].map(str::to_owned);
-        assert_eq!(next.found().unwrap(), Found::Changed(told.into()));
+        assert_eq!(next.found().unwrap(), FileState::Changed(told.into()));
         fs::write(&path, "A=2\n[Service]\n").unwrap();
-        let Found::Changed(told) = next.found().unwrap() else {
+        let FileState::Changed(told) = next.found().unwrap() else {
             panic!("a file without our line is not ours");
         };
         assert_eq!(told, ["the order of its lines"]);
 
         next.write().unwrap();
-        assert_eq!(next.found().unwrap(), Found::Same);
+        assert_eq!(next.found().unwrap(), FileState::Same);
         next.remove().unwrap();
         assert!(path.parent().unwrap().exists() && !path.exists());
-        let theirs = Planned::theirs(path.clone(), "mine = 1\n");
+        let theirs = PlannedFile::theirs(path.clone(), "mine = 1\n");
         theirs.write().unwrap();
-        assert_eq!(theirs.found().unwrap(), Found::Theirs);
+        assert_eq!(theirs.found().unwrap(), FileState::Theirs);
     }
 
     #[test]
     fn a_folder_of_drop_ins_goes_with_its_last_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join("a.service.d").join(name);
-        let [one, other] = ["1.conf", "2.conf"].map(|n| Planned::ours(path(n), "x\n", HASH));
+        let [one, other] = ["1.conf", "2.conf"].map(|n| PlannedFile::ours(path(n), "x\n", HASH));
         one.write().unwrap();
         other.write().unwrap();
         one.remove().unwrap();

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use amem_client::place;
 
-use super::Plan;
-use super::file::Planned;
-use super::manager::{Command, Condition};
+use super::ServicePlan;
+use super::file::PlannedFile;
+use super::manager::{ManagerCommand, ServiceState};
 use super::systemd::no_home;
 use crate::failure::Failure;
 
@@ -23,7 +23,7 @@ pub(crate) struct Launchd;
 
 impl Launchd {
     /// Files and commands.
-    pub(crate) fn plan(self, program: &Path) -> Result<Plan, Failure> {
+    pub(crate) fn plan(self, program: &Path) -> Result<ServicePlan, Failure> {
         let home = env::var_os("HOME").map(PathBuf::from).ok_or_else(no_home)?;
         let library = home.join("Library");
         let text = include_str!("../../../deploy/launchd/amemd.plist")
@@ -32,10 +32,15 @@ impl Launchd {
         let path = library.join(format!("LaunchAgents/{LABEL}.plist"));
         let agent = format!("{}/{LABEL}", domain());
         let named = path.display().to_string();
-        Ok(Plan {
-            start: vec![Command::new(["launchctl", "bootstrap", &domain(), &named])],
-            stop: vec![Command::new(["launchctl", "bootout", &agent])],
-            files: vec![Planned::ours(path, &text, ("<!-- ", " -->"))],
+        Ok(ServicePlan {
+            start: vec![ManagerCommand::new([
+                "launchctl",
+                "bootstrap",
+                &domain(),
+                &named,
+            ])],
+            stop: vec![ManagerCommand::new(["launchctl", "bootout", &agent])],
+            files: vec![PlannedFile::ours(path, &text, ("<!-- ", " -->"))],
             prepare: Vec::new(),
             forget: Vec::new(),
             brains: place::folder(|name| env::var_os(name)),
@@ -43,17 +48,17 @@ impl Launchd {
     }
 
     /// What runs what is new.
-    pub(crate) fn restart(self) -> Command {
+    pub(crate) fn restart(self) -> ManagerCommand {
         let agent = format!("{}/{LABEL}", domain());
-        Command::new(["launchctl", "kickstart", "-k", &agent])
+        ManagerCommand::new(["launchctl", "kickstart", "-k", &agent])
     }
 
     /// How the agent is. One that is not known is not loaded.
-    pub(crate) fn condition(self) -> Condition {
+    pub(crate) fn condition(self) -> ServiceState {
         let agent = format!("{}/{LABEL}", domain());
-        match Command::new(["launchctl", "print", &agent]).run() {
+        match ManagerCommand::new(["launchctl", "print", &agent]).run() {
             Ok(said) => read(&said),
-            Err(_) => Condition::default(),
+            Err(_) => ServiceState::default(),
         }
     }
 }
@@ -83,7 +88,7 @@ fn string(path: &Path) -> Result<String, Failure> {
 }
 
 /// What `launchctl print` says of an agent.
-fn read(said: &str) -> Condition {
+fn read(said: &str) -> ServiceState {
     let of = |name: &str| {
         let mut lines = said
             .lines()
@@ -92,7 +97,7 @@ fn read(said: &str) -> Condition {
         found.map(|(_, value)| value.to_owned())
     };
     let state = of("state").unwrap_or_default();
-    Condition {
+    ServiceState {
         loaded: true,
         state: match state.as_str() {
             "running" => "active".into(),
@@ -102,7 +107,7 @@ fn read(said: &str) -> Condition {
         enabled: "enabled".into(),
         pid: of("pid").and_then(|pid| pid.parse().ok()),
         program: of("program"),
-        ..Condition::default()
+        ..ServiceState::default()
     }
 }
 

@@ -11,11 +11,11 @@ use crate::failure::Failure;
 /// A command of the service manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Command(Vec<String>);
+pub(crate) struct ManagerCommand(Vec<String>);
 
 /// How a service is.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Condition {
+pub(crate) struct ServiceState {
     /// True if the manager knows it.
     pub(crate) loaded: bool,
     /// `active`, `inactive`, `failed`, … in the manager's words.
@@ -36,7 +36,7 @@ pub(crate) struct Condition {
     pub(crate) socket: Option<String>,
 }
 
-impl Command {
+impl ManagerCommand {
     /// A command and its arguments.
     pub(crate) fn new<const N: usize>(words: [&str; N]) -> Self {
         Self(words.map(str::to_owned).into())
@@ -80,7 +80,7 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for ManagerCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0.join(" "))
     }
@@ -92,13 +92,19 @@ mod tests {
 
     #[test]
     fn a_command_gives_what_it_prints_or_says_why_not() {
-        assert_eq!(Command::new(["echo", "a"]).run().unwrap(), "a\n");
-        let user = Command::new(["systemctl", "enable"]).with(&["--user"]);
+        assert_eq!(ManagerCommand::new(["echo", "a"]).run().unwrap(), "a\n");
+        let user = ManagerCommand::new(["systemctl", "enable"]).with(&["--user"]);
         assert_eq!(user.to_string(), "systemctl --user enable");
         for (command, words) in [
-            (Command::new(["sh", "-c", "echo odd >&2; exit 3"]), "odd"),
-            (Command::new(["false"]), "exit status: 1"),
-            (Command::new(["no-such-program-here"]), "No such file"),
+            (
+                ManagerCommand::new(["sh", "-c", "echo odd >&2; exit 3"]),
+                "odd",
+            ),
+            (ManagerCommand::new(["false"]), "exit status: 1"),
+            (
+                ManagerCommand::new(["no-such-program-here"]),
+                "No such file",
+            ),
         ] {
             let failure = command.run().unwrap_err();
             assert!(failure.message.contains(words), "{failure:?}");

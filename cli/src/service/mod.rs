@@ -13,23 +13,23 @@ mod systemd;
 
 use std::path::PathBuf;
 
-pub(crate) use file::{Found, Planned};
+pub(crate) use file::{FileState, PlannedFile};
 pub(crate) use launchd::Launchd;
-pub(crate) use manager::{Command, Condition};
-pub(crate) use systemd::{Scope, Systemd};
+pub(crate) use manager::{ManagerCommand, ServiceState};
+pub(crate) use systemd::{ServiceScope, Systemd};
 
 /// What a service is made of.
-pub(crate) struct Plan {
+pub(crate) struct ServicePlan {
     /// The files.
-    pub(crate) files: Vec<Planned>,
+    pub(crate) files: Vec<PlannedFile>,
     /// What is run once they are there.
-    pub(crate) prepare: Vec<Command>,
+    pub(crate) prepare: Vec<ManagerCommand>,
     /// What starts it, now and from now on.
-    pub(crate) start: Vec<Command>,
+    pub(crate) start: Vec<ManagerCommand>,
     /// What ends it, now and from now on.
-    pub(crate) stop: Vec<Command>,
+    pub(crate) stop: Vec<ManagerCommand>,
     /// What is run once the files are gone.
-    pub(crate) forget: Vec<Command>,
+    pub(crate) forget: Vec<ManagerCommand>,
     /// The brains' folder, which stays.
     pub(crate) brains: Option<PathBuf>,
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use amem_client::place;
 
-use super::Plan;
-use super::file::Planned;
-use super::manager::{Command, Condition};
+use super::ServicePlan;
+use super::file::PlannedFile;
+use super::manager::{ManagerCommand, ServiceState};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -20,7 +20,7 @@ const HIDDEN: [&str; 5] = ["home", "root", "run/user", "tmp", "var/tmp"];
 
 /// Whose service it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ServiceScope {
     /// A user's.
     User,
     /// The machine's.
@@ -29,7 +29,7 @@ pub(crate) enum Scope {
 
 /// The service manager of Linux.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Systemd(pub(crate) Scope);
+pub(crate) struct Systemd(pub(crate) ServiceScope);
 
 impl Systemd {
     /// Its version; refused where there is none, or none that can be reached.
@@ -39,8 +39,8 @@ impl Systemd {
             .run();
         let said = said.map_err(|failure| {
             let whose = match self.0 {
-                Scope::User => "no systemd looks after this user's services",
-                Scope::System => "no systemd looks after this machine's services",
+                ServiceScope::User => "no systemd looks after this user's services",
+                ServiceScope::System => "no systemd looks after this machine's services",
             };
             Failure::refused(
                 "no_service_manager",
@@ -52,16 +52,16 @@ impl Systemd {
     }
 
     /// Files and commands.
-    pub(crate) fn plan(self, program: &Path, version: u32) -> Result<Plan, Failure> {
+    pub(crate) fn plan(self, program: &Path, version: u32) -> Result<ServicePlan, Failure> {
         let units = self.units()?;
-        let ours = |path: PathBuf, text: &str| Planned::ours(path, text, ("# ", ""));
+        let ours = |path: PathBuf, text: &str| PlannedFile::ours(path, text, ("# ", ""));
         let unit = |name: &str, text: &str| ours(units.join(name), text);
         let (service, socket) = match self.0 {
-            Scope::User => (
+            ServiceScope::User => (
                 include_str!("../../../deploy/systemd/user/amemd.service"),
                 include_str!("../../../deploy/systemd/user/amemd.socket"),
             ),
-            Scope::System => (
+            ServiceScope::System => (
                 include_str!("../../../deploy/systemd/amemd.service"),
                 include_str!("../../../deploy/systemd/amemd.socket"),
             ),
@@ -77,7 +77,7 @@ impl Systemd {
             ));
         }
         let mut prepare = Vec::new();
-        if self.0 == Scope::System {
+        if self.0 == ServiceScope::System {
             let (users, folders) = ("/etc/sysusers.d/amemd.conf", "/etc/tmpfiles.d/amemd.conf");
             files.push(ours(
                 users.into(),
@@ -87,16 +87,20 @@ impl Systemd {
                 folders.into(),
                 include_str!("../../../deploy/systemd/tmpfiles.conf"),
             ));
-            files.push(Planned::theirs(
+            files.push(PlannedFile::theirs(
                 "/etc/amemd/config.toml".into(),
                 include_str!("../../../deploy/systemd/config.toml"),
             ));
-            prepare.push(Command::new(["systemd-sysusers", users]));
-            prepare.push(Command::new(["systemd-tmpfiles", "--create", folders]));
+            prepare.push(ManagerCommand::new(["systemd-sysusers", users]));
+            prepare.push(ManagerCommand::new([
+                "systemd-tmpfiles",
+                "--create",
+                folders,
+            ]));
         }
         let reload = self.systemctl(["systemctl", "daemon-reload"]);
         prepare.push(reload.clone());
-        Ok(Plan {
+        Ok(ServicePlan {
             files,
             prepare,
             start: vec![self.systemctl(["systemctl", "enable", "--now", "amemd.service"])],
@@ -109,19 +113,19 @@ impl Systemd {
             ])],
             forget: vec![reload],
             brains: match self.0 {
-                Scope::User => place::folder(|name| env::var_os(name)),
-                Scope::System => Some("/var/lib/amemd".into()),
+                ServiceScope::User => place::folder(|name| env::var_os(name)),
+                ServiceScope::System => Some("/var/lib/amemd".into()),
             },
         })
     }
 
     /// What runs what is new.
-    pub(crate) fn restart(self) -> Command {
+    pub(crate) fn restart(self) -> ManagerCommand {
         self.systemctl(["systemctl", "restart", "amemd.service"])
     }
 
     /// How the service is.
-    pub(crate) fn condition(self) -> Result<Condition, Failure> {
+    pub(crate) fn condition(self) -> Result<ServiceState, Failure> {
         let of = |unit: &str, names: &str| {
             let names = format!("--property={names}");
             self.systemctl(["systemctl", "show", unit, &names]).run()
@@ -137,22 +141,22 @@ impl Systemd {
     /// True if a service of the machine can't see this path.
     pub(crate) fn hides(self, path: &Path) -> bool {
         let below = |folder: &&str| path.starts_with(Path::new("/").join(folder));
-        self.0 == Scope::System && HIDDEN.iter().any(below)
+        self.0 == ServiceScope::System && HIDDEN.iter().any(below)
     }
 
-    fn systemctl<const N: usize>(self, words: [&str; N]) -> Command {
-        let command = Command::new(words);
+    fn systemctl<const N: usize>(self, words: [&str; N]) -> ManagerCommand {
+        let command = ManagerCommand::new(words);
         match self.0 {
-            Scope::User => command.with(&["--user"]),
-            Scope::System => command,
+            ServiceScope::User => command.with(&["--user"]),
+            ServiceScope::System => command,
         }
     }
 
     /// Where units are.
     fn units(self) -> Result<PathBuf, Failure> {
         match self.0 {
-            Scope::System => Ok("/etc/systemd/system".into()),
-            Scope::User => {
+            ServiceScope::System => Ok("/etc/systemd/system".into()),
+            ServiceScope::User => {
                 let path = |name| env::var_os(name).map(PathBuf::from);
                 let absolute = |name| path(name).filter(|path| path.is_absolute());
                 let config = absolute("XDG_CONFIG_HOME")
@@ -207,7 +211,7 @@ fn with_program(unit: &str, program: &Path) -> Result<String, Failure> {
 }
 
 /// What `systemctl show` says of service and socket.
-fn read(service: &str, socket: &str) -> Condition {
+fn read(service: &str, socket: &str) -> ServiceState {
     let of = |said: &str, name: &str| -> String {
         let mut lines = said.lines().filter_map(|line| line.split_once('='));
         let found = lines.find(|(known, _)| *known == name);
@@ -216,7 +220,7 @@ fn read(service: &str, socket: &str) -> Condition {
     let program = of(service, "ExecStart");
     let program = program.split_once("path=").map(|(_, rest)| rest);
     let listen = of(socket, "Listen");
-    Condition {
+    ServiceState {
         loaded: of(service, "LoadState") == "loaded",
         state: of(service, "ActiveState"),
         detail: of(service, "SubState"),
@@ -245,7 +249,7 @@ mod tests {
             ("/opt/a b/amemd", "ExecStart=\"/opt/a b/amemd\""),
             (r#"/o%n"$H\x/amemd"#, r#"ExecStart="/o%%n\"$H\\x/amemd""#),
         ] {
-            for scope in [Scope::User, Scope::System] {
+            for scope in [ServiceScope::User, ServiceScope::System] {
                 let plan = Systemd(scope).plan(Path::new(path), 252).unwrap();
                 let unit = &plan.files[0].text;
                 let starts: Vec<_> = unit
@@ -266,7 +270,7 @@ mod tests {
     #[test]
     fn the_drop_in_for_reloads_is_for_old_managers_only() {
         let has = |version| {
-            let plan = Systemd(Scope::System).plan(Path::new("/usr/bin/amemd"), version);
+            let plan = Systemd(ServiceScope::System).plan(Path::new("/usr/bin/amemd"), version);
             let files = plan.unwrap().files;
             files
                 .iter()
@@ -302,7 +306,7 @@ mod tests {
     fn what_a_service_of_the_machine_can_not_see_is_known() {
         let hides = |scope, path: &str| Systemd(scope).hides(Path::new(path));
         let home = concat!("/ho", "me/ann/amemd");
-        assert!(hides(Scope::System, home) && hides(Scope::System, "/tmp/amemd"));
-        assert!(!hides(Scope::User, home) && !hides(Scope::System, "/opt/amemd"));
+        assert!(hides(ServiceScope::System, home) && hides(ServiceScope::System, "/tmp/amemd"));
+        assert!(!hides(ServiceScope::User, home) && !hides(ServiceScope::System, "/opt/amemd"));
     }
 }

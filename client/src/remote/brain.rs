@@ -4,7 +4,7 @@
 //! every view taken after, whichever way; a change that is begun again is done once.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use amem_format::reader::Reader;
 use amem_format::view::View;
@@ -13,10 +13,10 @@ use amem_proto::change::Change;
 use amem_proto::v1;
 use tokio::time::timeout;
 use tonic::Code;
-use uuid::Uuid;
 
 use super::client::Client;
-use super::file::{File, Seen, aside};
+use super::file::{BrainFile, aside};
+use super::position::LatestPosition;
 use super::touches::Touches;
 use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
@@ -24,53 +24,21 @@ use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 /// if the runtime still runs; `flush` waits for them.
 #[derive(Debug, Clone)]
 pub struct Brain {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<BrainShared>,
     /// Questions go to the daemon even where the file could be read.
     by_call: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct BrainShared {
     pub(super) client: Client,
     pub(super) name: String,
     /// What the daemon said when it was opened.
     opened: v1::OpenBrainResponse,
     /// Where the daemon says that it may be read.
-    file: Option<File>,
-    pub(super) seen: Arc<Latest>,
+    file: Option<BrainFile>,
+    pub(super) seen: Arc<LatestPosition>,
     touches: Touches,
-}
-
-/// The newest moment of any answer.
-#[derive(Debug, Default)]
-pub(super) struct Latest(Mutex<Seen>);
-
-impl Latest {
-    pub(super) fn saw(&self, instance: &str, lsn: u64) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.go_on(Seen::of(instance, lsn));
-    }
-
-    pub(super) fn saw_commit(&self, commit: Option<&v1::Commit>) {
-        if let Some(commit) = commit {
-            self.saw(&commit.instance, commit.lsn);
-        }
-    }
-
-    pub(super) fn saw_moment(&self, moment: Option<&v1::Moment>) {
-        if let Some(moment) = moment {
-            self.saw(&moment.instance, moment.lsn);
-        }
-    }
-
-    /// The instance that answered last.
-    pub(super) fn instance(&self) -> String {
-        self.get().instance.to_string()
-    }
-
-    fn get(&self) -> Seen {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Brain {
@@ -81,14 +49,14 @@ impl Brain {
         path: Option<PathBuf>,
         opened: v1::OpenBrainResponse,
     ) -> Self {
-        let seen = Arc::new(Latest::default());
+        let seen = Arc::new(LatestPosition::default());
         seen.saw_moment(opened.moment.as_ref());
         let file = match path {
-            Some(path) => Some(File::open(path, seen.get()).await),
+            Some(path) => Some(BrainFile::open(path, seen.get()).await),
             None => None,
         };
         let touches = Touches::start(client.clone(), name.clone(), seen.clone());
-        let shared = Shared {
+        let shared = BrainShared {
             client,
             name,
             opened,
@@ -205,7 +173,7 @@ impl Brain {
     }
 }
 
-impl Shared {
+impl BrainShared {
     async fn by_call<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
         let answer = self.client.call(Q::PATH, question).await?;
         self.seen.saw_moment(Q::moment(&answer));
@@ -216,13 +184,13 @@ impl Shared {
     fn saw_read(&self, moment: Option<&v1::Moment>) {
         let seen = self.seen.get();
         if let Some(moment) = moment
-            && Seen::of(&moment.instance, 0).instance == seen.instance
+            && super::position::BrainPosition::of(&moment.instance, 0).instance == seen.instance
         {
             self.seen.saw_moment(Some(moment));
         }
     }
 
-    pub(super) fn seen(&self) -> &Latest {
+    pub(super) fn seen(&self) -> &LatestPosition {
         &self.seen
     }
 
@@ -242,18 +210,11 @@ impl Shared {
 }
 
 impl Client {
-    /// Makes a change that has its brain's name; once, however often it is begun.
-    pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
-        identify(change.options_mut());
-        let answered = self.call(C::PATH, &change).await;
-        // With it, the caller can ask again what became of the change.
-        answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
-    }
-}
-
-/// Gives a request an id, unless it has one.
-pub(super) fn identify(options: &mut v1::WriteOptions) {
-    if options.request_id.is_empty() {
-        options.request_id = Uuid::now_v7().to_string();
+    /// Opens a brain: to be read directly where the daemon allows it and the file can be opened here, through the
+    /// daemon otherwise; to be written through the daemon.
+    pub async fn brain(&self, brain: &str) -> Result<Brain> {
+        let response = self.say_open(brain).await?;
+        let (name, path) = (brain.to_owned(), self.path(&response));
+        Ok(Brain::new(self.clone(), name, path, response).await)
     }
 }

@@ -3,11 +3,14 @@
 use std::error::Error;
 
 use amem_proto::answer::{Refusal, Result};
+use amem_proto::change::Change;
+use amem_proto::v1;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
+use uuid::Uuid;
 
 use super::client::Client;
 use super::retry::Attempts;
@@ -59,4 +62,21 @@ fn lost(error: &dyn Error) -> Refusal {
     }
     let message = format!("the connection to the daemon was lost: {root}");
     Refusal::new(Code::Unavailable, "CONNECTION_LOST", message)
+}
+
+impl Client {
+    /// Makes a change that has its brain's name; once, however often it is begun.
+    pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
+        identify(change.options_mut());
+        let answered = self.call(C::PATH, &change).await;
+        // With it, the caller can ask again what became of the change.
+        answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
+    }
+}
+
+/// Gives a request an id, unless it has one.
+pub(super) fn identify(options: &mut v1::WriteOptions) {
+    if options.request_id.is_empty() {
+        options.request_id = Uuid::now_v7().to_string();
+    }
 }

@@ -17,15 +17,15 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 
-use super::brain::Brain;
-use super::connect::{self, ConnectError};
+use super::connect;
+use super::connect_error::ConnectError;
 use super::file::{aside, open_live};
 use super::retry::Retry;
 use super::tls::Tls;
 use crate::limits::DIRECT_READS_MAX;
 
 /// A connection that says who we are.
-pub type Link = InterceptedService<Channel, Authorization>;
+pub type Connection = InterceptedService<Channel, Authorization>;
 
 /// Puts the token into calls, if there is one.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Interceptor for Authorization {
 #[derive(Debug, Clone)]
 pub struct Client {
     channel: Channel,
-    link: Link,
+    link: Connection,
     is_local: bool,
     retry: Retry,
     /// Turns of direct reads that take their time.
@@ -55,7 +55,7 @@ pub struct Client {
 
 /// A brain that was opened.
 #[derive(Debug)]
-pub struct Opened {
+pub struct BrainAccess {
     /// What the daemon says of it.
     pub response: OpenBrainResponse,
     /// Follows its file; `None` if the daemon says to ask it instead, or it can't be opened here.
@@ -118,27 +118,27 @@ impl Client {
     }
 
     /// Brains: making, opening, listing them.
-    pub fn brains(&self) -> BrainServiceClient<Link> {
+    pub fn brains(&self) -> BrainServiceClient<Connection> {
         BrainServiceClient::new(self.link.clone())
     }
 
     /// Changes to brains.
-    pub fn memory(&self) -> MemoryServiceClient<Link> {
+    pub fn memory(&self) -> MemoryServiceClient<Connection> {
         MemoryServiceClient::new(self.link.clone())
     }
 
     /// Questions to brains.
-    pub fn queries(&self) -> QueryServiceClient<Link> {
+    pub fn queries(&self) -> QueryServiceClient<Connection> {
         QueryServiceClient::new(self.link.clone())
     }
 
     /// The daemon itself.
-    pub fn admin(&self) -> AdminServiceClient<Link> {
+    pub fn admin(&self) -> AdminServiceClient<Connection> {
         AdminServiceClient::new(self.link.clone())
     }
 
     /// The connection, for other services such as grpc.health.v1.
-    pub fn link(&self) -> Link {
+    pub fn link(&self) -> Connection {
         self.link.clone()
     }
 
@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// Opens a brain, and its file if the daemon allows that and it can be opened here: views of it then cost no call.
-    pub async fn open(&self, brain: &str) -> Result<Opened> {
+    pub async fn open(&self, brain: &str) -> Result<BrainAccess> {
         let response = self.say_open(brain).await?;
         let reader = match self.path(&response) {
             None => None,
@@ -159,27 +159,19 @@ impl Client {
                     .and_then(|(reader, _)| Arc::into_inner(reader))
             }
         };
-        Ok(Opened { response, reader })
+        Ok(BrainAccess { response, reader })
     }
 
     /// Where a brain may be read directly, if the daemon says so and is on this machine.
-    fn path(&self, response: &OpenBrainResponse) -> Option<PathBuf> {
+    pub(super) fn path(&self, response: &OpenBrainResponse) -> Option<PathBuf> {
         (response.direct_read && self.is_local).then(|| PathBuf::from(&response.path))
     }
 
-    async fn say_open(&self, brain: &str) -> Result<OpenBrainResponse> {
+    pub(super) async fn say_open(&self, brain: &str) -> Result<OpenBrainResponse> {
         let request = OpenBrainRequest {
             brain: brain.to_owned(),
         };
         self.call("/amem.v1.BrainService/OpenBrain", &request).await
-    }
-
-    /// Opens a brain: to be read directly where the daemon allows it and the file can be opened here, through the
-    /// daemon otherwise; to be written through the daemon.
-    pub async fn brain(&self, brain: &str) -> Result<Brain> {
-        let response = self.say_open(brain).await?;
-        let (name, path) = (brain.to_owned(), self.path(&response));
-        Ok(Brain::new(self.clone(), name, path, response).await)
     }
 }
 

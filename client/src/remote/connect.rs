@@ -8,46 +8,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, UnixStream};
 use tonic::transport::{Channel, Endpoint, Uri};
 
-use super::tls::{Connector, Tls};
+use super::connect_error::ConnectError;
+use super::tls::{Tls, TlsConnection};
 use crate::limits::{CONNECT_AFTER, KEEPALIVE_EVERY};
-
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// Nobody answers.
-    #[error("cannot reach a daemon on {to}: {source}; start amemd, or say where it listens")]
-    Unreachable {
-        /// The socket's path, or the address.
-        to: String,
-        /// Why not.
-        source: tonic::transport::Error,
-    },
-    /// What was given can't be used.
-    #[error("{what}: {why}")]
-    Invalid {
-        /// The argument.
-        what: &'static str,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl ConnectError {
-    pub(super) fn invalid(what: &'static str, why: impl ToString) -> Self {
-        Self::Invalid {
-            what,
-            why: why.to_string(),
-        }
-    }
-
-    fn unreachable(to: impl ToString, source: tonic::transport::Error) -> Self {
-        Self::Unreachable {
-            to: to.to_string(),
-            source,
-        }
-    }
-}
 
 fn kept(endpoint: Endpoint) -> Endpoint {
     endpoint
@@ -87,7 +50,7 @@ pub(super) async fn tcp(
                     let stream = stream(&to).await?;
                     // Looked at whenever a connection is made: what a name stands for may change.
                     if secret && !is_here(stream.peer_addr()?.ip()) {
-                        return Err(io::Error::other(Listened));
+                        return Err(io::Error::other(PlaintextToken));
                     }
                     Ok(TokioIo::new(stream))
                 }
@@ -95,7 +58,7 @@ pub(super) async fn tcp(
             endpoint.connect_with_connector(connector).await
         }
         Some(tls) => {
-            let tls = Connector::new(tls, address)?;
+            let tls = TlsConnection::new(tls, address)?;
             let connector = tower::service_fn(move |_: Uri| {
                 let (to, tls) = (to.clone(), tls.clone());
                 async move { tls.connect(stream(&to).await?).await.map(TokioIo::new) }
@@ -103,8 +66,8 @@ pub(super) async fn tcp(
             endpoint.connect_with_connector(connector).await
         }
     };
-    connected.map_err(|source| match is_listened(&source) {
-        true => ConnectError::invalid("address", format!("{address:?}: {Listened}")),
+    connected.map_err(|source| match is_plaintext_token(&source) {
+        true => ConnectError::invalid("address", format!("{address:?}: {PlaintextToken}")),
         false => ConnectError::unreachable(address, source),
     })
 }
@@ -115,13 +78,17 @@ pub(super) async fn tcp(
     "it is another machine, and without TLS anybody in between could read the token: give the daemon's authority \
      (amemctl: --tls-ca), or go through a tunnel to this machine"
 )]
-struct Listened;
+struct PlaintextToken;
 
-fn is_listened(error: &(dyn std::error::Error + 'static)) -> bool {
-    let of_io = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<Listened>());
+fn is_plaintext_token(error: &(dyn std::error::Error + 'static)) -> bool {
+    let of_io = |error: &io::Error| {
+        error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<PlaintextToken>())
+    };
     let mut source = Some(error);
     while let Some(error) = source {
-        if error.is::<Listened>() || error.downcast_ref().is_some_and(of_io) {
+        if error.is::<PlaintextToken>() || error.downcast_ref().is_some_and(of_io) {
             return true;
         }
         source = error.source();

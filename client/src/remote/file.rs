@@ -19,63 +19,34 @@ use amem_proto::answer::{Refusal, Result};
 use tonic::Code;
 use uuid::Uuid;
 
+use super::position::BrainPosition;
 use crate::limits::{FILE_AGAIN_AFTER, FILE_AGAIN_MAX, REPLAY_BYTES_AT_ONCE};
 
-/// How far a brain was seen: which one answered last, and up to where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Seen {
-    /// Nil if nobody answered yet.
-    pub(super) instance: Uuid,
-    pub(super) lsn: u64,
-}
-
-impl Seen {
-    /// What an answer says of itself.
-    pub(super) fn of(instance: &str, lsn: u64) -> Self {
-        Self {
-            instance: Uuid::parse_str(instance).unwrap_or_default(),
-            lsn,
-        }
-    }
-
-    /// Goes on to what was answered now: an answer of another instance is of another brain under the same name.
-    pub(super) fn go_on(&mut self, to: Self) {
-        match self.instance == to.instance {
-            true => self.lsn = self.lsn.max(to.lsn),
-            false => *self = to,
-        }
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.instance() == self.instance && view.lsn().0 >= self.lsn
-    }
-}
-
 /// Device and inode.
-type Id = (u64, u64);
+type FileId = (u64, u64);
 
 /// The file under a path, if it is the brain's.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct BrainFile {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<FileStatus>,
     /// Held by who opens the file; others ask the daemon meanwhile.
     opening: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Clone)]
-enum State {
+enum FileStatus {
     /// It is followed.
     Ours(Arc<Reader>),
     /// It is not, or was not when it was last opened.
-    NotOurs(NotOurs),
+    NotOurs(ForeignFile),
 }
 
 /// A file that was found not to be ours.
 #[derive(Debug, Clone, Copy)]
-struct NotOurs {
+struct ForeignFile {
     /// What stood under the path; none if nothing did.
-    id: Option<Id>,
+    id: Option<FileId>,
     /// Whose file was looked for.
     instance: Uuid,
     /// When it is opened again although nothing else has changed.
@@ -84,12 +55,12 @@ struct NotOurs {
     pause: Duration,
 }
 
-impl File {
+impl BrainFile {
     /// What a path names, opened; it need not be ours yet.
-    pub(super) async fn open(path: PathBuf, seen: Seen) -> Self {
+    pub(super) async fn open(path: PathBuf, seen: BrainPosition) -> Self {
         let file = Self {
             path,
-            state: Mutex::new(State::NotOurs(NotOurs {
+            state: Mutex::new(FileStatus::NotOurs(ForeignFile {
                 id: None,
                 instance: Uuid::nil(),
                 again: Instant::now(),
@@ -105,17 +76,17 @@ impl File {
     /// What follows it, if it is ours.
     pub(super) fn reader(&self) -> Option<Arc<Reader>> {
         match &*self.state() {
-            State::Ours(reader) => Some(reader.clone()),
-            State::NotOurs(_) => None,
+            FileStatus::Ours(reader) => Some(reader.clone()),
+            FileStatus::NotOurs(_) => None,
         }
     }
 
     /// A view of the brain that has everything up to what was seen; none if the file does not have it.
-    pub(super) async fn view(&self, seen: Seen) -> Result<Option<View>> {
+    pub(super) async fn view(&self, seen: BrainPosition) -> Result<Option<View>> {
         let state = self.state().clone();
         let id = id_of(&self.path);
         match state {
-            State::Ours(reader) => {
+            FileStatus::Ours(reader) => {
                 if let Some(view) = newest(&reader).await?
                     && id == Some(reader.file_id())
                     && seen.is_in(&view)
@@ -123,7 +94,7 @@ impl File {
                     return Ok(Some(view));
                 }
             }
-            State::NotOurs(known) => {
+            FileStatus::NotOurs(known) => {
                 let is_known = known.id == id && known.instance == seen.instance;
                 if is_known && Instant::now() < known.again {
                     return Ok(None);
@@ -134,12 +105,12 @@ impl File {
         self.open_again(seen).await
     }
 
-    async fn open_again(&self, seen: Seen) -> Result<Option<View>> {
+    async fn open_again(&self, seen: BrainPosition) -> Result<Option<View>> {
         let Ok(_opening) = self.opening.try_lock() else {
             return Ok(None);
         };
         let pause = match &*self.state() {
-            State::NotOurs(known) if known.instance == seen.instance => known.pause,
+            FileStatus::NotOurs(known) if known.instance == seen.instance => known.pause,
             _ => Duration::ZERO,
         };
         let id = id_of(&self.path);
@@ -151,23 +122,23 @@ impl File {
             None => None,
         };
         let (state, view) = match opened {
-            Some((reader, view)) if seen.is_in(&view) => (State::Ours(reader), Some(view)),
+            Some((reader, view)) if seen.is_in(&view) => (FileStatus::Ours(reader), Some(view)),
             _ => {
                 let pause = (pause * 2).clamp(FILE_AGAIN_AFTER, FILE_AGAIN_MAX);
-                let not_ours = NotOurs {
+                let not_ours = ForeignFile {
                     id,
                     instance: seen.instance,
                     again: Instant::now() + pause,
                     pause,
                 };
-                (State::NotOurs(not_ours), None)
+                (FileStatus::NotOurs(not_ours), None)
             }
         };
         *self.state() = state;
         Ok(view)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FileStatus> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,7 +167,7 @@ pub(super) fn open_live(path: &Path) -> Option<(Arc<Reader>, View)> {
     Some((Arc::new(reader), view))
 }
 
-fn id_of(path: &Path) -> Option<Id> {
+fn id_of(path: &Path) -> Option<FileId> {
     let meta = std::fs::metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
 }
@@ -209,25 +180,4 @@ pub(super) async fn aside<T: Send + 'static>(
         let message = format!("a question was not answered: {error}");
         Refusal::new(Code::Internal, "INTERNAL", message)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_of_another_instance_begins_anew_and_an_older_one_of_the_same_changes_nothing() {
-        let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
-        let of = |instance: Uuid, lsn| Seen::of(&instance.to_string(), lsn);
-        let mut seen = Seen::default();
-        for (next, expected) in [
-            (of(one, 5), (one, 5)),
-            (of(one, 3), (one, 5)),
-            (of(one, 9), (one, 9)),
-            (of(other, 2), (other, 2)),
-        ] {
-            seen.go_on(next);
-            assert_eq!((seen.instance, seen.lsn), expected);
-        }
-    }
 }

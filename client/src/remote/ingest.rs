@@ -12,13 +12,13 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
-use super::brain::{Brain, identify};
-use super::call::refused;
+use super::brain::Brain;
+use super::call::{identify, refused};
 use super::retry::{Attempts, is_passing};
 use crate::limits::BATCHES_WAITING_MAX;
 
 /// A batch that was taken.
-struct Batch {
+struct PendingBatch {
     /// Its place among all.
     at: usize,
     message: v1::IngestStreamRequest,
@@ -28,7 +28,7 @@ struct Batch {
     failed: Option<Instant>,
 }
 
-impl Batch {
+impl PendingBatch {
     fn request_id(&self) -> &str {
         let options = self.message.batch.as_ref().and_then(|b| b.options.as_ref());
         options.map_or("", |options| &options.request_id)
@@ -49,21 +49,21 @@ impl Batch {
 }
 
 /// An open stream.
-struct Stream {
+struct OpenStream {
     to: mpsc::Sender<v1::IngestStreamRequest>,
     answers: Streaming<v1::IngestStreamResponse>,
     /// Sent in this stream and not answered, in order.
-    sent: VecDeque<Batch>,
+    sent: VecDeque<PendingBatch>,
 }
 
 /// An ingest under way.
-struct Ingest<'b, T> {
+struct StreamedIngest<'b, T> {
     brain: &'b Brain,
     /// Told of each batch that was taken, once.
     answered: T,
     /// To be sent before anything new.
-    again: VecDeque<Batch>,
-    stream: Option<Stream>,
+    again: VecDeque<PendingBatch>,
+    stream: Option<OpenStream>,
     attempts: Attempts,
     /// How long nothing is sent, once the answers to what was sent are here.
     pause: Option<Duration>,
@@ -83,7 +83,7 @@ impl Brain {
         batches: impl IntoIterator<Item = v1::IngestRequest>,
         answered: impl FnMut(usize, Result<v1::IngestResponse>),
     ) -> Result<()> {
-        let mut ingest = Ingest {
+        let mut ingest = StreamedIngest {
             brain: self,
             answered,
             again: VecDeque::new(),
@@ -99,7 +99,7 @@ impl Brain {
     }
 }
 
-impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
+impl<T: FnMut(usize, Result<v1::IngestResponse>)> StreamedIngest<'_, T> {
     async fn run(
         &mut self,
         batches: &mut impl Iterator<Item = (usize, v1::IngestRequest)>,
@@ -132,14 +132,14 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     fn next(
         &mut self,
         batches: &mut impl Iterator<Item = (usize, v1::IngestRequest)>,
-    ) -> Option<Batch> {
+    ) -> Option<PendingBatch> {
         if let Some(batch) = self.again.pop_front() {
             return Some(batch);
         }
         for (at, mut request) in batches {
             identify(request.options.get_or_insert_default());
             let named = self.brain.name_it(&mut request.brain);
-            let batch = Batch {
+            let batch = PendingBatch {
                 at,
                 message: v1::IngestStreamRequest {
                     batch: Some(request),
@@ -156,7 +156,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 
     /// Tells what became of a batch.
-    fn tell(&mut self, batch: &Batch, outcome: Result<v1::IngestResponse>) {
+    fn tell(&mut self, batch: &PendingBatch, outcome: Result<v1::IngestResponse>) {
         let outcome = outcome.map_err(|refusal| refusal.with("request_id", batch.request_id()));
         if let Ok(done) = &outcome {
             self.brain.shared.seen().saw_commit(done.commit.as_ref());
@@ -165,7 +165,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 
     /// An answer came.
-    fn answer(&mut self, mut batch: Batch, outcome: Result<v1::IngestResponse>) {
+    fn answer(&mut self, mut batch: PendingBatch, outcome: Result<v1::IngestResponse>) {
         let Err(refusal) = &outcome else {
             self.attempts.progress();
             return self.tell(&batch, outcome);
@@ -206,7 +206,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 
     fn tell_unanswered(&mut self, end: &Refusal) {
-        let mut left: Vec<Batch> = self.again.drain(..).collect();
+        let mut left: Vec<PendingBatch> = self.again.drain(..).collect();
         left.sort_by_key(|batch| batch.at);
         for batch in left {
             let refusal = batch.unanswered(end);
@@ -215,7 +215,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 
     /// Sends a batch, through a new stream if there is none.
-    async fn send(&mut self, mut batch: Batch) -> Result<()> {
+    async fn send(&mut self, mut batch: PendingBatch) -> Result<()> {
         if self.stream.is_none() {
             match self.open_stream().await {
                 Ok(opened) => self.stream = Some(opened),
@@ -240,11 +240,11 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         Ok(())
     }
 
-    async fn open_stream(&self) -> Result<Stream> {
+    async fn open_stream(&self) -> Result<OpenStream> {
         let (to, from) = mpsc::channel(BATCHES_WAITING_MAX);
         let mut memory = self.brain.shared.client.memory();
         let answers = memory.ingest_stream(ReceiverStream::new(from)).await;
-        Ok(Stream {
+        Ok(OpenStream {
             to,
             answers: answers.map_err(refused)?.into_inner(),
             sent: VecDeque::new(),
@@ -252,9 +252,9 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 }
 
-impl Stream {
+impl OpenStream {
     /// The next answer.
-    async fn receive(&mut self) -> Result<(Batch, Result<v1::IngestResponse>)> {
+    async fn receive(&mut self) -> Result<(PendingBatch, Result<v1::IngestResponse>)> {
         let ended = |why: &str| {
             let message = format!("the stream ended: {why}");
             Refusal::new(Code::Unavailable, "CONNECTION_LOST", message)

@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::connect::ConnectError;
+use super::connect_error::ConnectError;
 
 /// Whom a connection trusts, and who it says we are. Certificates and keys are PEM.
 #[derive(Clone, Default)]
@@ -37,12 +37,12 @@ impl fmt::Debug for Tls {
 
 /// Makes TLS of connections.
 #[derive(Clone)]
-pub(super) struct Connector {
+pub(super) struct TlsConnection {
     tls: TlsConnector,
     name: ServerName<'static>,
 }
 
-impl Connector {
+impl TlsConnection {
     pub(super) fn new(tls: Tls, address: &str) -> Result<Self, ConnectError> {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');

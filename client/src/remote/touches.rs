@@ -14,14 +14,15 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tonic::Code;
 
-use super::brain::{Latest, identify};
+use super::call::identify;
 use super::client::Client;
+use super::position::LatestPosition;
 use super::retry::is_passing;
 use crate::limits::{TOUCH_AFTER, TOUCHES_SENT, TOUCHES_WAITING_MAX};
 
 /// Uses that wait.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingTouches {
     counts: Mutex<HashMap<u64, u32>>,
     /// There is something.
     some: Notify,
@@ -30,21 +31,21 @@ struct Waiting {
 }
 
 /// Who waits for a flush.
-type Flush = oneshot::Sender<Result<()>>;
+type FlushAnswer = oneshot::Sender<Result<()>>;
 
 /// Collects uses; a task of its own sends them.
 #[derive(Debug)]
 pub(super) struct Touches {
-    waiting: Arc<Waiting>,
-    flushes: mpsc::Sender<Flush>,
+    waiting: Arc<PendingTouches>,
+    flushes: mpsc::Sender<FlushAnswer>,
 }
 
 impl Touches {
     /// Starts the task; it ends, after a last sending, when this is dropped.
-    pub(super) fn start(client: Client, brain: String, seen: Arc<Latest>) -> Self {
-        let waiting = Arc::new(Waiting::default());
+    pub(super) fn start(client: Client, brain: String, seen: Arc<LatestPosition>) -> Self {
+        let waiting = Arc::new(PendingTouches::default());
         let (flushes, asked) = mpsc::channel(16);
-        let sender = Sender {
+        let sender = TouchSender {
             client,
             brain,
             seen,
@@ -84,7 +85,7 @@ impl Touches {
     }
 }
 
-impl Waiting {
+impl PendingTouches {
     fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<u64, u32>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,17 +96,17 @@ impl Waiting {
 }
 
 /// The task.
-struct Sender {
+struct TouchSender {
     client: Client,
     brain: String,
-    seen: Arc<Latest>,
-    waiting: Arc<Waiting>,
+    seen: Arc<LatestPosition>,
+    waiting: Arc<PendingTouches>,
     /// Sent without an answer.
     unsent: Option<v1::TouchRequest>,
 }
 
-impl Sender {
-    async fn run(mut self, mut flushes: mpsc::Receiver<Flush>) {
+impl TouchSender {
+    async fn run(mut self, mut flushes: mpsc::Receiver<FlushAnswer>) {
         // When what waits is sent; none if nothing waits.
         let mut alarm: Option<Instant> = None;
         loop {

@@ -15,7 +15,7 @@ use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::whole;
 use amem_store::{Folder, Mutation, Request, Store};
-use amemctl::atomic_file::{Failed, Place, Whole};
+use amemctl::atomic_file::{AtomicFile, FileError, FileSystem};
 use uuid::Uuid;
 
 use super::all::{brain, graph};
@@ -105,9 +105,9 @@ impl Written {
                     _ => {}
                 }
                 let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
-                let step = |failed_at: Failed| failed(failed_at.action, failed_at.source);
+                let step = |failed_at: FileError| failed(failed_at.action, failed_at.source);
                 let place = Simulated(disk.clone());
-                let mut file = Whole::create(place, Path::new(REPAIRED)).map_err(step)?;
+                let mut file = AtomicFile::create(place, Path::new(REPAIRED)).map_err(step)?;
                 let end = fold(&repaired.view, &repaired.options, &mut file)?;
                 fold::journal(&repaired.options.identity, 11, end, &mut file)?;
                 file.publish().map(drop).map_err(step)
@@ -224,7 +224,7 @@ impl Simulated {
     }
 }
 
-impl Place for Simulated {
+impl FileSystem for Simulated {
     type File = Arc<dyn File>;
 
     fn create(&self, path: &Path) -> io::Result<Self::File> {
