@@ -1,8 +1,9 @@
-//! A file that has its name only when it is whole: written under another one, synced, and named.
+//! A file that gets its name only when it is complete: written under a temporary name, synced, renamed.
 //!
-//! Promises: a file that exists is never replaced; when `publish` returns the file is there durably; if something
-//! fails before, nothing is left behind.
-//! Not here: how a failure is told (`new_file`).
+//! Promises: an existing file is never replaced; when `publish` returns, the file is durable; after a failure no file
+//! is left behind.
+//!
+//! Not here: what the user is told of a failure (`new_file`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,34 +14,29 @@ use amem_format::fold::image::Sink;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-/// Read and written by its owner; the daemon takes a brain's mode further when it adopts it.
+/// Owner only; the daemon widens the mode of a brain that it adopts.
 const MODE: u32 = 0o600;
 
-/// What files are made in: the file system, or one that can be crashed.
+/// The file system, or a simulated one that can crash.
 pub trait FileSystem {
-    /// An open file.
     type File;
 
-    /// Makes a file that must not exist.
+    /// Creates a file; it must not exist.
     fn create(&self, path: &Path) -> io::Result<Self::File>;
 
-    /// Writes all of `bytes` at a position, growing the file if needed.
     fn write_at(&self, file: &Self::File, position: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes what was written durable.
     fn sync(&self, file: &Self::File) -> io::Result<()>;
 
-    /// Gives a file the name `to`, which no file has (`AlreadyExists`), instead of `from`.
+    /// Renames `from` to `to`. `AlreadyExists` if `to` exists.
     fn publish(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Makes the names in a folder durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Takes a name away.
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The file system.
 #[derive(Debug)]
 pub struct OsFileSystem;
 
@@ -67,7 +63,7 @@ impl FileSystem for OsFileSystem {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 fs::hard_link(from, to)?;
                 fs::remove_file(from).inspect_err(|_| {
-                    // Who is told that it failed takes it that nothing of it has the name.
+                    // The caller of a failed publish may assume that `to` does not exist.
                     let file =
                         |path| fs::symlink_metadata(path).map(|meta| (meta.dev(), meta.ino()));
                     if file(from).is_ok_and(|ours| file(to).is_ok_and(|named| named == ours)) {
@@ -88,18 +84,15 @@ impl FileSystem for OsFileSystem {
     }
 }
 
-/// What failed of it.
 #[derive(Debug)]
 pub struct FileError {
-    /// What was to be done.
+    /// A verb with an object, after "cannot".
     pub action: &'static str,
-    /// With which file or folder.
     pub path: PathBuf,
-    /// What the system says.
     pub source: io::Error,
 }
 
-/// A file that is not whole yet.
+/// A file that is not complete yet. Dropping it removes it.
 #[derive(Debug)]
 pub struct AtomicFile<P: FileSystem> {
     place: P,
@@ -111,8 +104,8 @@ pub struct AtomicFile<P: FileSystem> {
 }
 
 impl<P: FileSystem> AtomicFile<P> {
-    /// Begins a file that is to stand at `to`. One that another try has left, or is writing, under the name that this
-    /// one has until then is `AlreadyExists`.
+    /// Creates the file under the temporary name `to`.tmp. `AlreadyExists` if another attempt left one, or is writing
+    /// it.
     pub fn create(place: P, to: &Path) -> Result<Self, FileError> {
         let mut tmp = to.as_os_str().to_owned();
         tmp.push(".tmp");
@@ -134,14 +127,13 @@ impl<P: FileSystem> AtomicFile<P> {
         }
     }
 
-    /// Writes bytes at a position.
     pub fn write(&mut self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.place.write_at(&self.file, position, bytes)?;
         self.bytes = self.bytes.max(position + bytes.len() as u64);
         Ok(())
     }
 
-    /// Gives the file its name, durably. Returns its bytes. If another file has the name, it is `AlreadyExists`.
+    /// Gives the file its name, durably. Returns its size in bytes. `AlreadyExists` if `to` exists.
     pub fn publish(mut self) -> Result<u64, FileError> {
         let fail = |action, path: &Path, source| FileError {
             action,
@@ -163,7 +155,7 @@ impl<P: FileSystem> AtomicFile<P> {
 impl<P: FileSystem> Drop for AtomicFile<P> {
     fn drop(&mut self) {
         if !self.is_published {
-            // Whatever failed has been told; a file that stays is told by the next try.
+            // The failure itself was reported; the next attempt reports a file that stays.
             let _leftover = self.place.remove(&self.tmp);
         }
     }
@@ -176,7 +168,6 @@ impl<P: FileSystem> Sink for AtomicFile<P> {
     }
 }
 
-/// The folder that a file is in.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),

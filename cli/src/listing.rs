@@ -1,4 +1,4 @@
-//! How events and the ways between them are shown: as a line, a table, a tree; and the steps of a walk as JSON.
+//! Events as a line or a table.
 
 use amem_client::v1;
 
@@ -7,17 +7,16 @@ use crate::json::event::{EventJson, whole};
 use crate::render::{Align, TextPage, TextTable, float, printable};
 use crate::when;
 
-/// The time that is shown beside events.
+/// Which time of an event is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TimeAxis {
-    /// When events were written down.
+    /// When events were recorded.
     Recorded,
-    /// When they happened; when they were recorded, if that was not said.
+    /// When they happened; when they were recorded, if unknown.
     Happened,
 }
 
 impl TimeAxis {
-    /// The axis in a message.
     pub(crate) fn axis(self) -> v1::Axis {
         match self {
             Self::Recorded => v1::Axis::Recorded,
@@ -25,7 +24,7 @@ impl TimeAxis {
         }
     }
 
-    /// The name of its column.
+    /// The header of its column.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -33,7 +32,6 @@ impl TimeAxis {
         }
     }
 
-    /// The time of an event.
     pub(crate) fn of(self, event: &EventJson) -> amem_format::Micros {
         match self {
             Self::Recorded => event.created_at.0,
@@ -42,27 +40,26 @@ impl TimeAxis {
     }
 }
 
-/// An event in one line.
 pub(crate) fn line(event: &EventJson) -> String {
     line_with(event, None)
 }
 
-/// An event in one line, with the event that replaced it.
+/// With the event that replaced it.
 pub(crate) fn line_with(event: &EventJson, replaced_by: Option<&u64>) -> String {
-    // What is sure and as ever needs no words; the rest comes first, where no long text pushes it off the line.
+    // Marks precede the text, which may be long; a certain event without flags has none.
     let mut marks: Vec<String> = event.flags.iter().map(|&flag| flag.to_owned()).collect();
     marks.extend(replaced_by.map(|by| format!("replaced by {by}")));
     if event.confidence < 1.0 {
         marks.push(format!("confidence {}", float(event.confidence)));
     }
-    let marks = match marks.is_empty() {
-        true => String::new(),
-        false => format!(" [{}]", marks.join(", ")),
+    let marks = if marks.is_empty() {
+        String::new()
+    } else {
+        format!(" [{}]", marks.join(", "))
     };
     format!("{} {}{marks}  {}", event.id, event.event_type, text(event))
 }
 
-/// An event in one line, or that it is forgotten.
 pub(crate) fn line_or_stub(event: &v1::Event) -> Result<String, Failure> {
     Ok(match whole(event)? {
         Some(event) => line(&event),
@@ -70,20 +67,18 @@ pub(crate) fn line_or_stub(event: &v1::Event) -> Result<String, Failure> {
     })
 }
 
-/// What an event says, in one line.
 pub(crate) fn text(event: &EventJson) -> String {
-    match event.flags.contains(&"erased") {
-        true => "(erased)".to_owned(),
-        false => printable(&event.text),
+    if event.flags.contains(&"erased") {
+        "(erased)".to_owned()
+    } else {
+        printable(&event.text)
     }
 }
 
-/// Events as a table.
 pub(crate) fn table(events: &[EventJson], by: TimeAxis, page: &mut TextPage) {
     write_table(events, by, true, page);
 }
 
-/// The same without their strengths.
 pub(crate) fn table_without_strength(events: &[EventJson], by: TimeAxis, page: &mut TextPage) {
     write_table(events, by, false, page);
 }
@@ -118,12 +113,10 @@ fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &m
     table.write(page);
 }
 
-/// The token of the next page, if there is one.
 pub(crate) fn next(token: &str) -> Option<String> {
     Some(token.to_owned()).filter(|token| !token.is_empty())
 }
 
-/// Says how to go on behind a page.
 pub(crate) fn write_next(token: Option<&str>, page: &mut TextPage) {
     if let Some(token) = token {
         page.aside(format!("there may be more: --after {token}"));

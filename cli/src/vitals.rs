@@ -1,6 +1,6 @@
-//! How the daemon is, as it tells it: itself, its brains, calls and jobs.
+//! The state of the daemon: itself, its brains, calls and jobs.
 //!
-//! Promises: counts are those since the daemon started, so that two looks at them give a rate. Not here: showing it.
+//! Counts are totals since the daemon started: two samples give a rate. Not here: printing it.
 
 use amem_client::{Duration, v1};
 use serde::Serialize;
@@ -10,10 +10,9 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::render::printable;
 
-/// Rows that are asked for at a time.
+/// Rows per request.
 const PAGE: u32 = 200;
 
-/// How the daemon is.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Vitals {
     pub(crate) version: String,
@@ -29,7 +28,7 @@ pub(crate) struct Vitals {
     pub(crate) files_waiting: u64,
     pub(crate) process: ProcessJson,
     pub(crate) brains: Vec<BrainStatusJson>,
-    /// The first of them: brains, then files.
+    /// The first ones: brains, then files.
     pub(crate) problems: Vec<ProblemJson>,
     pub(crate) latencies: Vec<LatencyJson>,
     pub(crate) refused_calls: Vec<RefusedCallsJson>,
@@ -37,7 +36,6 @@ pub(crate) struct Vitals {
     pub(crate) jobs: Vec<JobJson>,
 }
 
-/// An open brain.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct BrainStatusJson {
     pub(crate) brain: String,
@@ -51,7 +49,7 @@ pub(crate) struct BrainStatusJson {
     pub(crate) subscribers: u32,
     pub(crate) checkpointing: bool,
     pub(crate) poisoned: Option<String>,
-    /// Since the daemon started, as for all that follows. Times are microseconds.
+    /// From here on: since the daemon started; times in microseconds.
     pub(crate) commits: u64,
     pub(crate) requests: u64,
     pub(crate) requests_refused: u64,
@@ -69,25 +67,25 @@ pub(crate) struct BrainStatusJson {
     pub(crate) subscriber_behind: u64,
 }
 
-/// A brain that can't be opened, or a file that was rejected.
+/// A brain that cannot be opened, or a rejected file.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ProblemJson {
     pub(crate) brain: String,
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) time: Option<Time>,
-    /// It was never a brain.
+    /// A file that was never a brain.
     pub(crate) rejected: bool,
 }
 
-/// How long the calls of one kind took.
+/// The latency of one RPC.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct LatencyJson {
     pub(crate) rpc: String,
     pub(crate) count: u64,
     pub(crate) errors: u64,
     pub(crate) in_flight: u64,
-    /// Microseconds.
+    /// Microseconds, as all that follow.
     pub(crate) p50: u64,
     pub(crate) p90: u64,
     pub(crate) p99: u64,
@@ -96,7 +94,6 @@ pub(crate) struct LatencyJson {
     pub(crate) mean: u64,
 }
 
-/// A job.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct JobJson {
     pub(crate) id: u64,
@@ -108,7 +105,7 @@ pub(crate) struct JobJson {
     pub(crate) message: String,
 }
 
-/// What the system gives to the process.
+/// Resources of the daemon's process.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct ProcessJson {
     pub(crate) memory_bytes: u64,
@@ -119,14 +116,13 @@ pub(crate) struct ProcessJson {
     pub(crate) cpu_secs: f64,
 }
 
-/// Calls that were refused or failed for one reason.
+/// Calls that failed for one reason.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RefusedCallsJson {
     pub(crate) reason: String,
     pub(crate) count: u64,
 }
 
-/// Jobs of one kind.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct JobCountJson {
     pub(crate) kind: String,
@@ -136,12 +132,12 @@ pub(crate) struct JobCountJson {
 }
 
 impl ProblemJson {
-    /// What it is, and why it is not served.
+    /// A label, and the problem in one line.
     pub(crate) fn line(&self) -> (&'static str, String) {
         let (name, why) = (printable(&self.brain), printable(&self.message));
         match self.rejected {
             false => ("problem", format!("{name}: {why}")),
-            // Some reasons name the file themselves.
+            // Some messages name the file themselves.
             true if self.message.starts_with(&format!("{}.amem ", self.brain)) => ("rejected", why),
             true => ("rejected", format!("{name}.amem: {why}")),
         }
@@ -149,13 +145,12 @@ impl ProblemJson {
 }
 
 impl Vitals {
-    /// How many brains and files are not served beside those that are told of.
+    /// Problems that `problems` does not list.
     pub(crate) fn problems_untold(&self) -> u64 {
         let all = self.failed_brains + self.rejected_files;
         all.saturating_sub(self.problems.len() as u64)
     }
 
-    /// Asks for all of it.
     pub(crate) fn of(remote: &Remote) -> Result<Self, Failure> {
         let mut admin = remote.client.admin();
         let status = remote.call(admin.get_status(v1::GetStatusRequest {}))?;
@@ -324,7 +319,7 @@ fn job(of: v1::Job) -> Result<JobJson, Failure> {
     })
 }
 
-/// A name of an enumeration as a word.
+/// `JOB_STATE_RUNNING` as `running`.
 fn word(name: &str, prefix: &str) -> String {
     let name = name.strip_prefix(prefix).unwrap_or(name);
     name.to_ascii_lowercase().replace('_', "-")

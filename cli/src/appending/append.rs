@@ -1,14 +1,14 @@
-//! A text into a brain: looked at, its sessions opened, its batches written one by one, marks set at the end.
+//! Imports a text into a brain: opens its sessions, writes its batches one by one, sets pins and forgets at the end.
 //!
-//! Batches are not sent ahead of answers: one that is refused, or whose outcome nobody knows, ends the run, so that
-//! no event of a session is ever written before the one that it follows.
+//! A batch is sent only after the one before is answered: a batch that is refused, or whose outcome is unknown, ends
+//! the import, so that no event of a session is written before its predecessor.
 
 use std::collections::HashMap;
 
 use amem_client::v1;
 use serde::Serialize;
 
-use super::batch::{Batch, Request};
+use super::batch::{Batch, BatchRequest};
 use super::begun::{self, RunLookup};
 use super::contents::Contents;
 use super::run::RunId;
@@ -22,49 +22,39 @@ use crate::json::loss::LossCount;
 use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
 
-/// What a run depends on beside brain, text and options; changes with how texts are cut into requests.
+/// Part of the run id; changes when texts are cut into requests differently.
 const WAY: &str = "1";
 
-/// A text and where it goes.
 pub(crate) struct TextImport<'a> {
-    /// The brain; made if there is none.
+    /// Created if missing.
     pub(crate) brain: &'a str,
-    /// The text.
     pub(crate) text: &'a Text,
-    /// The run to repeat, or one of its own; else that of the text.
+    /// The run to repeat; `None` for the run that follows from the text.
     pub(crate) run: Option<RunId>,
 }
 
 /// What was written.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub(crate) struct TextImportOutput {
-    /// The brain.
     pub(crate) brain: String,
-    /// The form of the text.
     pub(crate) format: &'static str,
-    /// True if the brain was made for this.
+    /// The brain was created for this.
     pub(crate) made: bool,
-    /// Its events.
     pub(crate) events: u64,
-    /// Sessions they belong to.
     pub(crate) sessions: u64,
-    /// Edges, those of temporal-next among them.
+    /// Including temporal-next.
     pub(crate) edges: u64,
-    /// Events that were marked as not to fade.
     pub(crate) pinned: u64,
-    /// Events that were hidden.
     pub(crate) forgotten: u64,
-    /// Events that an earlier try of the same run had written.
+    /// Events that an earlier attempt of the same run had written.
     pub(crate) already_there: u64,
-    /// What the text says that no new event can be told: how many of what.
+    /// What an event of a brain cannot hold.
     pub(crate) lost: Vec<LossCount>,
-    /// The last commit.
     pub(crate) lsn: u64,
-    /// The run's id.
     pub(crate) run: String,
 }
 
-/// A run under way.
+/// An import under way.
 struct Import<'a> {
     of: &'a TextImport<'a>,
     contents: Contents,
@@ -76,12 +66,11 @@ struct Import<'a> {
     done: TextImportOutput,
     pinned: Vec<u64>,
     forgotten: Vec<u64>,
-    /// Those of the batch, by their place in it.
+    /// Pinned and forgotten, by position in the batch.
     marks: Vec<(bool, bool)>,
 }
 
 impl TextImport<'_> {
-    /// Does it. Returns which brain it is, and what was written.
     pub(crate) fn run(&self, cx: &mut Context) -> Result<(BrainName, TextImportOutput), Failure> {
         let contents = Contents::of(self.text)?;
         let made = self.make_brain(cx, &contents)?;
@@ -100,7 +89,7 @@ impl TextImport<'_> {
             sessions: contents
                 .sessions
                 .iter()
-                .filter(|s| **s != EntrySession::Nobody)
+                .filter(|s| **s != EntrySession::Absent)
                 .count() as u64,
             lost: lost
                 .iter()
@@ -131,15 +120,16 @@ impl TextImport<'_> {
             return Ok(false);
         }
         let remote = cx.daemon()?;
-        // Vectors that the text brings need a brain of their space.
+        // Vectors in the text need a brain of their space.
         let vectors = contents
             .vectors
             .clone()
             .map(|(dimension, space)| v1::VectorOptions {
                 dimension,
-                kind: match space.is_empty() {
-                    true => None,
-                    false => Some(v1::vector_options::Kind::Space(space)),
+                kind: if space.is_empty() {
+                    None
+                } else {
+                    Some(v1::vector_options::Kind::Space(space))
                 },
             });
         let create = v1::CreateBrainRequest {
@@ -151,7 +141,7 @@ impl TextImport<'_> {
         Ok(true)
     }
 
-    /// The run of this text into this brain: one that is to be completed or repeated, or a new one.
+    /// The run to complete or repeat, or a new one.
     fn own_run(
         &self,
         cx: &mut Context,
@@ -162,7 +152,7 @@ impl TextImport<'_> {
         let (Some(first), Some(instance)) = (&contents.first, brain.named.instance) else {
             return Ok(RunId::new());
         };
-        // Notes say which file they are from; what others say is the same whatever their file is called.
+        // Notes record their file's name; other texts are the same under any name.
         let path = match self.text.form {
             TextFormat::Markdown => Some(self.text.input.path()),
             TextFormat::Conversation | TextFormat::Events => None,
@@ -186,7 +176,6 @@ impl TextImport<'_> {
     }
 }
 
-/// True if the daemon has a brain of a name.
 pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
     let remote = cx.daemon()?;
     let request = v1::OpenBrainRequest { brain: name.into() };
@@ -224,7 +213,7 @@ impl Import<'_> {
         let mut sessions = HashMap::new();
         for session in std::mem::take(&mut self.contents.sessions) {
             let (key, step) = match &session {
-                EntrySession::Nobody => continue,
+                EntrySession::Absent => continue,
                 EntrySession::Key(key) => (key.clone(), format!("session {key}")),
                 EntrySession::Unnamed(number) => {
                     (String::new(), format!("unnamed session {number}"))
@@ -236,7 +225,7 @@ impl Import<'_> {
                 ..Default::default()
             };
             let opened = self.brain.write(cx, request);
-            let (opened, _) = opened.map_err(|failure| self.told(failure))?;
+            let (opened, _) = opened.map_err(|failure| self.repeatable(failure))?;
             sessions.insert(session, opened.session_id);
         }
         Ok(sessions)
@@ -248,18 +237,18 @@ impl Import<'_> {
         sessions: &HashMap<EntrySession, u32>,
     ) -> Result<(), Failure> {
         entry.event.session_id = match (&entry.session, sessions.get(&entry.session)) {
-            (EntrySession::Nobody, _) => None,
+            (EntrySession::Absent, _) => None,
             (_, Some(session)) => Some(*session),
             (_, None) => {
                 let input = &self.of.text.input;
                 return Err(Failure::refused(
                     "changed",
                     format!("{} changed while it was read", input.name()),
-                    "import it again once nobody writes it",
+                    "import it again when it no longer changes",
                 ));
             }
         };
-        // What corrections took is taken once more by their edges.
+        // Supersedes edges lower the confidence again.
         let left = entry
             .number
             .and_then(|number| self.contents.left.get(&number));
@@ -295,18 +284,18 @@ impl Import<'_> {
 
     /// Writes the next batch; false if there is none.
     fn send(&mut self, cx: &mut Context) -> Result<bool, Failure> {
-        let Some(Request { request, lines }) = self.batch.next() else {
+        let Some(BatchRequest { request, lines }) = self.batch.next() else {
             return Ok(false);
         };
         let request = v1::IngestRequest {
             options: Some(self.run.options(&self.agent, &begun::batch(self.index))),
-            // Events bring their own order in edges, where they have one.
+            // Events of JSON lines bring temporal-next edges themselves.
             follow: self.of.text.form != TextFormat::Events,
             ..request
         };
         let written = self.brain.write(cx, request);
         let (answer, commit) = written.map_err(|failure| {
-            let failure = self.told(failure);
+            let failure = self.repeatable(failure);
             let what = match lines {
                 Some((first, last)) => format!("lines {first} to {last}"),
                 None => "edges between what was written".to_owned(),
@@ -330,7 +319,7 @@ impl Import<'_> {
         Ok(true)
     }
 
-    /// Marks come last: what is to be hidden can be corrected and tied before.
+    /// At the end, because a forgotten event can neither be corrected nor linked.
     fn mark(&mut self, cx: &mut Context) -> Result<(), Failure> {
         for id in std::mem::take(&mut self.pinned) {
             let request = v1::PinRequest {
@@ -339,7 +328,7 @@ impl Import<'_> {
                 ..Default::default()
             };
             let pinned = self.brain.write(cx, request);
-            let (_, commit) = pinned.map_err(|failure| self.told(failure))?;
+            let (_, commit) = pinned.map_err(|failure| self.repeatable(failure))?;
             self.saw(&commit);
             self.done.pinned += 1;
         }
@@ -350,7 +339,7 @@ impl Import<'_> {
                 ..Default::default()
             };
             let forgotten = self.brain.write(cx, request);
-            let (_, commit) = forgotten.map_err(|failure| self.told(failure))?;
+            let (_, commit) = forgotten.map_err(|failure| self.repeatable(failure))?;
             self.saw(&commit);
             self.done.forgotten += 1;
         }
@@ -361,15 +350,15 @@ impl Import<'_> {
         self.done.lsn = self.done.lsn.max(commit.lsn);
     }
 
-    /// A failure after which the run can be repeated.
-    fn told(&self, failure: Failure) -> Failure {
+    /// Adds how to repeat the run.
+    fn repeatable(&self, failure: Failure) -> Failure {
         let run = self.run.id();
         let remedy = match failure.code {
             "outcome_unknown" => {
-                format!("repeat the command with --run-id {run}: nothing is there twice")
+                format!("repeat the command with --run-id {run}: nothing is written twice")
             }
             _ => format!(
-                "{}; then repeat with --run-id {run}, and nothing is there twice",
+                "{}; then repeat with --run-id {run}: nothing is written twice",
                 failure.remedy
             ),
         };

@@ -1,4 +1,4 @@
-//! An event's id as it is typed: a number, or `last`.
+//! Event ids as they are typed: a number, or `last`.
 
 use std::str::FromStr;
 
@@ -9,12 +9,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
 
-/// An event as it is named on a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventId {
-    /// By its number.
     Number(u64),
-    /// The newest that is not forgotten.
+    /// The newest event that is not forgotten.
     Last,
 }
 
@@ -25,7 +23,7 @@ impl FromStr for EventId {
         if text == "last" {
             return Ok(Self::Last);
         }
-        // As some like to write it, and as some tools show it.
+        // Some people and tools write #12.
         let digits = text.strip_prefix('#').unwrap_or(text);
         let number = digits.parse().ok().filter(|_| !digits.starts_with('+'));
         number
@@ -35,12 +33,10 @@ impl FromStr for EventId {
 }
 
 impl EventId {
-    /// The number.
     pub(crate) fn number(self, cx: &mut Context, opened: &OpenBrain) -> Result<u64, Failure> {
         self.number_at(cx, opened, None)
     }
 
-    /// The number as of a moment.
     pub(crate) fn number_at(
         self,
         cx: &mut Context,
@@ -71,7 +67,6 @@ impl EventId {
         })
     }
 
-    /// The numbers of several.
     pub(crate) fn numbers(
         ids: &[Self],
         cx: &mut Context,

@@ -1,4 +1,4 @@
-//! Which events: the conditions that listings and searches share, and the moment they are about.
+//! Which events: filters that listings and searches share, and the moment to ask about.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -15,54 +15,47 @@ use crate::output::context::Context;
 use crate::types::{event_type_number, parse_event_type};
 use crate::when::{as_of, parse_moment, parse_time, timestamp};
 
-/// The moment that a question is about, and whether what is hidden counts.
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
-    /// As it was then: an LSN, or a time such as "2 days ago".
+    /// As of a moment: an LSN, or a time such as "2 days ago".
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
-    /// Forgotten events, too.
+    /// Include forgotten events.
     #[arg(long, visible_alias = "forgotten")]
     pub(crate) include_forgotten: bool,
 }
 
 impl MomentArgs {
-    /// The moment in a message.
     pub(crate) fn as_of(&self) -> Option<v1::AsOf> {
         as_of(self.as_of)
     }
 
-    /// The moment itself.
     pub(crate) fn moment(&self) -> Option<AsOf> {
         self.as_of
     }
 
-    /// The LSN that answered, where an earlier moment was asked for.
+    /// The LSN that answered, if an earlier moment was asked for.
     pub(crate) fn answered(&self, moment: Option<&v1::Moment>) -> Option<u64> {
         self.as_of.and(moment).map(|moment| moment.as_of_lsn)
     }
 }
 
-/// Of which types and sessions events are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
 pub(crate) struct TypeArgs {
-    /// Only events of this type (fact, decision, inference, correction, skill, episode); more than once for any of
-    /// them.
+    /// Only events of this type (fact, decision, inference, correction, skill, episode); may be repeated.
     #[arg(long = "type", value_name = "TYPE", value_parser = parse_event_type)]
     types: Vec<EventType>,
-    /// Only events of this session, by number or key (key:7 for a key of digits); more than once for any of them.
+    /// Only events of this session, by number or key (key:7 for a key of digits); may be repeated.
     #[arg(long = "session", value_name = "SESSION")]
     sessions: Vec<String>,
 }
 
 impl TypeArgs {
-    /// The types in a message.
     pub(crate) fn types(&self) -> Vec<i32> {
         self.types.iter().map(|t| event_type_number(*t)).collect()
     }
 
-    /// The numbers of the sessions.
     pub(crate) fn session_ids(
         &self,
         cx: &mut Context,
@@ -73,7 +66,6 @@ impl TypeArgs {
     }
 }
 
-/// Whose events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
 pub(crate) struct ScopeArgs {
@@ -89,7 +81,6 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    /// The scope in a message, if one is asked for.
     pub(crate) fn scope(&self) -> Option<v1::Scope> {
         let scope = v1::Scope {
             user: self.scope_user.clone(),
@@ -100,39 +91,38 @@ impl ScopeArgs {
     }
 }
 
-/// Conditions on events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which events")]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
     kinds: TypeArgs,
-    /// Not before this time.
+    /// Only events at or after this time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Micros>,
-    /// Before this time.
+    /// Only events before this time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Micros>,
-    /// Only events whose text says all these words, in whatever form.
+    /// Only events whose text contains all these words, in any inflection.
     #[arg(long, value_name = "WORDS")]
     keyword: Option<String>,
-    /// Only events that meet a condition on their attributes, as JSON: '{"speaker":{"eq":"Ada"}}'.
+    /// Only events whose attributes match a filter, as JSON: '{"speaker":{"eq":"Ada"}}'.
     #[arg(long = "where", value_name = "JSON")]
     condition: Option<String>,
-    /// Only events at least as strong.
+    /// Only events of at least this strength.
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_strength: Option<f32>,
-    /// Only events at least as sure.
+    /// Only events of at least this confidence.
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_confidence: Option<f32>,
     #[command(flatten)]
     scoped: ScopeArgs,
-    /// Events that an episode summarises, too.
+    /// Include events that an episode summarises.
     #[arg(long, visible_alias = "compressed")]
     include_compressed: bool,
 }
 
 impl SelectionArgs {
-    /// The conditions as a message; `by` is the time that --since and --until are about.
+    /// `by` is the time that --since and --until filter.
     pub(crate) fn selection(
         &self,
         cx: &mut Context,
@@ -172,17 +162,14 @@ impl SelectionArgs {
     }
 }
 
-/// A session as it is named on a command line: by its number, else by its key; `key:7` is the key "7".
+/// A session as it is typed: its number, or its key; `key:7` is the key "7".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionName<'n> {
-    /// amemd's number.
     Number(u32),
-    /// The client's key.
     Key(&'n str),
 }
 
 impl<'n> SessionName<'n> {
-    /// What a text means.
     pub(crate) fn of(text: &'n str) -> Self {
         if let Some(key) = text.strip_prefix("key:") {
             return Self::Key(key);
@@ -195,7 +182,6 @@ impl<'n> SessionName<'n> {
     }
 }
 
-/// The number of a session.
 pub(crate) fn session_id(cx: &mut Context, opened: &OpenBrain, name: &str) -> Result<u32, Failure> {
     match SessionName::of(name) {
         SessionName::Number(number) => Ok(number),
@@ -203,7 +189,6 @@ pub(crate) fn session_id(cx: &mut Context, opened: &OpenBrain, name: &str) -> Re
     }
 }
 
-/// A session.
 pub(crate) fn session(
     cx: &mut Context,
     opened: &OpenBrain,

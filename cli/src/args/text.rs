@@ -1,4 +1,4 @@
-//! What is given to a command as text: words on the line, stdin, a file.
+//! Text arguments: words on the command line, stdin, a file.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -8,13 +8,12 @@ use clap::Args;
 
 use crate::failure::Failure;
 
-/// Bytes that are read of stdin or of a file; a text that is longer would be refused anyway.
+/// Longer texts would be rejected anyway.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// A text: the words on the line, those of a file, or stdin.
 #[derive(Debug, Args)]
 pub(crate) struct TextArgs {
-    /// The text, in one argument or several; "-" reads it from stdin.
+    /// The text, as one or several arguments; "-" reads stdin.
     #[arg(value_name = "TEXT")]
     words: Vec<String>,
     /// Read the text from a file.
@@ -23,7 +22,6 @@ pub(crate) struct TextArgs {
 }
 
 impl TextArgs {
-    /// The text; none if nothing was given.
     pub(crate) fn read(&self) -> Result<Option<String>, Failure> {
         let text = match (&self.file, self.words.as_slice()) {
             (Some(path), _) if is_dash(path) => from_stdin()?,
@@ -32,33 +30,33 @@ impl TextArgs {
             (None, [dash]) if dash == "-" => from_stdin()?,
             (None, words) => return Ok(Some(words.join(" "))),
         };
-        // The line's end is the editor's, or echo's, not the text's.
+        // The final newline belongs to the editor or to echo.
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
-    /// The text, or nothing if none is given.
+    /// Empty if none is given.
     pub(crate) fn given(&self) -> Result<String, Failure> {
         Ok(self.read()?.unwrap_or_default())
     }
 
-    /// The text, which must be given. Where it is not, stdin is read if that is no terminal: `… | amemctl add work`.
+    /// Reads stdin if no text is given and stdin is not a terminal: `… | amemctl add work`.
     pub(crate) fn required(&self, what: &str) -> Result<String, Failure> {
         let text = match self.read()? {
             Some(text) => text,
             None if !io::stdin().is_terminal() => from_stdin()?.trim_end().to_owned(),
             None => String::new(),
         };
-        match text.trim().is_empty() {
-            false => Ok(text),
-            true => Err(Failure::argument(
+        if text.trim().is_empty() {
+            Err(Failure::argument(
                 format!("the {what} is empty"),
-                "give it as an argument, from stdin with \"-\", or from a file with --file",
-            )),
+                "give it as an argument, on stdin with \"-\", or in a file with --file",
+            ))
+        } else {
+            Ok(text)
         }
     }
 }
 
-/// A number from 0 to 1.
 pub(crate) fn parse_unit(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
@@ -66,7 +64,6 @@ pub(crate) fn parse_unit(text: &str) -> Result<f32, String> {
     }
 }
 
-/// A JSON array of numbers.
 pub(crate) fn vector(path: &Path) -> Result<Vec<f32>, Failure> {
     let text = if is_dash(path) {
         from_stdin()?
@@ -75,7 +72,7 @@ pub(crate) fn vector(path: &Path) -> Result<Vec<f32>, Failure> {
     };
     serde_json::from_str(&text).map_err(|e| {
         Failure::argument(
-            format!("{} is no vector: {e}", path.display()),
+            format!("{} is not a vector: {e}", path.display()),
             "write it as a JSON array of numbers: [0.1, -0.25, …]",
         )
     })
@@ -104,17 +101,17 @@ fn whole(from: impl Read, name: &str) -> io::Result<Result<String, Failure>> {
         return Ok(Err(Failure::refused(
             "limit",
             format!("{name} has more than {TEXT_BYTES_MAX} bytes"),
-            "give less, or `amemctl import` it",
+            "shorten it, or use `amemctl import`",
         )));
     }
     Ok(String::from_utf8(bytes).map_err(|e| {
         Failure::refused(
             "not_text",
             format!(
-                "{name} is no UTF-8 text: byte {} makes no sense",
+                "{name} is not UTF-8: byte {} is invalid",
                 e.utf8_error().valid_up_to()
             ),
-            "give it as UTF-8",
+            "convert it to UTF-8",
         )
     }))
 }

@@ -1,4 +1,4 @@
-//! A graph as a brain: what imports, conversions and partial exports come down to.
+//! Builds brains from graphs: for imports, conversions and partial exports.
 
 use std::collections::BTreeMap;
 
@@ -14,29 +14,25 @@ use amem_format::{EdgeType, Micros, NodeId, SessionId};
 
 use crate::failure::Failure;
 
-/// A session that has a name.
+/// A session with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedSession {
-    /// Its number.
     pub(crate) id: SessionId,
-    /// The client's own name for it.
     pub(crate) key: String,
-    /// Who worked in it; may be empty.
+    /// May be empty.
     pub(crate) agent: String,
-    /// When it began.
     pub(crate) opened: Micros,
 }
 
-/// A brain in memory, and how it is folded into a file.
+/// A brain in memory, ready to be written.
 #[derive(Debug)]
 pub(crate) struct BuiltBrain {
-    /// All of it.
     pub(crate) view: View,
-    /// Its first base.
+    /// For its first base.
     pub(crate) options: Options,
 }
 
-/// Makes a brain of a graph whose ids are its positions, in order of recorded time.
+/// The ids of the graph must be positions in order of recorded time.
 pub(crate) fn brain(
     graph: &MemoryGraph,
     sessions: &[NamedSession],
@@ -45,7 +41,7 @@ pub(crate) fn brain(
 ) -> Result<BuiltBrain, Failure> {
     check_attributes(graph)?;
     let mut identity = *identity;
-    // No event may be recorded after the brain's own time; one from a clock that runs ahead moves it.
+    // No event may be newer than the brain; one from a fast clock moves the brain's time.
     let newest = graph.events.last().map_or(Micros::MIN, |e| e.created_at);
     identity.base_time = identity.base_time.max(newest);
     identity.origin_time = identity.base_time;
@@ -64,7 +60,7 @@ pub(crate) fn brain(
     Ok(BuiltBrain { view, options })
 }
 
-/// Attributes within their limits, or which event's are not.
+/// Names the event whose attributes exceed a limit.
 fn check_attributes(graph: &MemoryGraph) -> Result<(), Failure> {
     for event in &graph.events {
         if let Some(of) = &event.attributes
@@ -81,7 +77,7 @@ fn check_attributes(graph: &MemoryGraph) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Events that replace each other in a circle, which queries have to bound: told, not refused.
+/// Events on cycles of supersedes edges. Queries bound them; they are reported, not rejected.
 pub(crate) fn in_cycles(graph: &MemoryGraph) -> Vec<NodeId> {
     let edges: Vec<_> = graph
         .edges
@@ -98,7 +94,7 @@ pub(crate) fn in_cycles(graph: &MemoryGraph) -> Vec<NodeId> {
         .collect()
 }
 
-/// What stays when events without incoming edges are taken away again and again, ascending.
+/// Removes events without incoming edges until none is left to remove; the rest, ascending.
 fn not_reached_from_ends(edges: &[(NodeId, NodeId)]) -> Vec<NodeId> {
     let mut incoming: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut outgoing: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();

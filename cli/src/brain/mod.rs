@@ -1,4 +1,4 @@
-//! A brain of a command: at the daemon or in a file, read, written, made.
+//! The brain of a command: at the daemon or in a file; read, written, created.
 
 pub(crate) mod convert;
 pub(crate) mod new_file;

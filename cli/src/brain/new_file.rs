@@ -1,4 +1,4 @@
-//! A new file, for commands: made whole or not at all (`whole`), with failures that say what to do.
+//! New files: complete or absent (`atomic_file`), with failures that say what to do.
 
 use std::fs;
 use std::io;
@@ -14,16 +14,15 @@ use crate::atomic_file::{AtomicFile, FileError, OsFileSystem};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// A file that has no name yet.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     whole: AtomicFile<OsFileSystem>,
-    /// Where the next bytes of a stream go.
+    /// The position of the next bytes of a stream.
     end: u64,
 }
 
 impl NewFile {
-    /// Begins a file that is to stand at `to`, where nothing may be yet.
+    /// Nothing may exist at `to`.
     pub(crate) fn create(to: &Path) -> Result<Self, Failure> {
         check_free(to)?;
         let whole =
@@ -31,28 +30,28 @@ impl NewFile {
                 io::ErrorKind::AlreadyExists => Failure::refused(
                     "busy",
                     format!(
-                        "{} exists: the file is being written, or was not finished",
+                        "{} exists: the file is being written, or was left incomplete",
                         failed.path.display()
                     ),
                     "if nothing else writes it, remove it",
                 ),
-                _ => told(&failed),
+                _ => io_failure(&failed),
             })?;
         Ok(Self { whole, end: 0 })
     }
 
-    /// Gives the file its name, durably. Returns its bytes.
+    /// Gives the file its name, durably. Returns its size in bytes.
     pub(crate) fn publish(self) -> Result<u64, Failure> {
         self.whole
             .publish()
             .map_err(|failed| match failed.source.kind() {
                 io::ErrorKind::AlreadyExists => exists(&failed.path),
-                _ => told(&failed),
+                _ => io_failure(&failed),
             })
     }
 }
 
-fn told(failed: &FileError) -> Failure {
+fn io_failure(failed: &FileError) -> Failure {
     Failure::io(failed.action, &failed.path, &failed.source)
 }
 
@@ -74,7 +73,7 @@ impl io::Write for NewFile {
     }
 }
 
-/// Writes a whole brain: base, and an empty journal behind it.
+/// Writes a brain: a base, and an empty journal.
 pub(crate) fn write_brain(
     view: &View,
     options: &Options,
@@ -86,14 +85,14 @@ pub(crate) fn write_brain(
     Ok(())
 }
 
-/// Makes a new file that is a brain. Returns its bytes.
+/// Returns the size in bytes.
 pub(crate) fn publish_brain(view: &View, options: &Options, to: &Path) -> Result<u64, Failure> {
     let mut file = NewFile::create(to)?;
     write_brain(view, options, &mut file)?;
     file.publish()
 }
 
-/// Nothing stands at a path yet, and its folder is there.
+/// Refuses a path that exists, or whose folder does not.
 pub(crate) fn check_free(to: &Path) -> Result<(), Failure> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(exists(to));
@@ -104,7 +103,7 @@ pub(crate) fn check_free(to: &Path) -> Result<(), Failure> {
             Exit::NotFound,
             "no_folder",
             format!("the folder {} does not exist", folder.display()),
-            format!("make it: mkdir -p {}", folder.display()),
+            format!("create it: mkdir -p {}", folder.display()),
         ));
     }
     Ok(())
@@ -113,7 +112,7 @@ pub(crate) fn check_free(to: &Path) -> Result<(), Failure> {
 fn exists(to: &Path) -> Failure {
     Failure::refused(
         "exists",
-        format!("{} exists, and is not overwritten", to.display()),
+        format!("{} exists and is not overwritten", to.display()),
         "choose another name, or remove it",
     )
 }

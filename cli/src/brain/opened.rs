@@ -1,7 +1,9 @@
-//! A brain that can be asked: a file, or one of a daemon by its name; the same questions, the same answers.
+//! An open brain: a file, or a brain of the daemon. The same queries give the same answers.
 //!
-//! Promises: an answer and a refusal are the same either way (`amem_client::Question`); what a command used of a
-//! daemon's brain is counted before it ends. Not here: how a daemon is found (`reach`), other layouts (`source`).
+//! Promises: answers and refusals are the same either way (`amem_client::Question`); uses of events are sent to the
+//! daemon before a command ends.
+//!
+//! Not here: finding a daemon (`connection`), other layouts (`source`).
 
 use std::time::Duration;
 
@@ -16,26 +18,21 @@ use crate::json::brain::BrainName;
 use crate::output::context::Context;
 use crate::render::TextPage;
 
-/// How long a daemon is waited for that is followed: longer than anybody watches.
+/// How long `watch` waits for a daemon that is away.
 const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// An open brain.
 pub(crate) enum OpenBrain {
-    /// A file.
     File(Box<BrainFile>),
-    /// A daemon's.
     Served(DaemonBrain),
 }
 
-/// A brain of a daemon.
 pub(crate) struct DaemonBrain {
     pub(crate) brain: Brain,
-    /// Which one it is, as of when it was opened.
+    /// As of when it was opened.
     named: BrainName,
 }
 
 impl OpenBrain {
-    /// Opens a brain.
     pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
         match target {
             Target::Path(path) => Ok(Self::File(Box::new(BrainFile::open(path)?))),
@@ -43,7 +40,6 @@ impl OpenBrain {
         }
     }
 
-    /// Answers a question.
     pub(crate) fn ask<Q: Question>(
         &self,
         cx: &mut Context,
@@ -55,7 +51,7 @@ impl OpenBrain {
         }
     }
 
-    /// The newest view, where the file can be read: for what no question asks.
+    /// The newest view, for what no query returns. Refused if the file cannot be read.
     pub(crate) fn view(&self) -> Result<View, Failure> {
         match self {
             Self::File(source) => Ok(source.view.clone()),
@@ -66,7 +62,7 @@ impl OpenBrain {
         }
     }
 
-    /// Its file, for what is only in files; `what` is that.
+    /// The file, for what only files have; `what` names that in a refusal.
     pub(crate) fn into_file(self, what: &str) -> Result<BrainFile, Failure> {
         match self {
             Self::File(source) => Ok(*source),
@@ -77,7 +73,7 @@ impl OpenBrain {
         }
     }
 
-    /// A daemon's brain, for what a file can't do.
+    /// The daemon's brain, for what files cannot do.
     pub(crate) fn served(&self) -> Result<&DaemonBrain, Failure> {
         match self {
             Self::Served(served) => Ok(served),
@@ -85,7 +81,7 @@ impl OpenBrain {
         }
     }
 
-    /// Which brain an answer is from, at the moment that the answer names.
+    /// The brain at the moment of an answer.
     pub(crate) fn named(&self, moment: Option<&v1::Moment>) -> BrainName {
         let mut named = match self {
             Self::File(source) => return source.named.clone(),
@@ -97,15 +93,13 @@ impl OpenBrain {
         named
     }
 
-    /// What there is to know about the file, for people.
     pub(crate) fn write_notes(&self, page: &mut TextPage) {
         if let Self::File(source) = self {
             source.write_notes(page);
         }
     }
 
-    /// Waits until the uses of events that were counted are kept. The answer is out by then: that they are not kept is
-    /// no failure of it.
+    /// Sends counted uses of events. The answer is printed by then: a failure is only noted.
     pub(crate) fn close(self, cx: &mut Context) {
         let Self::Served(served) = self else {
             return;
@@ -115,7 +109,7 @@ impl OpenBrain {
             .and_then(|remote| Ok(remote.wait(served.brain.close())?));
         if let Err(failure) = kept {
             cx.note(&format!(
-                "note: that these events were used is not counted: {}",
+                "note: the use of these events was not counted: {}",
                 crate::render::printable(&failure.message)
             ));
         }
@@ -123,29 +117,28 @@ impl OpenBrain {
 }
 
 impl DaemonBrain {
-    /// Which one it is, as of when it was opened.
+    /// As of when it was opened.
     pub(crate) fn named(&self) -> &BrainName {
         &self.named
     }
 
-    /// Refuses what only its file tells, where that can't be read.
+    /// Refuses what only the file has, because the file cannot be read.
     pub(crate) fn not_direct(&self, what: &str) -> Failure {
         Failure::refused(
             "not_direct",
             format!(
-                "{what} is read from the brain's file, and {} can't be read from here",
+                "{what} is read from the brain's file, and {} cannot be read from here",
                 self.named.path
             ),
-            "ask on the machine of the daemon, as a user who may read its files",
+            "run this on the machine of the daemon, as a user who may read its files",
         )
     }
 
-    /// Opens a daemon's brain.
     pub(crate) fn open(remote: &Remote, name: &str) -> Result<Self, Failure> {
         Self::open_with(remote, &remote.client, name)
     }
 
-    /// The same, to be followed for as long as it takes: however long the daemon is away, it is waited for.
+    /// Waits however long the daemon is away.
     pub(crate) fn open_for_good(remote: &Remote, name: &str) -> Result<Self, Failure> {
         let patient = remote.client.clone().with_retry(Retry {
             until: PATIENCE,
@@ -164,16 +157,15 @@ impl DaemonBrain {
     }
 }
 
-/// Refuses a change, or what else only amemd does, to a file.
 pub(crate) fn only_amemd(file: impl std::fmt::Display) -> Failure {
     Failure::refused(
         "file",
         format!("{file} is a file, and only amemd writes brains"),
-        "name a brain of amemd (`amemctl brain ls`); `amemctl import FILE NAME` makes one of a file",
+        "name a brain of amemd (`amemctl brain ls`); `amemctl import FILE NAME` imports a file",
     )
 }
 
-/// Says so if a file of the name of an unknown brain stands there.
+/// Suggests the file of that name, if there is one.
 fn or_a_file(mut failure: Failure, name: &str) -> Failure {
     if failure.code == "unknown_brain" && Target::hides_a_file(name) {
         failure.remedy = format!("`./{name}` means the file of that name; {}", failure.remedy);

@@ -1,4 +1,4 @@
-//! A path as a view: a brain, live or a copy, or a file of another layout converted in memory.
+//! Opens a path as a view: a brain, live or a copy, or another layout converted in memory.
 
 use std::path::Path;
 
@@ -20,21 +20,17 @@ use crate::failure::Failure;
 use crate::json::brain::{BrainName, layout_name};
 use crate::render::{TextPage, plural, printable};
 
-/// A file that can be asked.
 #[derive(Debug)]
 pub(crate) struct BrainFile {
-    /// Which.
     pub(crate) named: BrainName,
-    /// Its newest view.
     pub(crate) view: View,
-    /// Its layout.
     pub(crate) layout: Layout,
-    /// What stands behind the last whole commit of its journal.
+    /// What follows the last complete commit of the journal.
     pub(crate) torn: Option<String>,
 }
 
 impl BrainFile {
-    /// Opens a file of any layout.
+    /// Opens any layout.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         check_file(path)?;
         match Reader::open(path) {
@@ -48,7 +44,6 @@ impl BrainFile {
         }
     }
 
-    /// Opens the file of a daemon's brain.
     pub(crate) fn of_daemon(named: &BrainName) -> Result<Self, Failure> {
         let mut source = Self::open(Path::new(&named.path))?;
         source.named.name.clone_from(&named.name);
@@ -62,7 +57,7 @@ impl BrainFile {
         let mut notes = Vec::new();
         if let Some(why) = &torn {
             notes.push(format!(
-                "the journal is followed to its last whole commit; behind it: {why}"
+                "the journal was read up to its last complete commit; after it: {why}"
             ));
         }
         let named = BrainName {
@@ -79,12 +74,12 @@ impl BrainFile {
         })
     }
 
-    /// `native` is what is wrong with it as a brain of ours.
+    /// `native` is the error of opening the file as a brain.
     fn converted(path: &Path, native: Error) -> Result<Self, Failure> {
         let bytes = read(path)?;
         let layout = match detect(&bytes) {
             Ok(layout) => layout,
-            // What opening it as ours said is more exact than what telling the layouts apart did.
+            // The error of opening it is more exact than that of detecting the layout.
             Err(Error::Neither { spec1, .. }) => {
                 let native = Box::new(native);
                 return Err(Error::Neither { native, spec1 }.into());
@@ -101,7 +96,7 @@ impl BrainFile {
             Layout::Spec1 => view_of(&Spec1::open(&bytes).map_err(in_file)?)?,
         };
         let named = BrainName {
-            notes: vec![told(layout, &report)],
+            notes: vec![conversion_note(layout, &report)],
             ..BrainName::path(path, layout)
         };
         Ok(Self {
@@ -112,7 +107,6 @@ impl BrainFile {
         })
     }
 
-    /// The notes, for people.
     pub(crate) fn write_notes(&self, page: &mut TextPage) {
         for note in &self.named.notes {
             page.aside(format!("note: {}", printable(note)));
@@ -120,18 +114,17 @@ impl BrainFile {
     }
 }
 
-/// What a foreign file becomes for a look at it: nothing of it is from this machine or this moment.
+/// Identity and time are constant, so that the same file gives the same view.
 fn view_of(graph: &dyn Graph) -> Result<(View, Report), Failure> {
     let (dense, report) = to_dense(graph).map_err(in_file)?;
     let newest = dense.events.last().map_or(Micros(1), |e| e.created_at);
-    let nobody = Uuid::nil();
-    let identity = new_identity(nobody, nobody, nobody, newest);
+    let nil = Uuid::nil();
+    let identity = new_identity(nil, nil, nil, newest);
     let made = convert::brain(&dense, &[], &identity, &Settings::default())?;
     Ok((made.view, report))
 }
 
-/// What a conversion changed, in one sentence.
-fn told(layout: Layout, report: &Report) -> String {
+fn conversion_note(layout: Layout, report: &Report) -> String {
     let mut text = format!("read through a conversion from {}: ", layout_name(layout));
     text.push_str(&match report.renumbered {
         0 => "ids as in the file".to_owned(),
@@ -153,13 +146,12 @@ fn told(layout: Layout, report: &Report) -> String {
     text
 }
 
-/// The whole of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     check_file(path)?;
     std::fs::read(path).map_err(|e| Failure::io("read", path, &e))
 }
 
-/// A path must name a regular file; opening anything else might wait for ever.
+/// Only regular files: opening a pipe could block for ever.
 pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
@@ -181,13 +173,12 @@ pub(crate) fn check_file(path: &Path) -> Result<(), Failure> {
         return Err(Failure::refused(
             "not_a_file",
             format!("{} is not a regular file", path.display()),
-            "copy what it gives into a file first",
+            "copy its contents into a file first",
         ));
     }
     Ok(())
 }
 
-/// A path that does not exist, or whose folder does not.
 fn missing(path: &Path) -> Failure {
     match folder_of(path) {
         folder if !folder.exists() => Failure::new(
@@ -205,20 +196,20 @@ fn missing(path: &Path) -> Failure {
     }
 }
 
-/// Taken for what it most likely is, rather than shown without what was cut off.
+/// Refuses a truncated brain, rather than showing what is left of it.
 pub(crate) fn check_not_cut(bytes: &[u8]) -> Result<(), Failure> {
     if verify::is_cut(bytes) {
         return Err(Failure::new(
             Exit::Damaged,
             "cut",
-            "nothing follows the tables: this is the front of a brain that was cut, without its journal",
-            "copy it again; `amemctl import --format reference FILE NEW` takes it as it is",
+            "nothing follows the tables: this is a truncated brain, without its journal",
+            "copy it again; `amemctl import --format reference FILE NEW` reads it as it is",
         ));
     }
     Ok(())
 }
 
-/// A limit that a file of others passes is damage to who reads it.
+/// Reports a foreign file that exceeds a limit as damaged.
 pub(crate) fn in_file(error: Error) -> Failure {
     let passed = matches!(error, Error::Limit { .. });
     let failure = Failure::from(error);
@@ -228,7 +219,7 @@ pub(crate) fn in_file(error: Error) -> Failure {
     Failure {
         exit: Exit::Damaged,
         code: "damaged",
-        remedy: "`amemctl verify FILE` tells where, `amemctl repair FILE NEW` saves the rest"
+        remedy: "`amemctl verify FILE` shows where, `amemctl repair FILE NEW` saves the rest"
             .to_owned(),
         ..failure
     }

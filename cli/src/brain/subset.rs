@@ -1,20 +1,17 @@
-//! The part of a view that an export takes: some events, and the edges between them.
+//! The part of a view to export: some events, and the edges between them.
 
 use amem_format::event::{Edge, Event, Graph, MemoryGraph};
 use amem_format::view::View;
 use amem_format::{NodeId, Result};
 
-/// Some events of a view.
 #[derive(Debug)]
 pub(crate) struct Subset<'v> {
     view: &'v View,
-    /// Ascending.
     ids: Vec<NodeId>,
     is_all: bool,
 }
 
 impl<'v> Subset<'v> {
-    /// All events of a view, or those that are not forgotten.
     pub(crate) fn of(view: &'v View, include_forgotten: bool) -> Result<Self> {
         let mut ids = Vec::with_capacity(view.nodes() as usize);
         for id in (0..view.nodes()).map(NodeId) {
@@ -29,22 +26,19 @@ impl<'v> Subset<'v> {
         })
     }
 
-    /// The view.
     pub(crate) fn view(&self) -> &'v View {
         self.view
     }
 
-    /// The events, ascending.
     pub(crate) fn ids(&self) -> &[NodeId] {
         &self.ids
     }
 
-    /// How many events were left out.
     pub(crate) fn left_out(&self) -> u64 {
         self.view.nodes() - self.ids.len() as u64
     }
 
-    /// The same with ids that are positions.
+    /// With positions as ids.
     pub(crate) fn renumbered(&self) -> Result<MemoryGraph> {
         let mut out = MemoryGraph {
             dimension: self.dimension(),

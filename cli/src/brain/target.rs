@@ -1,36 +1,33 @@
-//! Which brain a command is about: one of a daemon, by its name, or a file, by its path.
+//! Which brain is meant: a name at the daemon, or the path of a file.
 //!
-//! A brain's name has neither a slash nor a dot, and a path of ours has one: nothing has to be looked up to tell them
-//! apart, and a file that appears beside a command changes nothing.
+//! Names have neither a slash nor a dot; paths have one. Nothing is looked up to tell them apart, so a file that
+//! appears changes nothing.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A brain as it is named on a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A daemon's, by name.
     Name(String),
-    /// A file.
     Path(PathBuf),
 }
 
-/// What is said of the argument everywhere.
 pub(crate) const HELP: &str =
     "A brain: its name at the daemon, or a file (with a dot or a slash in it)";
 
-/// What is said of it where only amemd can do what is asked.
+/// Where files are refused.
 pub(crate) const NAME_HELP: &str = "A brain of amemd, by its name (`amemctl brain ls` lists them)";
 
 impl FromStr for Target {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match text.contains(['/', '.']) || text.is_empty() {
-            true => Self::Path(text.into()),
-            false => Self::Name(text.to_owned()),
+        Ok(if text.contains(['/', '.']) || text.is_empty() {
+            Self::Path(text.into())
+        } else {
+            Self::Name(text.to_owned())
         })
     }
 }
@@ -45,7 +42,7 @@ impl fmt::Display for Target {
 }
 
 impl Target {
-    /// True if a file stands where a name would be taken for it: most likely it was meant.
+    /// Whether a file of that name exists: it was probably meant.
     pub(crate) fn hides_a_file(name: &str) -> bool {
         Path::new(name).is_file()
     }

@@ -1,7 +1,7 @@
-//! A file that is sent to amemd in parts, behind a first message that says what is to be made of it.
+//! Uploads a file in parts, after a first message that says what to do with it.
 //!
-//! Promises: memory is that of a part; what stops the reading is told, not what the daemon makes of a file that ended
-//! early.
+//! Promises: memory is bounded by a part; if reading fails, that failure is reported, not the daemon's answer to a
+//! truncated file.
 
 use std::fs::File;
 use std::io::{Read, Take};
@@ -17,24 +17,19 @@ use crate::failure::Failure;
 use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
 
-/// Bytes of a part.
 const PART_BYTES: u64 = 1 << 20;
-/// How often progress is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Why no further part was read.
+/// Why the upload stopped.
 type ReadFault = Arc<Mutex<Option<Failure>>>;
 
-/// A file to be sent.
 pub(crate) struct Upload {
     path: PathBuf,
     file: File,
-    /// Its bytes.
     pub(crate) bytes: u64,
 }
 
 impl Upload {
-    /// Opens it.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let failed = |e: &std::io::Error| Failure::io("read", path, e);
         let file = File::open(path).map_err(|e| failed(&e))?;
@@ -46,7 +41,7 @@ impl Upload {
         })
     }
 
-    /// Sends it behind a first message, and waits for the answer; `then` is what happens when all is sent.
+    /// Sends the file and waits for the answer; `then` is shown once everything is sent.
     pub(crate) fn send<M, T, F>(
         self,
         cx: &mut Context,
@@ -85,7 +80,6 @@ impl Upload {
     }
 }
 
-/// The first message, then the file in parts.
 pub(crate) struct UploadParts<M> {
     first: Option<M>,
     data: fn(Vec<u8>) -> M,

@@ -1,7 +1,7 @@
-//! Changes: who writes, under which conditions, and what is told of a commit.
+//! Writing to a brain: conditions of a change, and its commit.
 //!
-//! Promises: a change goes through amemd or not at all; one whose outcome is unknown is told with the id under which
-//! it can be repeated and is done once (`refusal`).
+//! Promises: changes go through amemd; a change whose outcome is unknown is reported with the id to repeat it under,
+//! which makes it once (`connection::refusal`).
 
 use amem_client::{Change, v1};
 use clap::Args;
@@ -14,50 +14,47 @@ use crate::json::commit::CommitJson;
 use crate::json::event::Time;
 use crate::output::context::Context;
 
-/// Conditions of a change.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
 pub(crate) struct WriteArgs {
-    /// The id of the request: what is repeated under it is done once.
+    /// The id of the request: repeated under the same id, a change is made once.
     #[arg(long, value_name = "UUID", hide_short_help = true)]
     request_id: Option<String>,
-    /// Refuse it if anything was written after this LSN.
+    /// Refuse the change if anything was committed after this LSN.
     #[arg(long, value_name = "LSN", hide_short_help = true)]
     expected_lsn: Option<u64>,
 }
 
-/// A daemon's brain that is written.
 pub(crate) struct Writable {
-    /// The brain.
     pub(crate) opened: OpenBrain,
-    /// Which one, at its last commit that was answered.
+    /// As of the last commit that was answered.
     pub(crate) named: BrainName,
 }
 
 impl WriteArgs {
-    /// Refuses conditions that can hold for one change only, where there are more.
+    /// Refuses conditions that hold for one change only, if there are several changes.
     pub(crate) fn check_once(&self) -> Result<(), Failure> {
-        match self.request_id.is_some() || self.expected_lsn.is_some() {
-            false => Ok(()),
-            true => Err(Failure::argument(
-                "--request-id and --expected-lsn are of one change, and these are several",
+        if self.request_id.is_some() || self.expected_lsn.is_some() {
+            Err(Failure::argument(
+                "--request-id and --expected-lsn apply to one change, and these are several",
                 "name one event at a time with them",
-            )),
+            ))
+        } else {
+            Ok(())
         }
     }
 
-    /// Refuses a condition that a change before this one would break.
+    /// Refuses --expected-lsn if another change precedes this one.
     pub(crate) fn check_alone(&self, before: &str) -> Result<(), Failure> {
         match self.expected_lsn {
             None => Ok(()),
             Some(lsn) => Err(Failure::argument(
-                format!("--expected-lsn {lsn} can't hold: {before} is a commit of its own"),
+                format!("--expected-lsn {lsn} cannot hold: {before} is a commit of its own"),
                 "open the session first with `amemctl sessions open`, and name the LSN after that",
             )),
         }
     }
 
-    /// What is said of a change.
     pub(crate) fn options(&self, cx: &Context) -> v1::WriteOptions {
         v1::WriteOptions {
             agent: cx.reach().agent.clone(),
@@ -69,7 +66,6 @@ impl WriteArgs {
 }
 
 impl Writable {
-    /// Opens a brain to be written.
     pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
         let Target::Name(name) = target else {
             return Err(only_amemd(target));
@@ -82,7 +78,6 @@ impl Writable {
         })
     }
 
-    /// Makes a change.
     pub(crate) fn write<C: Change>(
         &mut self,
         cx: &mut Context,
@@ -91,11 +86,10 @@ impl Writable {
         let served = self.opened.served()?;
         let answer = cx.daemon()?.wait(served.brain.write(change))?;
         let commit = C::commit(&answer).cloned().unwrap_or_default();
-        let told = self.commit(&commit)?;
-        Ok((answer, told))
+        let commit = self.commit(&commit)?;
+        Ok((answer, commit))
     }
 
-    /// What is told of a commit that was answered.
     pub(crate) fn commit(&mut self, commit: &v1::Commit) -> Result<CommitJson, Failure> {
         self.named.committed(commit);
         Ok(CommitJson {

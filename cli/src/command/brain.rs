@@ -1,4 +1,4 @@
-//! `amemctl brain`: the brains of a daemon.
+//! `amemctl brain`: the brains of the daemon.
 
 use amem_client::v1;
 use clap::{Args, Subcommand};
@@ -17,10 +17,9 @@ use crate::render::{Align, TextPage, TextTable, agree, count, plural, printable}
 use crate::vitals;
 use crate::when;
 
-/// Brains that are asked for at a time.
+/// Brains per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
 pub(crate) struct BrainArgs {
     #[command(subcommand)]
@@ -29,14 +28,14 @@ pub(crate) struct BrainArgs {
 
 #[derive(Debug, Subcommand)]
 enum BrainCommand {
-    /// Makes a brain.
+    /// Creates a brain.
     Create(CreateArgs),
     /// Lists the brains.
     #[command(visible_alias = "list")]
     Ls(LsArgs),
-    /// What a brain is and holds.
+    /// Shows what a brain is and holds.
     Info(info::InfoArgs),
-    /// Removes a brain, file and all.
+    /// Removes a brain and its file.
     Rm(RmArgs),
 }
 
@@ -46,23 +45,23 @@ enum BrainCommand {
   amemctl brain create notes --dimension 384 --model all-MiniLM-L6-v2
   amemctl brain create plain --no-vectors
 
-Without options, texts are embedded by the built-in embedder; no model is needed.")]
+Without options the built-in embedder embeds texts; it needs no model.")]
 struct CreateArgs {
     /// Its name: letters, digits, - and _.
     name: String,
-    /// Numbers of a vector, for vectors of your own.
+    /// The dimension of your own vectors.
     #[arg(long, value_name = "N", requires = "model")]
     dimension: Option<u32>,
-    /// The model that your vectors are of; brains of one model can be compared.
+    /// The model of your vectors; brains of one model can be compared.
     #[arg(long, value_name = "NAME", requires = "dimension")]
     model: Option<String>,
-    /// Texts get no vectors.
+    /// Do not embed texts.
     #[arg(long, conflicts_with_all = ["dimension", "model"])]
     no_vectors: bool,
-    /// Settings of the brain, as JSON: decay rates, the fading mark …
+    /// Settings of the brain, as JSON: decay rates, the fading mark, ...
     #[arg(long, value_name = "JSON")]
     settings: Option<String>,
-    /// It is no failure if there is one of that name.
+    /// Succeed if a brain of that name exists.
     #[arg(long)]
     if_missing: bool,
 }
@@ -73,8 +72,8 @@ struct CreateArgs {
   amemctl brain ls --rejected
   amemctl brain ls --json | jq -r '.data.brains[].brain'
 
-Siblings, copies of one brain that went their own ways, have the same lineage. It ends with 1 if a brain can't be
-opened; files that are no brains are counted below the list, and hurt nobody.")]
+Copies of one brain that diverged have the same lineage. The exit code is 1 if a brain cannot be opened;
+rejected files are counted below the list and do not change it.")]
 struct LsArgs {
     /// Only files that are not served, and why.
     #[arg(long)]
@@ -86,11 +85,11 @@ struct LsArgs {
   cp ~/.local/share/amem/brains/work.amem work-backup.amem
   amemctl brain rm work
 
-It can't be undone; `cp` of its file is a whole copy.")]
+This cannot be undone; `cp` of the file makes a full copy first.")]
 struct RmArgs {
     /// Its name.
     name: String,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(short, long)]
     yes: bool,
 }
@@ -106,7 +105,7 @@ struct CreateOutput {
 #[derive(Serialize)]
 struct BrainList {
     brains: Vec<BrainRow>,
-    /// Files in the folder that are no brains, and those that may become some.
+    /// Files in the folder that are not brains, and files that are still arriving.
     rejected_files: u64,
     files_waiting: u64,
 }
@@ -157,8 +156,8 @@ impl CreateArgs {
         if self.name.contains(['.', '/']) || self.name.starts_with('-') {
             return Err(Failure::refused(
                 "brain_name",
-                format!("{:?} would be taken for a file or a flag", self.name),
-                "take a name of letters, digits, - and _",
+                format!("{:?} would be read as a file or a flag", self.name),
+                "choose a name of letters, digits, - and _",
             ));
         }
         let request = v1::CreateBrainRequest {
@@ -221,7 +220,6 @@ impl CreateArgs {
     }
 }
 
-/// Opens a brain, which tells where it is.
 fn open(remote: &Remote, name: &str) -> Result<v1::OpenBrainResponse, Failure> {
     let request = v1::OpenBrainRequest { brain: name.into() };
     Ok(remote.call(remote.client.brains().open_brain(request))?)
@@ -264,7 +262,6 @@ impl LsArgs {
     }
 }
 
-/// Lists what is in the folder and not served.
 fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
     let output = RejectedFiles {
@@ -279,27 +276,27 @@ fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
             n => plural(n as u64, "file"),
         });
     })?;
-    Ok(match output.rejected.is_empty() {
-        true => Exit::Ok,
-        false => Exit::Findings,
+    Ok(if output.rejected.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Findings
     })
 }
 
-/// What is told of one; of an open one, how much it holds: a closed one is not opened for this.
+/// A closed brain is not opened for its counts.
 fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<BrainRow, Failure> {
-    let status = match brain.open {
-        false => None,
-        true => {
-            let request = v1::GetBrainRequest {
-                brain: brain.brain.clone(),
-            };
-            match remote.call(remote.client.brains().get_brain(request)) {
-                Ok(answer) => answer.status,
-                // Removed since it was listed.
-                Err(error) if error.code() == Code::NotFound => None,
-                Err(error) => return Err(error.into()),
-            }
+    let status = if brain.open {
+        let request = v1::GetBrainRequest {
+            brain: brain.brain.clone(),
+        };
+        match remote.call(remote.client.brains().get_brain(request)) {
+            Ok(answer) => answer.status,
+            // It was removed since it was listed.
+            Err(error) if error.code() == Code::NotFound => None,
+            Err(error) => return Err(error.into()),
         }
+    } else {
+        None
     };
     let moment = status.as_ref().and_then(|s| s.moment.clone());
     let moment = moment.or_else(|| brain.moment.clone());
@@ -347,7 +344,7 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
             brain
                 .time
                 .map_or("-".to_owned(), |time| when::short(time.0)),
-            // Its random end: its first half is a time in some of them.
+            // The random end: the first half of some ids is a time.
             brain
                 .lineage
                 .as_ref()
@@ -357,7 +354,7 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
     }
     table.write(page);
     page.aside(match output.brains.len() {
-        0 => "no brains: `amemctl brain create NAME` makes one".to_owned(),
+        0 => "no brains: `amemctl brain create NAME` creates one".to_owned(),
         n => plural(n as u64, "brain"),
     });
     if output.files_waiting > 0 {
@@ -369,18 +366,21 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
         let were = agree(output.rejected_files, "was", "were");
         let files = plural(output.rejected_files, "file");
         page.aside(format!(
-            "{files} {were} not adopted: `amemctl brain ls --rejected`"
+            "{files} {were} rejected: `amemctl brain ls --rejected`"
         ));
     }
 }
 
 impl RmArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        // Others may have given it a name with a dot in it.
+        // Other programs may have created a name with a dot.
         if self.name.contains('/') || self.name.ends_with(".amem") {
             return Err(Failure::refused(
                 "file",
-                format!("{} is a path, and this removes brains of amemd", self.name),
+                format!(
+                    "{} is a path; this command removes brains of amemd",
+                    self.name
+                ),
                 "name a brain, or remove the file with `rm`",
             ));
         }

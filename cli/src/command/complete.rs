@@ -1,4 +1,4 @@
-//! `amemctl completions` and `amemctl man`: what shells and `man` need to know of this program.
+//! `amemctl completions` and `amemctl man`.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,6 @@ use crate::failure::Failure;
 use crate::help;
 use crate::output::context::Context;
 
-/// Options of completions.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl completions bash > ~/.local/share/bash-completion/completions/amemctl
@@ -24,7 +23,6 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Options of man.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl man | man -l -

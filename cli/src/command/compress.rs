@@ -1,4 +1,4 @@
-//! `amemctl compress`: a session becomes an episode.
+//! `amemctl compress`: summarises a session as an episode.
 
 use amem_client::v1;
 use clap::Args;
@@ -14,20 +14,19 @@ use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::render::plural;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl compress work standup \"the deploy was moved to Friday, Ada looks after it\"
   summarise notes.txt | amemctl compress work 7 -
   amemctl compress work standup
 
-The text is the episode's; without one, amemd makes it of the session's own sentences: the most central
-of them, and what was decided and corrected. Its events leave default listings and stay in the graph, each a part
-of the episode: `amemctl query work --session standup --compressed` shows them.")]
+TEXT is the text of the episode. Without it, amemd selects sentences of the session: the most central ones,
+decisions and corrections. The events leave default listings and stay in the graph as parts of the episode:
+`amemctl query work --session standup --compressed` shows them.")]
 pub(crate) struct CompressArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
     #[command(flatten)]
     text: TextArgs,
@@ -62,14 +61,17 @@ impl CompressArgs {
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| match is_quiet {
-            true => page.line(output.id),
-            false => page.line(format!(
-                "event {} is the episode of {} of session {}",
-                output.id,
-                plural(output.edges, "event"),
-                output.session
-            )),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!(
+                    "event {} is the episode of {} of session {}",
+                    output.id,
+                    plural(output.edges, "event"),
+                    output.session
+                ))
+            }
         })?;
         Ok(Exit::Ok)
     }

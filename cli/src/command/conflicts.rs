@@ -1,5 +1,4 @@
-//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways; without a brain,
-//! files that were kept aside (`kept`).
+//! `amemctl conflicts`: contradictions and contested beliefs; without a brain, quarantined files (`quarantine`).
 
 use amem_client::v1;
 use amem_client::v1::conflict::Conflict as Of;
@@ -17,7 +16,6 @@ use crate::listing::{self, line};
 use crate::output::context::Context;
 use crate::render::{Branch, TextPage, plural, tree};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl conflicts work
@@ -25,21 +23,21 @@ use crate::render::{Branch, TextPage, plural, tree};
   amemctl conflicts
   amemctl conflicts --merge conflicts/work-1764000000000000.amem
 
-To settle a belief, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`. Without a brain it
-lists the files that amemd has kept aside: those that took the name of a brain, what was saved of brains
-whose file was taken away, originals that a brain has not all of.")]
+To resolve a conflict, correct the wrong event: `amemctl correct BRAIN ID TEXT`. Without a brain the command
+lists quarantined files: files that took the name of a brain, brains that were saved after their file was
+removed, and originals that a brain does not hold completely.")]
 pub(crate) struct ConflictsArgs {
     #[arg(help = target::HELP, conflicts_with_all = ["keep_ours", "take_theirs", "merge", "restore"])]
     brain: Option<Target>,
     #[command(flatten)]
     resolving: QuarantineArgs,
-    /// The name of the brain that --restore makes.
+    /// The name of the brain that --restore creates.
     #[arg(
         long = "as",
         value_name = "NAME",
         id = "as_name",
         requires = "restore",
-        help_heading = "Files that were kept aside"
+        help_heading = "Quarantined files"
     )]
     as_name: Option<String>,
     /// Do not ask before --keep-ours.
@@ -47,13 +45,13 @@ pub(crate) struct ConflictsArgs {
         short,
         long,
         requires = "keep_ours",
-        help_heading = "Files that were kept aside"
+        help_heading = "Quarantined files"
     )]
     yes: bool,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]

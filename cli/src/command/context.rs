@@ -1,4 +1,4 @@
-//! `amemctl context`: the best of a brain within a budget of tokens, as text for a prompt.
+//! `amemctl context`: the most relevant events within a token budget, as text for a prompt.
 
 use std::io::Write;
 
@@ -17,14 +17,13 @@ use crate::output::context::Context;
 use crate::render::{count, plural};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl context work --tokens 2000 \"what do we know about the backup job\"
   amemctl context work - < question.txt
 
-The text is never over the budget; a token is counted as three bytes of text, rounded up. It goes
-to stdout alone, so that it can be put into a prompt; what it was made of, to stderr.
+The text never exceeds the budget; a token counts as three bytes of text, rounded up. Only the text goes to
+stdout, for a prompt; a summary goes to stderr.
 
 {}", when::HELP))]
 pub(crate) struct ContextArgs {
@@ -32,16 +31,16 @@ pub(crate) struct ContextArgs {
     brain: Target,
     #[command(flatten)]
     question: TextArgs,
-    /// The budget.
+    /// The token budget.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tokens: u32,
-    /// Events that are looked at, at most [default: the daemon's]
+    /// Events to consider, at most [default: the daemon's]
     #[arg(long, value_name = "N", hide_short_help = true)]
     candidates: Option<u32>,
-    /// How far reasons are told with what rests on them; 0 for none [default: the daemon's]
+    /// How many levels of reasons to include; 0 for none [default: the daemon's]
     #[arg(long, value_name = "N", hide_short_help = true)]
     reasons: Option<u32>,
-    /// The time that --since and --until are about.
+    /// The time that --since and --until filter.
     #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
     axis: TimeAxis,
     #[command(flatten)]
@@ -63,9 +62,9 @@ struct ContextOutput {
 #[derive(Serialize)]
 struct ContextItem {
     id: u64,
-    /// The event that was found, where `id` is what replaced it.
+    /// The event that matched, if `id` replaced it.
     found: u64,
-    /// The event that this one explains, if it is there for that.
+    /// The event whose reason this is.
     explains: Option<u64>,
     score: f32,
     tokens: u32,
@@ -102,7 +101,7 @@ impl ContextArgs {
                 output.text.lines().for_each(|line| page.line(line));
             })?;
         } else {
-            // Into a prompt goes what was counted, to the byte.
+            // A prompt gets the counted bytes exactly.
             let text = output.text.as_bytes();
             let written = cx.stream().write_all(text);
             written.map_err(|e| Failure::output(&e))?;

@@ -1,4 +1,4 @@
-//! `amemctl correct`: a belief is replaced by another.
+//! `amemctl correct`: replaces a belief by a new one.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -16,33 +16,32 @@ use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::when::{self, parse_time, timestamp};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl correct work 12 \"the tests take 15 minutes\"
   amemctl correct work 12 --to-head --reason \"measured again\" \"the tests take 5 minutes\"
-  amemctl correct work 12 --expected-head 12 \"…\"    refused if somebody was faster
+  amemctl correct work 12 --expected-head 12 \"…\"    refused if another client was faster
 
-The old belief stays, with confidence 0 (or --target-confidence), and `resolve` shows both.
+The old belief stays with confidence 0 (or --target-confidence); `resolve` shows both.
 
 {}", when::HELP))]
 pub(crate) struct CorrectArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The event that is wrong: its id, or "last".
+    /// The event to correct: its id, or "last".
     id: EventId,
     #[command(flatten)]
     text: TextArgs,
-    /// Correct what is believed now instead of it, if it was corrected before.
+    /// If it was corrected before, correct what is believed now.
     #[arg(long)]
     to_head: bool,
-    /// Why, in a few words.
+    /// The reason.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// How sure the new belief is [default: 1]
+    /// The confidence of the new belief [default: 1]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
-    /// How sure the old one still is [default: 0]
+    /// The remaining confidence of the old belief [default: 0]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     target_confidence: Option<f32>,
     /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
@@ -51,7 +50,7 @@ pub(crate) struct CorrectArgs {
     /// When it happened.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     happened: Option<Micros>,
-    /// Refuse it unless this event is what is believed now.
+    /// Refuse the change unless this event is what is believed now.
     #[arg(long, value_name = "ID")]
     expected_head: Option<EventId>,
     #[command(flatten)]
@@ -104,9 +103,12 @@ impl CorrectArgs {
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| match is_quiet {
-            true => page.line(output.id),
-            false => page.line(format!("event {} replaces {}", output.id, output.corrected)),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!("event {} replaces {}", output.id, output.corrected))
+            }
         })?;
         Ok(Exit::Ok)
     }

@@ -1,4 +1,4 @@
-//! `amemctl demo`: what amemd is for, shown and checked.
+//! `amemctl demo`: shows what amemd promises, and checks it.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! `amemctl fading`: events that are nearly forgotten by themselves.
+//! `amemctl fading`: events that have almost faded.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -17,28 +17,27 @@ use crate::output::context::Context;
 use crate::render::{float, plural};
 use crate::when::{self, parse_time, timestamp};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fading work
-  amemctl fading work --at now          by their strength now, not that of the last decay run
+  amemctl fading work --at now          by the strength now, not that of the last decay run
   amemctl fading work --below 0.5
 
-Fading events are told, never deleted. `amemctl pin BRAIN ID` keeps one from fading; using one
-(get, resolve, context) slows it. Those nearest to the mark come first.")]
+Fading events are listed, never deleted. `amemctl pin BRAIN ID` keeps an event from fading; using it (get,
+resolve, context) slows its fading. Events nearest to the mark come first.")]
 pub(crate) struct FadingArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The strength below which an event fades [default: the brain's setting]
+    /// The strength below which events fade [default: the brain's setting]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     below: Option<f32>,
-    /// By their strength at a time, instead of that of the last decay run (which --json shows in any case).
+    /// Use the strength at this time, instead of that of the last decay run (which --json always shows).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<Micros>,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -67,7 +66,7 @@ impl FadingArgs {
                     max: Some(below.next_down()),
                 }),
                 strength_at: self.at.map(timestamp),
-                // What was replaced does not fade: it is gone already.
+                // Replaced events have no confidence left to fade.
                 confidence: Some(v1::Bounds {
                     min: Some(f32::MIN_POSITIVE),
                     max: None,
@@ -92,7 +91,7 @@ impl FadingArgs {
         cx.answer(Some(&opened.named(moment)), &output, |page| {
             match self.at {
                 None => listing::table(&output.events, TimeAxis::Recorded, page),
-                // What is shown of strength is that of the last run, which this is not about.
+                // The strength of the last run is not what was asked for.
                 Some(_) => {
                     listing::table_without_strength(&output.events, TimeAxis::Recorded, page)
                 }
@@ -112,7 +111,6 @@ impl FadingArgs {
     }
 }
 
-/// The brain's settings: of its file, else as the daemon tells them.
 fn settings(cx: &mut Context, opened: &OpenBrain) -> Result<Settings, Failure> {
     let OpenBrain::Served(served) = opened else {
         return Ok(opened.view()?.settings()?.into_owned());

@@ -1,4 +1,4 @@
-//! `amemctl get`: events, whole.
+//! `amemctl get`: events in full.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,11 @@ use crate::output::context::Context;
 use crate::render::{TextPage, clipped, float, printable};
 use crate::when::{at, long as shown_time};
 
-/// Characters of a text where it only reminds of an event.
+/// Characters of the text at the other end of an edge.
 const REMINDER: usize = 60;
-/// Events whose texts are asked for at a time.
+/// Events per request.
 const REMINDED_AT_ONCE: usize = 1_000;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl get work 12
@@ -41,16 +40,16 @@ pub(crate) struct GetArgs {
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventId>,
-    /// With the edges that start and end there.
+    /// Show the edges of each event.
     #[arg(long)]
     edges: bool,
-    /// At most this many edges each way.
+    /// At most this many edges in each direction.
     #[arg(long, default_value_t = 100, value_name = "N")]
     edge_limit: usize,
-    /// With everything that changed about them.
+    /// Show every change of each event.
     #[arg(long)]
     history: bool,
-    /// With their vectors.
+    /// Show vectors.
     #[arg(long)]
     vectors: bool,
     /// Do not count this as a use of the events.
@@ -80,7 +79,6 @@ struct EventDetails {
     history: Option<Vec<ChangeJson>>,
 }
 
-/// A change, with the value before it.
 #[derive(Serialize)]
 struct ChangeJson {
     lsn: u64,
@@ -105,9 +103,10 @@ impl GetArgs {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let histories = match self.history {
-            true => Some(self.histories(&opened.view()?, &answer.events)?),
-            false => None,
+        let histories = if self.history {
+            Some(self.histories(&opened.view()?, &answer.events)?)
+        } else {
+            None
         };
         let mut histories = histories.into_iter().flatten();
         let mut events = Vec::new();
@@ -118,9 +117,10 @@ impl GetArgs {
             as_of_lsn: self.looking.answered(moment),
             events,
         };
-        let reminders = match cx.is_json() {
-            true => BTreeMap::new(),
-            false => self.reminders(cx, &opened, &output)?,
+        let reminders = if cx.is_json() {
+            BTreeMap::new()
+        } else {
+            self.reminders(cx, &opened, &output)?
         };
         cx.answer(Some(&opened.named(moment)), &output, |page| {
             for (at, event) in output.events.iter().enumerate() {
@@ -143,7 +143,7 @@ impl GetArgs {
         let mut is_cut = false;
         let mut edges = |is_ours: fn(&v1::Edge, u64) -> bool| {
             let mut edges = event.edges.iter().filter(|edge| is_ours(edge, event.id));
-            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::told);
+            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::of);
             let shown = shown.collect::<Result<Vec<_>, Failure>>();
             is_cut |= edges.next().is_some();
             self.edges.then_some(shown).transpose()
@@ -159,7 +159,7 @@ impl GetArgs {
         })
     }
 
-    /// The changes of events, as far as the moment that is asked about.
+    /// Up to the moment that was asked for.
     fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<ChangeJson>>, Failure> {
         let moment = self.looking.moment();
         let until = moment.map(|_| at(now, moment)).transpose()?;
@@ -200,7 +200,7 @@ impl GetArgs {
     }
 }
 
-/// Every change of an event, oldest first; up to the moment of `until` if it is given.
+/// Oldest first; up to the moment of `until`.
 fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJson>, Failure> {
     let mut out = Vec::new();
     let erased = now.node(id)?.is_erased();
@@ -209,12 +209,12 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
         if until.is_some_and(|view| change.lsn > view.moment().0) {
             continue;
         }
-        // What was erased is gone, even where its file still has it.
+        // An erased value is not shown, even if the file still has it.
         if erased && matches!(change.before, Before::Attributes(_) | Before::Vector(_)) {
             continue;
         }
         let actor = now.actor(change.actor)?;
-        let (field, before) = told(&change)?;
+        let (field, before) = field_before(&change)?;
         out.push(ChangeJson {
             lsn: change.lsn.0,
             time: Time(change.time),
@@ -227,8 +227,7 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
     Ok(out)
 }
 
-/// The field that changed, and its value before.
-fn told(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
+fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
     use serde_json::{Value, json};
     Ok(match &change.before {
         Before::Confidence(value) => ("confidence", number(*value)),
@@ -362,6 +361,6 @@ fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &m
         page.field_drawn("edge", &line);
     }
     if whole.more_edges == Some(true) {
-        page.field("edge", "… and more: --edge-limit shows them");
+        page.field("edge", "… and more: see --edge-limit");
     }
 }

@@ -1,7 +1,7 @@
-//! `amemctl import`: what others wrote, into amemd or into a new file.
+//! `amemctl import`: other formats, into amemd or into a new file.
 //!
-//! A path is a new file; a name is a brain of amemd. A text (a conversation, notes, events) goes into it, with what is
-//! there; anything else becomes a new brain. Not here: how (`append`, `send`, `make`).
+//! A path is a new file; a name is a brain of amemd. A text (a conversation, notes, events) is added to an existing
+//! brain; anything else becomes a new brain. Not here: how (`import_text`, `send`, `import_file`).
 
 use std::path::{Path, PathBuf};
 
@@ -23,30 +23,29 @@ use crate::failure::Failure;
 use crate::json::brain::layout_name;
 use crate::output::context::Context;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl import turns.jsonl work             a conversation, into the brain work of amemd
-  amemctl import 2026-03-02.md work           notes: each paragraph and item a fact
-  amemctl import copy.amem again              a brain of amemd, made of a file
+  amemctl import 2026-03-02.md work           notes: each paragraph and item becomes a fact
+  amemctl import copy.amem again              a new brain of amemd from a file
   amemctl import --format reference old.amem new.amem
   amemctl export a.amem | amemctl import --format events - work
 
-A name is a brain of amemd, which is made if it is not there; a path (with a dot or a slash) a new file. Turns, notes
-and events are added to what a brain holds; the same text is not written a second time, unless --again says so.
-JSON lines of events become a new brain with all that they say (--format jsonl), or are added to one that is there as
-new events of now, which happened when the old ones were recorded (--format events). Texts are embedded by the
-built-in embedder if the file brings no vectors. What was merged, left out, renumbered or changed is told.")]
+A name is a brain of amemd, created if missing; a path (with a dot or a slash) is a new file. Turns, notes and
+events are added to a brain; the same text is not imported twice, except with --again. JSON lines of events become
+a new brain with everything they say (--format jsonl), or are added to an existing brain as new events that happened
+when the old ones were recorded (--format events). The built-in embedder embeds texts if the file has no vectors.
+The output lists what was merged, left out, renumbered or changed.")]
 pub(crate) struct ImportArgs {
-    /// The file to read; `-` is stdin, for all that is text.
+    /// The file to read; `-` reads text from stdin.
     file: PathBuf,
-    /// Where it goes: the name of a brain of amemd, or a new file, where nothing may stand.
+    /// The target: the name of a brain of amemd, or a new file, which must not exist.
     #[arg(required_unless_present = "brain_name")]
     brain: Option<Target>,
-    /// The form of the file.
+    /// The format of the file.
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     format: ImportFormat,
-    /// Leave texts of a new brain without vectors.
+    /// Do not embed the texts of a new brain.
     #[arg(long)]
     no_embed: bool,
     #[command(flatten)]
@@ -55,11 +54,11 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ImportFormat {
-    /// Told by the file's name and how it begins.
+    /// Detected from the file's name and first line.
     Auto,
-    /// JSON lines, as `amemctl export` writes them, as a new brain.
+    /// JSON lines of `amemctl export`, as a new brain.
     Jsonl,
-    /// The same lines, added to a brain that is there.
+    /// The same lines, added to an existing brain.
     Events,
     /// Turns of a conversation, one JSON object a line.
     Conversation,
@@ -72,13 +71,10 @@ enum ImportFormat {
     Reference,
 }
 
-/// What a file is, once it is known.
 enum InputKind {
-    /// A text that is added to a brain.
     Text(entries::TextFormat),
-    /// JSON lines; whether they are to be a new brain was not said.
+    /// JSON lines, for a new or an existing brain.
     Lines,
-    /// A file of this layout.
     File(Layout),
 }
 
@@ -87,8 +83,8 @@ impl ImportArgs {
         let by_flag = self.appending.brain_name.clone().map(Target::Name);
         let Some(target) = self.brain.clone().or(by_flag) else {
             return Err(Failure::argument(
-                "where it goes is not said",
-                "name a brain",
+                "the target is missing",
+                "name a brain or a new file",
             ));
         };
         let input = Input::open(&self.file)?;
@@ -100,11 +96,11 @@ impl ImportArgs {
             }
             (InputKind::Text(form), Target::Path(new)) => Err(Failure::argument(
                 format!(
-                    "{} goes into a brain of amemd, and into no new file such as {}",
+                    "{} is imported into a brain of amemd, not into a new file such as {}",
                     form.name(),
                     new.display()
                 ),
-                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` makes a file of it",
+                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` writes it to a file",
             )),
             (InputKind::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
             (InputKind::Lines, Target::Name(name)) => {
@@ -116,7 +112,7 @@ impl ImportArgs {
             (InputKind::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
-                "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`; a name instead of a path gives it to amemd",
+                "copy it with `cp`, or make a new base: `amemctl export --format native -o NEW FILE`; a name instead of a path imports it into amemd",
             )),
             (InputKind::File(layout), Target::Path(new)) => {
                 self.make(cx, &new, |path| ImportedGraph::of_file(path, layout))
@@ -128,7 +124,7 @@ impl ImportArgs {
         }
     }
 
-    /// What the file is, by what is said of it, or by what it looks like.
+    /// By --format, else by the file.
     fn what(&self, input: &Input) -> Result<InputKind, Failure> {
         match self.format {
             ImportFormat::Jsonl => return Ok(InputKind::Lines),
@@ -137,7 +133,7 @@ impl ImportArgs {
                 return Ok(InputKind::Text(entries::TextFormat::Conversation));
             }
             ImportFormat::Markdown => return Ok(InputKind::Text(entries::TextFormat::Markdown)),
-            ImportFormat::Auto => match entries::TextFormat::told(input)? {
+            ImportFormat::Auto => match entries::TextFormat::detect(input)? {
                 Some(entries::TextFormat::Events) => return Ok(InputKind::Lines),
                 Some(form) => return Ok(InputKind::Text(form)),
                 None if input.bytes()? == 0 => return Ok(InputKind::Lines),
@@ -147,14 +143,13 @@ impl ImportArgs {
         }
         if is_dash(&self.file) {
             return Err(Failure::argument(
-                "stdin is neither JSON lines nor said to be Markdown, and other forms are read from files",
-                "say --format markdown if it is that, or name a file",
+                "stdin is not JSON lines, and --format does not say Markdown; other formats are read from files",
+                "give --format markdown, or name a file",
             ));
         }
         self.layout().map(InputKind::File)
     }
 
-    /// The layout of a file that is no text.
     fn layout(&self) -> Result<Layout, Failure> {
         let failed = |e: std::io::Error| Failure::io("read", &self.file, &e);
         check_file(&self.file)?;
@@ -174,16 +169,13 @@ impl ImportArgs {
             return Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
-                "leave --format out; a name instead of a path gives it to amemd, `cp` copies it",
+                "omit --format; a name instead of a path imports it into amemd, `cp` copies it",
             ));
         }
         if !is_said {
             return Err(Failure::refused(
                 "other_format",
-                format!(
-                    "this is a {} file, not what --format says",
-                    layout_name(layout)
-                ),
+                format!("this is a {} file, unlike --format", layout_name(layout)),
                 format!("use --format {} or auto", layout_name(layout)),
             ));
         }
@@ -202,8 +194,8 @@ impl ImportArgs {
     ) -> Result<Exit, Failure> {
         if self.no_embed {
             return Err(Failure::argument(
-                "--no-embed is for new brains: one that is there decides itself",
-                "leave it out; or make one without vectors first: `amemctl brain create NAME --no-vectors`",
+                "--no-embed applies only to new brains",
+                "omit it; or create a brain without vectors first: `amemctl brain create NAME --no-vectors`",
             ));
         }
         let text = Text {
@@ -214,14 +206,15 @@ impl ImportArgs {
         self.appending.import(cx, &text, name)
     }
 
-    /// Options of texts that are added say nothing of new brains.
+    /// Refuses options that apply only to texts added to a brain.
     fn check_new(&self) -> Result<(), Failure> {
-        match self.appending.is_given() {
-            true => Err(Failure::argument(
-                "--session, --again and --run-id are for texts that are added to a brain, and this makes a new one",
-                "leave them out",
-            )),
-            false => Ok(()),
+        if self.appending.is_given() {
+            Err(Failure::argument(
+                "--session, --again and --run-id apply to texts added to a brain, and this creates a new one",
+                "omit them",
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -237,7 +230,7 @@ impl ImportArgs {
         import_file::tell(cx, &named, &output)
     }
 
-    /// JSON lines become a file first: only that says all that they do.
+    /// A file keeps everything that JSON lines say; requests would not.
     fn send_lines(&self, cx: &mut Context, input: &Input, name: &str) -> Result<Exit, Failure> {
         self.check_new()?;
         let brought = ImportedGraph::of_lines(input)?;

@@ -1,4 +1,4 @@
-//! A new brain made of a file of another form, or of JSON lines.
+//! Builds a new brain from a file of another layout, or from JSON lines.
 
 use std::path::Path;
 
@@ -24,7 +24,6 @@ use crate::output::context::Context;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when::now;
 
-/// What a file brought.
 pub(super) struct ImportedGraph {
     format: &'static str,
     graph: MemoryGraph,
@@ -33,7 +32,6 @@ pub(super) struct ImportedGraph {
     space: Option<Uuid>,
 }
 
-/// What a brain was made of.
 #[derive(Serialize)]
 pub(super) struct ImportOutput {
     format: &'static str,
@@ -58,7 +56,6 @@ pub(super) struct ImportOutput {
 }
 
 impl ImportedGraph {
-    /// The events of JSON lines.
     pub(super) fn of_lines(input: &Input) -> Result<Self, Failure> {
         let lines = jsonl::read(&mut input.reader()?, now(), |e| input.failed(e))?;
         let (graph, report) = to_dense(&lines.graph)?;
@@ -71,7 +68,6 @@ impl ImportedGraph {
         })
     }
 
-    /// What a file of another layout holds.
     pub(super) fn of_file(path: &Path, layout: Layout) -> Result<Self, Failure> {
         let bytes = source::read(path)?;
         let (graph, report) = match layout {
@@ -88,7 +84,6 @@ impl ImportedGraph {
         })
     }
 
-    /// Makes a new file of it. Returns which brain that is.
     pub(super) fn make(
         self,
         new: &Path,
@@ -140,7 +135,6 @@ impl ImportedGraph {
     }
 }
 
-/// Tells of a new file.
 pub(super) fn tell(
     cx: &mut Context,
     named: &BrainName,
@@ -210,7 +204,7 @@ fn write(named: &BrainName, output: &ImportOutput, page: &mut TextPage) {
         (
             "changed",
             output.clamped_times.len() as u64,
-            "events recorded before 1970: their time is the event time now",
+            "events recorded before 1970: that is their event time now",
         ),
         (
             "changed",
@@ -225,7 +219,7 @@ fn write(named: &BrainName, output: &ImportOutput, page: &mut TextPage) {
         (
             "cycles",
             output.supersedes_cycles.len() as u64,
-            "events supersede each other in circles",
+            "events supersede each other in cycles",
         ),
     ];
     for (name, n, what) in changes {

@@ -1,4 +1,4 @@
-//! `amemctl import` of a text into a brain of amemd: a conversation, notes, events.
+//! `amemctl import` of a text into a brain of amemd.
 
 use clap::Args;
 use uuid::Uuid;
@@ -10,20 +10,19 @@ use crate::failure::Failure;
 use crate::output::context::Context;
 use crate::render::{TextPage, count, plural, printable};
 
-/// Options of texts that go into a brain.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conversations, notes and events, into a brain of amemd")]
 pub(crate) struct ImportTextArgs {
-    /// The session of notes in Markdown [default: their file's name]
+    /// The session of Markdown notes [default: the name of their file]
     #[arg(long, value_name = "KEY")]
     pub(crate) session: Option<String>,
-    /// Write all of it, though the same was written before.
+    /// Import the text again, though it was imported before.
     #[arg(long, conflicts_with = "run_id")]
     again: bool,
-    /// Repeat an import under the id that it told, without writing anything twice.
+    /// Repeat an import under its id, without writing anything twice.
     #[arg(long, value_name = "UUID")]
     run_id: Option<Uuid>,
-    /// The brain, as it had to be named before.
+    /// The brain, by an older option.
     #[arg(
         long = "brain",
         value_name = "NAME",
@@ -34,12 +33,10 @@ pub(crate) struct ImportTextArgs {
 }
 
 impl ImportTextArgs {
-    /// True if an option was given that says something of texts only.
     pub(crate) fn is_given(&self) -> bool {
         self.session.is_some() || self.again || self.run_id.is_some()
     }
 
-    /// Writes a text into a brain.
     pub(crate) fn import(
         &self,
         cx: &mut Context,
@@ -49,10 +46,10 @@ impl ImportTextArgs {
         if self.session.is_some() && text.form != TextFormat::Markdown {
             return Err(Failure::argument(
                 format!(
-                    "--session is for notes in Markdown, and this is read as {}",
+                    "--session applies to Markdown notes, and this is read as {}",
                     text.form.name()
                 ),
-                "leave it out: each line names its session",
+                "omit it: each line names its session",
             ));
         }
         let run = match self.run_id {
@@ -74,7 +71,7 @@ fn write(appended: &TextImportOutput, page: &mut TextPage) {
     page.field(
         "holds",
         format!(
-            "{} more, in {}, tied by {}",
+            "{} more, in {}, with {}",
             plural(appended.events - appended.already_there, "event"),
             plural(appended.sessions, "session"),
             plural(appended.edges, "edge")

@@ -24,7 +24,6 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, bytes, count, float, plural, printable};
 use crate::when::long as time;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl info work
@@ -60,7 +59,7 @@ struct InfoOutput {
     sections: Option<Vec<SectionSize>>,
 }
 
-/// What can be told of a brain from afar.
+/// What the daemon reports of a brain whose file cannot be read from here.
 #[derive(Serialize)]
 struct RemoteInfo {
     events: u64,
@@ -98,26 +97,28 @@ impl InfoArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let source = match OpenBrain::open(cx, &self.brain)? {
             OpenBrain::File(source) => *source,
-            OpenBrain::Served(served) => match served.brain.is_direct() {
-                true => BrainFile::of_daemon(served.named())?,
-                false => return self.of_daemon(cx, &served),
-            },
+            OpenBrain::Served(served) => {
+                if served.brain.is_direct() {
+                    BrainFile::of_daemon(served.named())?
+                } else {
+                    return self.of_daemon(cx, &served);
+                }
+            }
         };
         let path = Path::new(&source.named.path);
         let len = std::fs::metadata(path)
             .map_err(|e| Failure::io("look at", path, &e))?
             .len();
-        let output = self.told(&source, len)?;
+        let output = self.output(&source, len)?;
         cx.answer(Some(&source.named), &output, |page| {
             write(&source, &output, page);
         })?;
         Ok(Exit::Ok)
     }
 
-    /// What the daemon tells of a brain whose file can't be read from here.
     fn of_daemon(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
         if self.sections {
-            return Err(served.not_direct("where the sections are"));
+            return Err(served.not_direct("the list of sections"));
         }
         let request = v1::GetBrainRequest {
             brain: served.brain.name().to_owned(),
@@ -146,7 +147,7 @@ impl InfoArgs {
         Ok(Exit::Ok)
     }
 
-    fn told(&self, source: &BrainFile, len: u64) -> Result<InfoOutput, Failure> {
+    fn output(&self, source: &BrainFile, len: u64) -> Result<InfoOutput, Failure> {
         let view = &source.view;
         let is_native = source.layout == Layout::Native;
         let identity = view.identity();
@@ -328,9 +329,10 @@ fn events(output: &InfoOutput) -> String {
     let types: Vec<String> = types
         .map(|t| format!("{} {}", count(t.events), t.event_type))
         .collect();
-    match types.is_empty() {
-        true => "0".to_owned(),
-        false => format!("{} ({})", count(output.events), types.join(", ")),
+    if types.is_empty() {
+        "0".to_owned()
+    } else {
+        format!("{} ({})", count(output.events), types.join(", "))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `amemctl jobs`: what amemd does by itself, when, and what came of it.
+//! `amemctl jobs`: scheduled jobs, their times and results.
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
@@ -12,44 +12,42 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
-/// Jobs that are asked for at a time.
+/// Jobs per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl jobs
   amemctl jobs work
   amemctl jobs work --run decay
 
-When a job runs is a setting of its brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, and likewise expire,
-close_sessions (with session_idle), compress (with compress_after; off unless it is set), scrub, and
-checkpoint (off unless it is set, as checkpoints follow the size of the journal): off, every 6h,
-daily 03:00, weekly sun 03:00, in UTC. What became due while the machine slept, amemd did not run or
-the brain was closed is done once, soon after. For daily and weekly jobs amemd opens a brain that is
-closed, and closes it again; what runs every so often waits until somebody opens the brain.")]
+Schedules are settings of a brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, likewise expire, close_sessions (with
+session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
+checkpoints follow the size of the journal). Values: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. A job
+that became due while the machine slept, amemd did not run or the brain was closed runs once, soon after. For daily
+and weekly jobs amemd opens a closed brain and closes it again; other jobs wait until a client opens the brain.")]
 pub(crate) struct JobsArgs {
-    /// Only those of this brain.
+    /// Only jobs of this brain.
     brain: Option<String>,
-    /// Run a job now, and say what it did.
+    /// Run a job now, and show its result.
     #[arg(long, value_enum, value_name = "JOB", requires = "brain")]
     run: Option<JobName>,
 }
 
-/// A job that follows the clock.
+/// A scheduled job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum JobName {
-    /// Strengths are computed as of now.
+    /// Compute strengths as of now.
     Decay,
-    /// Events whose attribute expires_at is past are forgotten.
+    /// Forget events whose attribute expires_at is past.
     Expiry,
-    /// Sessions without events for a while are closed.
+    /// Close idle sessions.
     CloseSessions,
-    /// Sessions that ended a while ago are summarised.
+    /// Summarise sessions that ended a while ago.
     Compression,
-    /// Every byte is checked.
+    /// Check every byte.
     Scrub,
-    /// The journal is folded into a new base.
+    /// Make a new base from the journal.
     Checkpoint,
 }
 
@@ -125,7 +123,7 @@ fn run(cx: &mut Context, brain: &str, kind: JobName) -> Result<Exit, Failure> {
 fn list(cx: &mut Context, brain: &str) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     if !brain.is_empty() {
-        // A brain is told of once it is open.
+        // The daemon lists only jobs of open brains.
         let request = v1::GetBrainRequest {
             brain: brain.to_owned(),
         };
@@ -187,15 +185,16 @@ fn write(output: &JobList, page: &mut TextPage) {
             } else {
                 short(job.next)
             },
-            match job.failed {
-                true => format!("failed: {}", printable(&job.message)),
-                false => printable(&job.message),
+            if job.failed {
+                format!("failed: {}", printable(&job.message))
+            } else {
+                printable(&job.message)
             },
         ]);
     }
     table.write(page);
     page.aside(match output.jobs.len() {
-        0 => "no brain was opened yet: `amemctl jobs BRAIN` opens one".to_owned(),
+        0 => "no brain is open: `amemctl jobs BRAIN` opens one".to_owned(),
         n => plural(n as u64, "job"),
     });
 }

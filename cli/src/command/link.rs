@@ -1,4 +1,4 @@
-//! `amemctl link` and `amemctl unlink`: edges between events.
+//! `amemctl link` and `amemctl unlink`.
 
 use amem_client::v1;
 use amem_format::types::EdgeType;
@@ -14,30 +14,28 @@ use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 use crate::types::{edge_type_number, parse_edge_type};
 
-/// Options of link.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl link work 12 caused-by 9          event 9 caused event 12
   amemctl link work 12 supports 3           event 3 is evidence for event 12
   amemctl link work 12 related-to 7 --weight 0.4
 
-An edge that is there already gets the weight. `supersedes` is the same act as `correct`.")]
+An existing edge gets the new weight. Linking with `supersedes` is the same as `correct`.")]
 pub(crate) struct LinkArgs {
     #[command(flatten)]
     edge: EdgeArgs,
-    /// How strong it is, 0 to 1 [default: 1]
+    /// Its weight, 0 to 1 [default: 1]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     weight: Option<f32>,
     #[command(flatten)]
     writing: WriteArgs,
 }
 
-/// Options of unlink.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl unlink work 12 related-to 7
 
-History keeps it: `amemctl get work 12 --history`, and --as-of shows it.")]
+The history keeps the edge: see `amemctl get work 12 --history`, or use --as-of.")]
 pub(crate) struct UnlinkArgs {
     #[command(flatten)]
     edge: EdgeArgs,
@@ -49,12 +47,12 @@ pub(crate) struct UnlinkArgs {
 struct EdgeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The event where it begins: its id, or "last".
+    /// The source: its id, or "last".
     source: EventId,
-    /// What it means: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
+    /// The type: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
     #[arg(value_name = "TYPE", value_parser = parse_edge_type)]
     edge_type: EdgeType,
-    /// The event where it ends: its id, or "last".
+    /// The target: its id, or "last".
     target: EventId,
 }
 

@@ -1,4 +1,4 @@
-//! `amemctl pin`, `unpin`, `forget` and `restore`: what happens to events without a new one.
+//! `amemctl pin`, `unpin`, `forget` and `restore`.
 
 use amem_client::v1;
 use clap::Args;
@@ -12,16 +12,15 @@ use crate::failure::Failure;
 use crate::json::commit::{CommitJson, IdCommit};
 use crate::output::context::Context;
 
-/// Which events.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl pin work 12            it does not fade
+  amemctl pin work 12            it no longer fades
   amemctl unpin work 12 13
-  amemctl forget work 12         it is hidden, at every moment, unless asked for
-  amemctl restore work 12        it is there again
+  amemctl forget work 12         it is hidden, at every moment, unless requested
+  amemctl restore work 12        it is visible again
 
-`forget` keeps the bytes; `amemctl erase` takes them away for good. Each event is a commit of its
-own: if one is refused, those before it are done.")]
+`forget` keeps the bytes; `amemctl erase` removes them for good. Each event is a commit of its own: if one is
+refused, those before it are done.")]
 pub(crate) struct MarkArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
@@ -32,16 +31,11 @@ pub(crate) struct MarkArgs {
     writing: WriteArgs,
 }
 
-/// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkAction {
-    /// They do not fade.
     Pin,
-    /// They fade again.
     Unpin,
-    /// They are hidden.
     Forget,
-    /// They are there again.
     Restore,
 }
 
@@ -71,11 +65,11 @@ impl MarkArgs {
         Ok(Exit::Ok)
     }
 
-    /// A failure in the middle of several: what was done, and how to go on.
+    /// Adds what was done before the failure, and how to continue.
     fn among(&self, failure: Failure, events: &[IdCommit], act: MarkAction, id: u64) -> Failure {
         let remedy = match &failure.request_id {
             Some(request) if self.ids.len() > 1 => format!(
-                "whether it was done is not known: `amemctl {} {} {id} --request-id {request}` does it once; then go on",
+                "the outcome is unknown: `amemctl {} {} {id} --request-id {request}` makes the change once; then continue",
                 act.name(),
                 self.brain
             ),
@@ -133,7 +127,7 @@ impl MarkAction {
     fn done(self) -> &'static str {
         match self {
             Self::Pin => "pinned",
-            Self::Unpin => "no more pinned",
+            Self::Unpin => "no longer pinned",
             Self::Forget => "forgotten",
             Self::Restore => "restored",
         }
@@ -145,10 +139,10 @@ fn ids_of(events: &[IdCommit]) -> String {
     ids.join(", ")
 }
 
-/// What was done before a refusal.
 fn before(events: &[IdCommit], act: MarkAction) -> String {
-    match events.is_empty() {
-        true => String::new(),
-        false => format!("{}: {}; then ", act.done(), ids_of(events)),
+    if events.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}; then ", act.done(), ids_of(events))
     }
 }

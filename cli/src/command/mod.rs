@@ -1,4 +1,4 @@
-//! The commands: one file each, with its options and its `run`.
+//! The commands: a file each, with its arguments and its `run`.
 
 mod add;
 mod brain;
@@ -57,33 +57,32 @@ use crate::failure::Failure;
 use crate::output::context::Context;
 use mark::MarkAction;
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The brains of amemd: create, ls, info, rm.
+    /// Creates, lists, shows and removes brains of amemd.
     Brain(brain::BrainArgs),
-    /// What a brain is and holds.
+    /// Shows what a brain is and holds.
     Info(info::InfoArgs),
     /// Adds an event to a brain.
     Add(add::AddArgs),
-    /// Replaces a belief by another, and keeps both.
+    /// Replaces a belief by a new one; both are kept.
     Correct(correct::CorrectArgs),
-    /// Ties two events.
+    /// Adds an edge between two events.
     Link(link::LinkArgs),
-    /// Takes an edge back.
+    /// Retracts an edge.
     Unlink(link::UnlinkArgs),
-    /// Shows events, whole.
+    /// Shows events in full.
     Get(get::GetArgs),
-    /// Lists events that meet conditions.
+    /// Lists the events that match conditions.
     #[command(visible_alias = "ls")]
     Query(query::QueryArgs),
-    /// Finds events that fit a question.
+    /// Finds the events that answer a question.
     Search(search::SearchArgs),
-    /// Finds events like another.
+    /// Finds events similar to another.
     Similar(similar::SimilarArgs),
-    /// Packs the best of a brain into a budget of tokens, for a prompt.
+    /// Packs the most relevant events into a token budget, for a prompt.
     Context(context::ContextArgs),
-    /// Shows what is believed now instead of an event.
+    /// Shows what is believed now in place of an event.
     Resolve(resolve::ResolveArgs),
     /// Shows what an event rests on.
     Why(walk::WhyArgs),
@@ -95,15 +94,15 @@ pub(crate) enum Command {
     Path(path::PathArgs),
     /// Shows events day by day.
     Timeline(timeline::TimelineArgs),
-    /// Lists what contradicts what, and contested beliefs; or files that were kept aside.
+    /// Lists contradictions and contested beliefs; without a brain, quarantined files.
     Conflicts(conflicts::ConflictsArgs),
-    /// The sessions of a brain: list, show, open, close.
+    /// Lists, shows, opens and closes sessions.
     Sessions(sessions::SessionsArgs),
-    /// Makes an episode of a session.
+    /// Summarises a session as an episode.
     Compress(compress::CompressArgs),
-    /// Computes strengths as of now.
+    /// Computes the strengths of all events as of now.
     Decay(upkeep::DecayArgs),
-    /// Lists events that are nearly forgotten by themselves.
+    /// Lists events that have almost faded.
     Fading(fading::FadingArgs),
     /// Keeps events from fading.
     Pin(mark::MarkArgs),
@@ -113,39 +112,39 @@ pub(crate) enum Command {
     Forget(mark::MarkArgs),
     /// Shows forgotten events again.
     Restore(mark::MarkArgs),
-    /// Takes events' texts away for good.
+    /// Erases the texts of events for good.
     Erase(erase::EraseArgs),
     /// Shows commits as they are made.
     Watch(watch::WatchArgs),
-    /// Brings conversations, notes, events and files of others in.
+    /// Imports conversations, notes, events and foreign files.
     Import(import::ImportArgs),
-    /// Brings what another brain has into one of amemd.
+    /// Merges another brain into one of amemd.
     Merge(merge::MergeArgs),
-    /// Writes a brain in another form.
+    /// Exports a brain in another format.
     Export(export::ExportArgs),
     /// Checks every byte of a brain.
     Verify(verify::VerifyArgs),
-    /// Saves what is whole of a damaged file into a new one.
+    /// Saves what is intact of a damaged file into a new one.
     Repair(repair::RepairArgs),
     /// Shows the journal: every commit since the last checkpoint.
     DumpJournal(dump_journal::DumpJournalArgs),
-    /// Folds a brain's journal into a new base.
+    /// Makes a new base from a brain's journal.
     Checkpoint(upkeep::CheckpointArgs),
-    /// Tells whether amemd runs, and how it is.
+    /// Shows whether amemd runs, and its state.
     Status(status::StatusArgs),
-    /// Shows what amemd does by itself, and when; runs it now.
+    /// Lists scheduled jobs; runs one now.
     Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
     Top(top::TopArgs),
-    /// Tokens for callers by TCP: create, list, revoke.
+    /// Creates, lists and revokes tokens for TCP callers.
     Token(token::TokenArgs),
-    /// Has amemd read its settings again.
+    /// Has amemd reload its settings.
     Reload(daemon::ReloadArgs),
-    /// Ends amemd.
+    /// Stops amemd.
     Shutdown(daemon::ShutdownArgs),
-    /// amemd as a service that begins by itself: install, uninstall, status.
+    /// Installs amemd as a service, uninstalls it, shows its status.
     Service(service::ServiceArgs),
-    /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
+    /// Shows what amemd promises and checks it, on a daemon of its own.
     Demo(demo::DemoArgs),
     /// Prints completions for a shell.
     Completions(complete::CompletionsArgs),

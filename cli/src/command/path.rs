@@ -18,21 +18,20 @@ use crate::json::step::{self, StepJson};
 use crate::output::context::Context;
 use crate::types::{edge_type_numbers, parse_edge_type};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl path work 12 3
   amemctl path work 12 3 --direction outgoing --edge caused-by
 
-Ends with 0 whether or not there is a path; `found` in --json tells.")]
+The exit code is 0 with or without a path; see `found` in --json.")]
 pub(crate) struct PathArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The event where it begins.
+    /// The first event.
     from: EventId,
-    /// The event where it ends.
+    /// The last event.
     to: EventId,
-    /// Only along edges of this type; more than once for any of them.
+    /// Only along edges of this type; may be repeated.
     #[arg(long = "edge", value_name = "TYPE", value_parser = parse_edge_type)]
     edges: Vec<EdgeType>,
     /// Which way edges are followed.
@@ -77,17 +76,13 @@ impl PathArgs {
             steps: step::steps(&answer.steps)?,
         };
         cx.answer(Some(&opened.named(moment)), &output, |page| {
-            match output.found {
-                true => walk_tree::write_tree(
-                    &output.steps,
-                    EdgeArrows::Each,
-                    &SideEdges::default(),
-                    page,
-                ),
-                false => page.line(format!(
+            if output.found {
+                walk_tree::write_tree(&output.steps, EdgeArrows::Each, &SideEdges::default(), page)
+            } else {
+                page.line(format!(
                     "no path of at most {} edges leads from {from_id} to {to_id}",
                     self.depth
-                )),
+                ))
             }
             opened.write_notes(page);
         })?;

@@ -1,4 +1,4 @@
-//! `amemctl conflicts` without a brain: files that were kept aside, and what becomes of them.
+//! `amemctl conflicts` without a brain: lists quarantined files, and resolves them.
 
 use amem_client::v1;
 use amem_client::v1::merge_options::From;
@@ -18,24 +18,23 @@ use crate::output::context::Context;
 use crate::render::{TextPage, bytes, plural, printable};
 use crate::when;
 
-/// Files that are asked for at a time.
+/// Files per request.
 const PAGE: u32 = 200;
 
-/// What becomes of a file.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Files that were kept aside")]
+#[command(next_help_heading = "Quarantined files")]
 #[group(multiple = false)]
 pub(crate) struct QuarantineArgs {
-    /// Takes a file away for good: the brain stays as it is.
+    /// Delete a file: the brain stays as it is.
     #[arg(long, value_name = "FILE")]
     keep_ours: Option<String>,
-    /// Makes a file the brain whose name it had; what has the name now is kept aside in turn.
+    /// Make a file the brain whose name it had; the current file of that name is quarantined instead.
     #[arg(long, value_name = "FILE")]
     take_theirs: Option<String>,
-    /// Brings what a file has into the brain whose name it had, and takes the file away if nothing was left out.
+    /// Merge a file into the brain whose name it had, and delete the file if nothing was left out.
     #[arg(long, value_name = "FILE")]
     merge: Option<String>,
-    /// Makes a file a brain of another name.
+    /// Make a file a brain of another name.
     #[arg(long, value_name = "FILE", requires = "as_name")]
     restore: Option<String>,
 }
@@ -53,9 +52,9 @@ struct QuarantineRow {
     bytes: u64,
     time: Option<Time>,
     lineage: Option<String>,
-    /// Those of its journal are not counted.
+    /// Without those of its journal.
     events_in_base: Option<u64>,
-    /// Why it can't be read.
+    /// Why it cannot be read.
     trouble: Option<String>,
 }
 
@@ -63,19 +62,18 @@ struct QuarantineRow {
 struct QuarantineOutput {
     file: String,
     brain: Option<String>,
-    /// Where what had the name before is kept.
+    /// Where the previous file of the name is quarantined.
     kept_file: Option<String>,
-    /// Edges that a brain can't have.
+    /// Edges that no brain can hold.
     dropped_edges: u64,
-    /// Values that a brain can't have, and that were changed.
+    /// Values that no brain can hold, and that were changed.
     changed: u64,
-    /// Where the file stays, as the brain has not all of it.
+    /// The file, if it stays because the brain lacks some of it.
     original: Option<String>,
     merged: Option<MergeOutput>,
 }
 
 impl QuarantineOutput {
-    /// Says that the file stays, if it does.
     fn stays(&self, page: &mut TextPage) {
         if let Some(original) = &self.original {
             let left_out = self.merged.as_ref().and_then(MergeOutput::left_out);
@@ -85,10 +83,10 @@ impl QuarantineOutput {
                 let counts = counts.filter(|(count, _)| *count > 0);
                 let counts = counts.map(|(count, what)| plural(count, what));
                 let counts = counts.collect::<Vec<_>>().join(" and ");
-                format!("{counts} that no brain can have")
+                format!("{counts} that no brain can hold")
             });
             page.aside(format!(
-                "{} stays, as it has what the brain has not: {has}; --keep-ours takes it away",
+                "{} stays, because the brain lacks some of it: {has}; --keep-ours deletes it",
                 printable(original)
             ));
         }
@@ -96,7 +94,6 @@ impl QuarantineOutput {
 }
 
 impl QuarantineArgs {
-    /// True if a file is to be resolved.
     pub(super) fn is_asked(&self) -> bool {
         let named = [
             &self.keep_ours,
@@ -107,7 +104,7 @@ impl QuarantineArgs {
         named.into_iter().any(Option::is_some)
     }
 
-    /// Does it, or lists the files.
+    /// Resolves a file, or lists all.
     pub(super) fn run(
         &self,
         cx: &mut Context,
@@ -118,7 +115,7 @@ impl QuarantineArgs {
             let kept = find(cx.daemon()?, file)?;
             if !yes {
                 let stake = stake(cx, &kept)?;
-                confirm(cx, &stake, "take it away for good?", "--yes")?;
+                confirm(cx, &stake, "delete it for good?", "--yes")?;
             }
             return resolve(cx, file, Action::Discard(true));
         }
@@ -164,7 +161,7 @@ fn find(remote: &Remote, file: &str) -> Result<v1::KeptFile, Failure> {
         Failure::new(
             Exit::NotFound,
             "unknown_file",
-            format!("no file {file:?} is kept"),
+            format!("there is no quarantined file {file:?}"),
             "`amemctl conflicts` lists them",
         )
     })
@@ -189,22 +186,22 @@ fn row(kept: &v1::KeptFile) -> Result<QuarantineRow, Failure> {
     })
 }
 
-/// What is at stake: what the file has that the brain has not.
+/// What would be lost: what the file has and the brain lacks.
 fn stake(cx: &mut Context, kept: &v1::KeptFile) -> Result<String, Failure> {
     let row = row(kept)?;
     let more = match compared(cx, kept) {
         Ok(merged) => merged.more(),
-        Err(why) => format!("what it has can't be told ({})", why.message),
+        Err(why) => format!("what it has is unknown ({})", why.message),
     };
     let (file, size, brain) = (
         printable(&row.file),
         bytes(row.bytes),
         printable(&row.brain),
     );
-    Ok(format!("{file}: {size}; beyond what {brain} has: {more}\n"))
+    Ok(format!("{file}: {size}; what {brain} lacks: {more}\n"))
 }
 
-/// What a merge of a file would do.
+/// A dry run of the merge.
 fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<MergeOutput, Failure> {
     let mut brain = Writable::open(cx, &Target::Name(kept.brain.clone()))?;
     let options = v1::MergeOptions {
@@ -217,7 +214,7 @@ fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<MergeOutput, Failur
 
 fn write(output: &QuarantineList, page: &mut TextPage) {
     for file in &output.files {
-        // Whole, as it is to be named.
+        // In full, because commands name it so.
         page.title(printable(&file.file));
         page.field(
             "kept",
@@ -234,7 +231,7 @@ fn write(output: &QuarantineList, page: &mut TextPage) {
         page.field(
             "holds",
             match (&file.trouble, file.events_in_base) {
-                (Some(why), _) => format!("it can't be read: {why}"),
+                (Some(why), _) => format!("it cannot be read: {why}"),
                 (None, Some(n)) => format!(
                     "{}, {} in its base and those of its journal",
                     bytes(file.bytes),
@@ -246,7 +243,7 @@ fn write(output: &QuarantineList, page: &mut TextPage) {
     }
     page.aside(match output.files.len() {
         0 => {
-            "no file was kept aside; `amemctl conflicts BRAIN` shows beliefs in conflict".to_owned()
+            "no file is quarantined; `amemctl conflicts BRAIN` shows beliefs in conflict".to_owned()
         }
         n => format!(
             "{}: --keep-ours, --take-theirs or --merge FILE, or --restore FILE --as NAME",
@@ -274,11 +271,11 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
     cx.done(None, &output, |page| {
         let file = printable(&output.file);
         page.line(match &output.brain {
-            None => format!("{file} is taken away"),
+            None => format!("{file} is deleted"),
             Some(brain) => format!("{file} is brain {}", printable(brain)),
         });
         if let Some(kept) = &output.kept_file {
-            page.field("before", format!("kept as {}", printable(kept)));
+            page.field("before", format!("quarantined as {}", printable(kept)));
         }
         output.stays(page);
     })?;
@@ -296,7 +293,7 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
         ..Default::default()
     };
     let merged = merge::run(cx, &mut brain, options, From::FromKeptFile(file.to_owned()))?;
-    // What was left out is in that file alone.
+    // Only the file has what was left out.
     let stays = merged.left_out().is_some();
     if !stays {
         let request = v1::ResolveKeptFileRequest {
@@ -321,7 +318,7 @@ fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
             merged.write(page);
         }
         match output.original {
-            None => page.aside(format!("{} is taken away", printable(&output.file))),
+            None => page.aside(format!("{} is deleted", printable(&output.file))),
             Some(_) => output.stays(page),
         }
     })?;

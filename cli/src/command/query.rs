@@ -1,4 +1,4 @@
-//! `amemctl query`: events that meet conditions, in an order.
+//! `amemctl query`: events that match filters, in an order.
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
@@ -15,7 +15,6 @@ use crate::output::context::Context;
 use crate::render::plural;
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl query work
@@ -28,7 +27,7 @@ use crate::when;
 pub(crate) struct QueryArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The time that --since, --until and the order are about.
+    /// The time that --since, --until and the order refer to.
     #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
     axis: TimeAxis,
     /// The order.
@@ -37,7 +36,7 @@ pub(crate) struct QueryArgs {
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -48,11 +47,11 @@ pub(crate) struct QueryArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum QueryOrder {
-    /// The newest first.
+    /// Newest first.
     Newest,
-    /// The oldest first.
+    /// Oldest first.
     Oldest,
-    /// The strongest first.
+    /// Strongest first.
     Strongest,
 }
 

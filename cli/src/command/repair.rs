@@ -1,4 +1,4 @@
-//! `amemctl repair`: what is whole of a damaged file, in a new one.
+//! `amemctl repair`: saves what is intact of a damaged file into a new one.
 
 use std::path::PathBuf;
 
@@ -26,17 +26,16 @@ use crate::output::context::Context;
 use crate::render::{TextPage, bytes, plural, printable};
 use crate::when::now;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl repair damaged.amem saved.amem
 
-The damaged file is not touched. Ids stay; an event whose record is lost leaves an empty one in its place.
-Ends with 0 if nothing was lost, with 1 if something was.")]
+The damaged file is not changed. Ids stay; a lost event becomes an empty one. The exit code is 0 if nothing was
+lost, else 1.")]
 pub(crate) struct RepairArgs {
     /// The damaged file.
     file: PathBuf,
-    /// The new file; nothing may stand there.
+    /// The new file, which must not exist.
     new: PathBuf,
 }
 
@@ -95,15 +94,15 @@ fn saved(damaged: &[u8]) -> Result<(View, Options, Report), Failure> {
     Ok(readable)
 }
 
-/// There is nothing further to advise than a copy.
+/// Only an older copy helps.
 fn beyond(failure: Failure) -> Failure {
     Failure {
-        remedy: "nothing can be found in this file: take an older copy".to_owned(),
+        remedy: "nothing can be recovered from this file: use an older copy".to_owned(),
         ..failure
     }
 }
 
-/// A file of others becomes a brain of ours, made of the events that can be read.
+/// Builds a brain from the readable events of a foreign file.
 fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
     let (graph, mut lost) = repair::readable(graph);
     let (dense, changed) = to_dense(&graph)?;
@@ -117,7 +116,7 @@ fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
     Ok((made.view, made.options, report))
 }
 
-/// What the conversion left out or changed, beside ids: those of the file are kept as attributes.
+/// What the conversion left out or changed. Ids are not lost: attributes hold them.
 fn converted(changed: &foreign::Report) -> Vec<Finding> {
     let mut out = Vec::new();
     let mut tell = |part: &str, why: String| {

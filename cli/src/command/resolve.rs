@@ -1,4 +1,4 @@
-//! `amemctl resolve`: what is believed now instead of an event.
+//! `amemctl resolve`: what is believed now in place of an event.
 
 use amem_client::v1;
 use clap::Args;
@@ -16,7 +16,6 @@ use crate::output::context::Context;
 use crate::render::{Branch, TextPage, count, tree};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl resolve work 12
@@ -91,7 +90,7 @@ impl ResolveArgs {
     }
 }
 
-/// The chain from the head down.
+/// The chain, from the head down.
 fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     let mut branch: Option<Branch> = None;
     for event in &answer.chain {
@@ -103,7 +102,6 @@ fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     Ok(branch.unwrap_or_default())
 }
 
-/// The other heads.
 fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
     let others = answer.heads.iter().skip(1);
     others
@@ -121,6 +119,6 @@ fn write(output: &ResolveOutput, page: &mut TextPage) {
         page.field("contested", format!("{} heads", count(output.head_count)));
     }
     if output.cyclic {
-        page.field("cyclic", "events replace each other in a circle");
+        page.field("cyclic", "events supersede each other in a cycle");
     }
 }

@@ -1,4 +1,4 @@
-//! `amemctl search`: events that fit a question, by words, by meaning and by their neighbours.
+//! `amemctl search`: events that answer a question, by words, by meaning and by their neighbours.
 
 use amem_client::v1;
 use clap::Args;
@@ -16,7 +16,6 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl search work what database do we use
@@ -24,8 +23,8 @@ use crate::when;
   git log -1 --format=%s | amemctl search work -
   amemctl search work backups --vector-weight 0     by words alone
 
-A score is the sum of its parts: what the words add, what the meaning adds (the vector), what the
-events before and after it in time lend (near), and what the best event of its session lends. What was replaced is found as what
+A score is the sum of its parts: words, meaning (the vector), a share of the scores of the events before and
+after it in time (near), and a share of the best score of its session. A replaced event is found as the event that
 replaced it, unless --superseded is given.
 
 {}", when::HELP))]
@@ -34,25 +33,25 @@ pub(crate) struct SearchArgs {
     brain: Target,
     #[command(flatten)]
     question: TextArgs,
-    /// The time that --since and --until are about.
+    /// The time that --since and --until filter.
     #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
     axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// What words count for [default: as fits the brain's vectors]
+    /// The weight of words [default: fits the brain's vectors]
     #[arg(long, value_name = "0..", hide_short_help = true)]
     text_weight: Option<f32>,
-    /// What meaning counts for [default: as fits the brain's vectors]
+    /// The weight of meaning [default: fits the brain's vectors]
     #[arg(long, value_name = "0..", hide_short_help = true)]
     vector_weight: Option<f32>,
-    /// What neighbours lend of their score [default: as fits the brain's vectors]
+    /// The share of its score that a neighbour adds [default: fits the brain's vectors]
     #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     neighbour_share: Option<f32>,
-    /// What the best of its session lends to each of its events [default: as fits the brain's vectors]
+    /// The share of its score that the best event of a session adds to the others [default: fits the brain's vectors]
     #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     session_share: Option<f32>,
-    /// Show events that were replaced themselves, not what replaced them.
+    /// Show replaced events themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
     superseded: bool,
     #[command(flatten)]
@@ -74,7 +73,7 @@ struct SearchHitJson {
     vector: f32,
     neighbours: f32,
     session: f32,
-    /// The event whose score it is, if that is one that this event replaced.
+    /// The event that matched, if this event replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<u64>,
     event: EventJson,
@@ -160,6 +159,6 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
         page.aside("no words in common: found by meaning and neighbourhood alone");
     }
     if output.hits.is_empty() {
-        page.aside("nothing fits: ask in other words, or with fewer conditions");
+        page.aside("nothing found: use other words, or fewer conditions");
     }
 }

@@ -1,6 +1,6 @@
-//! A file as a new brain of amemd: sent in parts.
+//! Uploads a file as a new brain of amemd.
 //!
-//! Promises: memory is that of a part, however large the file is; a live brain is sent as `cp` would copy it.
+//! Promises: memory is bounded by a part; a live brain is sent as `cp` would copy it.
 
 use std::path::Path;
 
@@ -27,19 +27,14 @@ struct SendOutput {
     changed: u64,
 }
 
-/// A file to be sent.
 pub(super) struct Transfer<'a> {
     pub(super) file: &'a Path,
-    /// How it was read.
     pub(super) format: &'static str,
-    /// The new brain.
     pub(super) brain: &'a str,
-    /// Leave texts without vectors.
     pub(super) no_embed: bool,
 }
 
 impl Transfer<'_> {
-    /// Makes the brain of it.
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let file = Upload::open(self.file)?;
         let file_bytes = file.bytes;
@@ -83,7 +78,7 @@ impl Transfer<'_> {
             }
             if output.changed > 0 {
                 let values = plural(output.changed, "value");
-                page.field("changed", format!("{values} that a brain can't have"));
+                page.field("changed", format!("{values} that no brain can hold"));
             }
         })?;
         Ok(Exit::Ok)
@@ -100,7 +95,7 @@ impl Transfer<'_> {
             part: Some(Part::Data(data)),
         };
         let first = message(Part::Options(options));
-        let then = "the brain is being made and checked …";
+        let then = "creating and checking the brain …";
         file.send(cx, (first, data), then, |client, parts| async move {
             client.brains().import_brain(parts).await
         })

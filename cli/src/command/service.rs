@@ -18,11 +18,11 @@ pub(crate) struct ServiceArgs {
 
 #[derive(Debug, Subcommand)]
 enum ServiceCommand {
-    /// Has amemd begin by itself, for you or for all users of the machine.
+    /// Installs the service, for you or for all users of the machine.
     Install(InstallArgs),
-    /// Takes that back; brains stay.
+    /// Uninstalls it; brains stay.
     Uninstall(UninstallArgs),
-    /// Tells how the service is, and whether it runs what is installed.
+    /// Shows the state of the service, and whether it runs the installed version.
     #[command(after_help = "Examples:
   amemctl service status
   amemctl service status --system")]

@@ -1,4 +1,4 @@
-//! What the service commands share: whose service is meant, its manager, and what is printed.
+//! What the service commands share: the service manager, files, output.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,9 @@ use crate::service::{
     Systemd,
 };
 
-/// Whose service, and of which manager.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct WhichService {
-    /// The machine's service, for all users; needs root.
+    /// The service of the machine, for all users; needs root.
     #[arg(long)]
     pub(crate) system: bool,
     /// The service manager [default: that of this system].
@@ -23,25 +22,20 @@ pub(crate) struct WhichService {
     pub(crate) manager: Option<ManagerName>,
 }
 
-/// A service manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ManagerName {
-    /// Of Linux.
+    /// On Linux.
     Systemd,
-    /// Of macOS.
+    /// On macOS.
     Launchd,
 }
 
-/// A service manager with whose service it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ServiceManager {
-    /// systemd, for a user or the machine.
     Systemd(Systemd),
-    /// launchd, for a user.
     Launchd(Launchd),
 }
 
-/// What was done, or would be.
 #[derive(Serialize)]
 pub(super) struct ServiceOutput {
     pub(super) program: Option<PathBuf>,
@@ -51,13 +45,11 @@ pub(super) struct ServiceOutput {
     pub(super) notes: Vec<String>,
 }
 
-/// What became of a file, or would.
 #[derive(Serialize)]
 pub(super) struct FileChange {
     pub(super) path: PathBuf,
-    /// What was there before.
     pub(super) was: &'static str,
-    /// What became of it, or would become: written, unchanged, kept, removed, absent.
+    /// written, unchanged, kept, removed, absent.
     pub(super) now: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) differs: Vec<String>,
@@ -66,11 +58,11 @@ pub(super) struct FileChange {
 }
 
 impl WhichService {
-    /// The manager that is meant.
     pub(crate) fn manager(self) -> Result<ServiceManager, Failure> {
-        let usual = match cfg!(target_os = "macos") {
-            true => ManagerName::Launchd,
-            false => ManagerName::Systemd,
+        let usual = if cfg!(target_os = "macos") {
+            ManagerName::Launchd
+        } else {
+            ManagerName::Systemd
         };
         match (self.manager.unwrap_or(usual), self.system) {
             (ManagerName::Systemd, true) => {
@@ -81,23 +73,24 @@ impl WhichService {
             }
             (ManagerName::Launchd, false) => Ok(ServiceManager::Launchd(Launchd)),
             (ManagerName::Launchd, true) => Err(Failure::argument(
-                "there is no service of the machine for launchd",
-                "leave --system out: the agent of a user is what launchd runs",
+                "launchd has no service of the machine here",
+                "omit --system: amemd runs as the agent of a user",
             )),
         }
     }
 }
 
 impl ServiceManager {
-    /// Files and commands; with a manager that is asked for its version if it has to be there.
+    /// The files and commands. Asks the manager for its version; fails if `must_be_there` and it does not answer.
     pub(crate) fn plan(self, program: &Path, must_be_there: bool) -> Result<ServicePlan, Failure> {
         match self {
             Self::Systemd(systemd) => {
                 let version = systemd.version();
-                let version = match must_be_there {
-                    true => version?,
-                    // Shown is what a new one would get.
-                    false => version.unwrap_or(u32::MAX),
+                let version = if must_be_there {
+                    version?
+                } else {
+                    // Shows what a new manager would get.
+                    version.unwrap_or(u32::MAX)
                 };
                 systemd.plan(program, version)
             }
@@ -105,7 +98,6 @@ impl ServiceManager {
         }
     }
 
-    /// How the service is.
     pub(crate) fn condition(self) -> Result<ServiceState, Failure> {
         match self {
             Self::Systemd(systemd) => systemd.condition(),
@@ -113,7 +105,7 @@ impl ServiceManager {
         }
     }
 
-    /// What runs what is new.
+    /// The command that restarts the service.
     pub(crate) fn restart(self) -> ManagerCommand {
         match self {
             Self::Systemd(systemd) => systemd.restart(),
@@ -121,25 +113,23 @@ impl ServiceManager {
         }
     }
 
-    /// True if it is the service of the machine.
     pub(super) fn is_system(self) -> bool {
         matches!(self, Self::Systemd(Systemd(ServiceScope::System)))
     }
 
-    /// Refuses what only root may do.
     pub(super) fn check_rights(self) -> Result<(), Failure> {
-        match self.is_system() && !rustix::process::geteuid().is_root() {
-            false => Ok(()),
-            true => Err(Failure::refused(
+        if self.is_system() && !rustix::process::geteuid().is_root() {
+            Err(Failure::refused(
                 "not_root",
-                "the service of the machine is root's to change",
-                "use sudo, or leave --system out for a service of your own",
-            )),
+                "only root may change the service of the machine",
+                "use sudo, or omit --system for a service of your own",
+            ))
+        } else {
+            Ok(())
         }
     }
 }
 
-/// Tells what became of a file, or would.
 pub(super) fn tell_file(file: &FileChange, would: bool, page: &mut TextPage) {
     let path = file.path.display();
     let word = match (would, file.now) {
@@ -148,7 +138,7 @@ pub(super) fn tell_file(file: &FileChange, would: bool, page: &mut TextPage) {
         (_, now) => now,
     };
     match file.was {
-        "changed" => page.line(format!("{word}: {path}, which somebody has changed")),
+        "changed" => page.line(format!("{word}: {path}, which was changed")),
         _ => page.line(format!("{word}: {path}")),
     }
     for line in &file.differs {
@@ -161,13 +151,12 @@ pub(super) fn tell_file(file: &FileChange, would: bool, page: &mut TextPage) {
     }
 }
 
-/// Each file with what is there.
 pub(crate) fn found(files: &[PlannedFile]) -> Result<Vec<(&PlannedFile, FileState)>, Failure> {
     let each = files.iter().map(|file| Ok((file, file.found()?)));
     each.collect()
 }
 
-/// Runs one after the other, up to the first that fails.
+/// Stops at the first failure.
 pub(super) fn run_all(commands: &[ManagerCommand]) -> Result<(), Failure> {
     commands
         .iter()

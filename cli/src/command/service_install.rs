@@ -1,4 +1,4 @@
-//! `amemctl service install`: writes what a service manager reads, and starts the service.
+//! `amemctl service install`: writes the files of a service manager, and starts the service.
 
 use clap::Args;
 
@@ -12,22 +12,21 @@ use crate::failure::Failure;
 use crate::output::context::Context;
 use crate::service::{FileState, PlannedFile, ServiceScope, Systemd};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl service install                 for you: systemctl --user, or launchd on a Mac
+  amemctl service install                 for you: systemctl --user, or launchd on macOS
   sudo amemctl service install --system   for all users of the machine
   amemctl service install --print         shows what would be written and run
 
-The files name the amemd beside this program. One that you have changed is not replaced without --force; what you
-want to be different is better put into a drop-in (`systemctl --user edit amemd`). Repeated, it changes nothing.")]
+The files name the amemd beside this program. A file that you changed is not replaced without --force; put your
+changes into a drop-in instead (`systemctl --user edit amemd`). Repeating the command changes nothing.")]
 pub(super) struct InstallArgs {
     #[command(flatten)]
     which: WhichService,
-    /// Show what would be written and run, and do nothing.
+    /// Show what would be written and run, and change nothing.
     #[arg(long)]
     print: bool,
-    /// Replace files that somebody has changed.
+    /// Replace files that were changed.
     #[arg(long)]
     force: bool,
     /// Write the files, and start nothing.
@@ -45,20 +44,23 @@ impl InstallArgs {
             manager.check_rights()?;
         }
         let plan = manager.plan(&program, !self.print)?;
-        let mut notes = match manager.is_system() {
-            true => Vec::new(),
-            false => unseen_settings(),
+        let mut notes = if manager.is_system() {
+            Vec::new()
+        } else {
+            unseen_settings()
         };
         if let ServiceManager::Systemd(systemd) = manager
             && systemd.hides(&program)
         {
-            let hidden = format!("a service of the machine can't see {}", program.display());
-            match self.print {
-                true => notes.push(hidden),
-                false => {
-                    let remedy = "install amemd and amemctl in /usr/local/bin first";
-                    return Err(Failure::refused("hidden_program", hidden, remedy));
-                }
+            let hidden = format!(
+                "the service of the machine cannot see {}",
+                program.display()
+            );
+            if self.print {
+                notes.push(hidden)
+            } else {
+                let remedy = "install amemd and amemctl in /usr/local/bin first";
+                return Err(Failure::refused("hidden_program", hidden, remedy));
             }
         }
         let found = found(&plan.files)?;
@@ -82,7 +84,7 @@ impl InstallArgs {
             if was_there && manager.condition()?.pid.is_some() {
                 let restart = manager.restart();
                 notes.push(format!(
-                    "what runs was started before: `{restart}` runs what is new"
+                    "the running daemon is older: `{restart}` starts the new one"
                 ));
             }
         }
@@ -96,7 +98,7 @@ impl InstallArgs {
         self.tell(cx, manager, &done)
     }
 
-    /// Refuses to replace what somebody changed, and says what that is.
+    /// Refuses to replace a changed file, and shows the difference.
     fn check_unchanged(&self, found: &[(&PlannedFile, FileState)]) -> Result<(), Failure> {
         let changed = found.iter().find_map(|(file, found)| match found {
             FileState::Changed(lines) if !self.force => Some((file, lines)),
@@ -108,11 +110,11 @@ impl InstallArgs {
         Err(Failure::refused(
             "changed",
             format!(
-                "{} was changed by somebody else, and nothing was written; there (-) and to be (+): {}",
+                "{} was changed; nothing was written; present (-) and new (+): {}",
                 file.path.display(),
                 lines.join(" | ")
             ),
-            "put what is yours into a drop-in (`systemctl edit`), or replace the file with --force",
+            "put your changes into a drop-in (`systemctl edit`), or replace the file with --force",
         ))
     }
 
@@ -159,19 +161,17 @@ impl InstallArgs {
                 manager,
                 ServiceManager::Systemd(Systemd(ServiceScope::User))
             ) {
-                page.aside(
-                    "it ends when you log out, unless `loginctl enable-linger` lets it stay",
-                );
+                page.aside("it stops when you log out, unless `loginctl enable-linger` is set");
             }
         })?;
         Ok(Exit::Ok)
     }
 }
 
-/// Refuses to start a service beside a daemon that has its folder.
+/// Refuses to start a service while another daemon has its folder.
 fn check_free(cx: &Context, manager: ServiceManager) -> Result<(), Failure> {
     let condition = manager.condition()?;
-    // Whoever connects to a socket that the manager looks after starts the service.
+    // A connection to the manager's socket would start the service.
     if condition.pid.is_some() || condition.socket_state == "active" {
         return Ok(());
     }
@@ -180,12 +180,12 @@ fn check_free(cx: &Context, manager: ServiceManager) -> Result<(), Failure> {
     };
     Err(Failure::refused(
         "daemon_runs",
-        format!("amemd runs already (process {pid}), and not as a service: both want its brains"),
-        "end it with `amemctl shutdown`, and ask again",
+        format!("amemd already runs (process {pid}), not as a service, and has the brains"),
+        "stop it with `amemctl shutdown`, then repeat this",
     ))
 }
 
-/// Settings in this environment that a service does not see.
+/// Variables of this environment that a service does not see.
 fn unseen_settings() -> Vec<String> {
     let names = [
         "AMEMD_FOLDER",
@@ -196,7 +196,7 @@ fn unseen_settings() -> Vec<String> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let set = names.into_iter().filter(is_set);
     set.map(|name| {
-        format!("{name} is set here, and the service may not see it: its settings can say it")
+        format!("{name} is set here, but the service may not see it: set it in the configuration")
     })
     .collect()
 }

@@ -1,4 +1,4 @@
-//! `amemctl service status`: how the service is, and whether it runs what is installed.
+//! `amemctl service status`: the state of the service, and whether it runs the installed version.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,15 +19,11 @@ use crate::service::{FileState, ManagerCommand, ServiceState};
 
 #[derive(Serialize)]
 struct StatusOutput {
-    /// True if a service manager knows amemd.
     installed: bool,
     files: Vec<InstalledFile>,
     service: ServiceState,
-    /// The version that answers.
     running_version: Option<String>,
-    /// The version of the program that the service starts.
     installed_version: Option<String>,
-    /// What is not as it should be.
     problems: Vec<String>,
 }
 
@@ -37,11 +33,10 @@ struct InstalledFile {
     state: &'static str,
 }
 
-/// Looks, and starts nothing.
 pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure> {
     let manager = which.manager()?;
     let condition = manager.condition().or_else(|failure| match manager {
-        // Says in its own words that there is no systemd.
+        // Its error says that there is no systemd.
         ServiceManager::Systemd(systemd) => systemd.version().and(Err(failure)),
         ServiceManager::Launchd(_) => Err(failure),
     })?;
@@ -50,7 +45,7 @@ pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure
     let files = found(&plan.files)?;
     let files = files.into_iter().map(|(file, found)| InstalledFile {
         path: file.path.clone(),
-        // Which program an installed unit names is told by the service itself.
+        // The service itself says which program it runs.
         state: match found {
             FileState::Older => FileState::Same.word(),
             found => found.word(),
@@ -76,12 +71,12 @@ pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure
     })
 }
 
-/// The process of a daemon of this user that answers. Nothing is started.
+/// The pid of a daemon of this user that answers. Starts none.
 pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
     let remote = cx.reach().running().ok()?;
     let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
     let pid = status.ok()?.pid;
-    // That of the machine is in nobody's way, and belongs to another user. Without /proc there is none.
+    // The machine's daemon belongs to another user and does not conflict. Without /proc there is no owner.
     if !Path::new("/proc/self").exists() {
         return Some(pid);
     }
@@ -90,7 +85,7 @@ pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
     owner.is_ok_and(|owner| owner == ours).then_some(pid)
 }
 
-/// The version that answers, if a process is there: to knock where none is would start one.
+/// Asked only if a process runs: a connection would start one.
 fn running_version(condition: &ServiceState, reach: &ConnectionArgs) -> Option<String> {
     condition.pid?;
     let remote = match &condition.socket {
@@ -101,7 +96,7 @@ fn running_version(condition: &ServiceState, reach: &ConnectionArgs) -> Option<S
     status.ok().map(|status| status.version)
 }
 
-/// What a program says that it is: "amemd 0.1.0".
+/// From "amemd 0.1.0".
 fn version_of(program: &Path) -> Option<String> {
     let named = ManagerCommand::new([program.to_str()?, "--version"])
         .run()
@@ -116,14 +111,16 @@ fn problems(output: &StatusOutput, restart: &ManagerCommand) -> Vec<String> {
         return out;
     }
     if service.state == "failed" {
-        out.push("it has failed: the service manager's log says why (journalctl)".to_owned());
+        out.push("it has failed: see the log of the service manager (journalctl)".to_owned());
     }
     if service.state != "active" && service.socket_state != "active" {
-        out.push("neither it nor its socket is there: nobody can reach it".to_owned());
+        out.push("neither the service nor its socket is active: nothing can reach it".to_owned());
     }
     if output.installed_version.is_none() {
         let program = service.program.as_deref().unwrap_or("its program");
-        out.push(format!("{program} does not say its version: is it there?"));
+        out.push(format!(
+            "{program} does not print its version: is it installed?"
+        ));
     }
     let Some(pid) = service.pid else {
         return out;
@@ -139,7 +136,7 @@ fn problems(output: &StatusOutput, restart: &ManagerCommand) -> Vec<String> {
     let exe = fs::read_link(format!("/proc/{pid}/exe"));
     if exe.is_ok_and(|exe| exe.to_string_lossy().ends_with(" (deleted)")) {
         out.push(format!(
-            "its program was replaced since it was started: `{restart}`"
+            "its program was replaced after the start: `{restart}`"
         ));
     }
     out

@@ -1,4 +1,4 @@
-//! `amemctl service uninstall`: ends the service, and takes back what `install` wrote. Brains are not looked at.
+//! `amemctl service uninstall`: stops the service, and removes the files that `install` wrote. Brains stay.
 
 use clap::Args;
 
@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::output::context::Context;
 use crate::service::{FileState, PlannedFile};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl service uninstall
@@ -21,10 +20,10 @@ Brains and settings stay where they are.")]
 pub(super) struct UninstallArgs {
     #[command(flatten)]
     which: WhichService,
-    /// Show what would be removed and run, and do nothing.
+    /// Show what would be removed and run, and change nothing.
     #[arg(long)]
     print: bool,
-    /// Remove files that somebody has changed, too.
+    /// Also remove files that were changed.
     #[arg(long)]
     force: bool,
 }
@@ -35,18 +34,19 @@ impl UninstallArgs {
         if !self.print {
             manager.check_rights()?;
         }
-        // Which program does not matter: what is there is known by the line that says who wrote it.
+        // Any program does: a line in the files says who wrote them.
         let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
-        // With no version known, every file that any version may have got.
+        // Without a version the plan has every file that any version may need.
         let plan = match manager {
             ServiceManager::Systemd(systemd) => systemd.plan(&program, 0)?,
             ServiceManager::Launchd(launchd) => launchd.plan(&program)?,
         };
         let found = found(&plan.files)?;
         let is_there = |found: &FileState| !matches!(found, FileState::Nothing | FileState::Theirs);
-        let commands = match found.iter().any(|(_, found)| is_there(found)) {
-            true => [plan.stop, plan.forget].concat(),
-            false => Vec::new(),
+        let commands = if found.iter().any(|(_, found)| is_there(found)) {
+            [plan.stop, plan.forget].concat()
+        } else {
+            Vec::new()
         };
         let stops = usize::from(!commands.is_empty());
         if !self.print {
@@ -83,7 +83,6 @@ impl UninstallArgs {
             path: file.path.clone(),
             was: found.word(),
             now,
-            // What an installed file should be is not known any more.
             differs: Vec::new(),
             text: None,
         })

@@ -18,13 +18,12 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, count, plural, printable};
 use crate::when::{self, parse_moment};
 
-/// Events of a session that are shown unless told otherwise.
+/// Default for --limit of `show`.
 const EVENTS: u32 = 20;
 
-/// Sessions that are asked for at a time where all are wanted: a page of that many has room for their outcomes.
+/// Sessions per request of --all: their outcomes fit into one answer.
 const PAGE: u32 = 500;
 
-/// Options.
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
@@ -38,9 +37,9 @@ enum SessionsCommand {
     List(ListArgs),
     /// Shows a session and its events.
     Show(ShowArgs),
-    /// Opens a session under a key of yours, or says which one is open under it.
+    /// Opens a session under your key, or shows which one is open under it.
     Open(OpenArgs),
-    /// Closes a session, and says how it ended.
+    /// Closes a session, with an outcome.
     Close(CloseArgs),
 }
 
@@ -52,22 +51,22 @@ enum SessionsCommand {
 struct ListArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// Only those that are open, or closed.
+    /// Only open or only closed sessions.
     #[arg(long, value_enum)]
     state: Option<StateFilter>,
-    /// The oldest first.
+    /// Oldest first.
     #[arg(long)]
     oldest: bool,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// All of them, however many.
+    /// All sessions.
     #[arg(long, conflicts_with_all = ["limit", "after"])]
     all: bool,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
-    /// As it was then: an LSN, or a time such as "2 days ago".
+    /// As of a moment: an LSN, or a time such as "2 days ago".
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
 }
@@ -85,9 +84,9 @@ enum StateFilter {
 struct ShowArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
-    /// At most this many events, from its first.
+    /// At most this many events, from the first.
     #[arg(long, default_value_t = EVENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
@@ -101,7 +100,7 @@ struct ShowArgs {
 struct OpenArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The key: any text that is yours.
+    /// The key: any text of yours.
     key: String,
     #[command(flatten)]
     writing: WriteArgs,
@@ -114,9 +113,9 @@ struct OpenArgs {
 struct CloseArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
-    /// How it ended.
+    /// The outcome.
     #[arg(long, value_name = "TEXT")]
     outcome: Option<String>,
     #[command(flatten)]
@@ -148,7 +147,7 @@ struct SessionDetails {
     session: SessionJson,
     event_count: u64,
     events: Vec<EventJson>,
-    /// There are more than these.
+    /// There are more events than these.
     more: bool,
 }
 
@@ -252,8 +251,8 @@ impl OpenArgs {
             }
             SessionName::Number(number) => {
                 return Err(Failure::argument(
-                    format!("{number} would be taken for the number of a session"),
-                    format!("say key:{number} if that is the key"),
+                    format!("{number} would be read as the number of a session"),
+                    format!("write key:{number} for the key"),
                 ));
             }
         };
@@ -269,9 +268,12 @@ impl OpenArgs {
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &output, |page| match is_quiet {
-            true => page.line(output.id),
-            false => page.line(format!("session {} ({key})", output.id)),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!("session {} ({key})", output.id))
+            }
         })?;
         Ok(Exit::Ok)
     }

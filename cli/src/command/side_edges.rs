@@ -1,7 +1,5 @@
-//! What a tree of reasons leaves out: a step stands once in it, though more than one way may lead there; and what has
-//! replaced a step since.
-//!
-//! Not here: which steps there are (`why`, `impact`).
+//! Edges between the steps of a walk that the tree does not draw, and what replaced a step. A step stands once in the
+//! tree, even if several edges lead to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,31 +12,29 @@ use crate::failure::Failure;
 use crate::json::step::StepJson;
 use crate::output::context::Context;
 
-/// Steps up to which the ties among them are looked up: each may have many edges besides.
+/// Above this, edges are not looked up.
 const STEPS_MAX: usize = 500;
 
-/// A tie between two steps that the tree does not draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct SideEdge {
-    /// The step under which it belongs.
+    /// The step under which it is drawn.
     pub(crate) from: u64,
-    /// The step that stands elsewhere in the tree.
+    /// A step elsewhere in the tree.
     pub(crate) to: u64,
     #[serde(rename = "type")]
     pub(crate) edge_type: EdgeType,
 }
 
-/// What is known of steps besides the tree.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct SideEdges {
-    /// SideEdges that the tree does not draw.
+    /// Edges that the tree does not draw.
     pub(crate) more: Vec<SideEdge>,
-    /// What has replaced a step, by its id.
+    /// By the id of the replaced step.
     pub(crate) replaced_by: HashMap<u64, u64>,
 }
 
-/// Looks them up; `is_backwards` if the walk went against the edges. Empty for very many steps, and where their edges
-/// are more than one answer holds: the tree is right without them.
+/// `is_backwards` if the walk goes against the edges. Empty for long walks, and if the edges exceed one answer: the
+/// tree is complete without them.
 pub(crate) fn look_up(
     cx: &mut Context,
     opened: &OpenBrain,
@@ -71,14 +67,14 @@ pub(crate) fn look_up(
     })
 }
 
-/// The moment that answered: what was written since is not part of that answer.
+/// The moment of the walk: later commits must not show.
 fn at(moment: &v1::Moment) -> v1::AsOf {
     v1::AsOf {
         moment: Some(v1::as_of::Moment::Lsn(moment.as_of_lsn)),
     }
 }
 
-/// Edges of these types between steps that are not the way to any of them.
+/// Edges of these types between steps that no step was reached by.
 fn undrawn(
     steps: &[StepJson],
     edges: &[&v1::Edge],
@@ -102,9 +98,10 @@ fn undrawn(
         let edge_type = *types
             .iter()
             .find(|known| i32::from(known.0) + 1 == edge.r#type)?;
-        let (from, to) = match is_backwards {
-            false => (edge.source, edge.target),
-            true => (edge.target, edge.source),
+        let (from, to) = if is_backwards {
+            (edge.target, edge.source)
+        } else {
+            (edge.source, edge.target)
         };
         Some(SideEdge {
             from,
@@ -117,7 +114,7 @@ fn undrawn(
         .collect()
 }
 
-/// The newest that supersedes each step directly.
+/// The newest direct successor of each step.
 fn replaced(steps: &[StepJson], edges: &[&v1::Edge]) -> HashMap<u64, u64> {
     let supersedes = i32::from(v1::EdgeType::Supersedes);
     let known: HashSet<u64> = steps.iter().map(|step| step.id).collect();

@@ -1,4 +1,4 @@
-//! `amemctl similar`: events whose vectors are near an event's, or near one that is given.
+//! `amemctl similar`: events with vectors near that of an event, or near a given one.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,6 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl similar work 12
@@ -29,22 +28,22 @@ use crate::when;
 pub(crate) struct SimilarArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The event that others are to be like: its id, or "last".
+    /// The event to compare with: its id, or "last".
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
     id: Option<EventId>,
-    /// A vector that events are to be like, as a JSON array in a file; `-` is stdin.
+    /// A vector to compare with, as a JSON array in a file; `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     vector: Option<PathBuf>,
-    /// The time that --since and --until are about.
+    /// The time that --since and --until filter.
     #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
     axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Only events at least as similar.
+    /// Only events of at least this similarity.
     #[arg(long, value_name = "-1..1", allow_negative_numbers = true)]
     min_similarity: Option<f32>,
-    /// Some of the best may be missed, about one in a hundred, if a large brain answers sooner.
+    /// Answer sooner on large brains; about one in a hundred of the best may be missed.
     #[arg(long)]
     approximate: bool,
     #[command(flatten)]
@@ -78,7 +77,7 @@ impl SimilarArgs {
             (None, Some(id)) => Like::EventId(id.number_at(cx, &opened, self.looking.as_of())?),
             (None, None) => {
                 return Err(Failure::argument(
-                    "nothing says what events are to be like",
+                    "no event and no vector to compare with",
                     "name an event, or give --vector",
                 ));
             }

@@ -1,4 +1,4 @@
-//! `amemctl start-daemon`: what becomes the daemon that another command starts. Not for people.
+//! `amemctl start-daemon`, hidden: becomes the daemon that another command starts.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,6 @@ use clap::Args;
 use crate::connection::autostart;
 use crate::failure::Failure;
 
-/// Options.
 #[derive(Debug, Args)]
 pub(crate) struct StartDaemonArgs {
     /// The daemon's program.
@@ -17,7 +16,7 @@ pub(crate) struct StartDaemonArgs {
 }
 
 impl StartDaemonArgs {
-    /// Comes back only if it fails.
+    /// Returns only if it fails.
     pub(crate) fn run(&self) -> Failure {
         autostart::become_daemon(&self.program, &self.listen)
     }

@@ -1,4 +1,4 @@
-//! `amemctl status`: whether amemd runs, and how it is.
+//! `amemctl status`: whether amemd runs, and its state.
 
 use amem_client::v1;
 use clap::Args;
@@ -14,12 +14,11 @@ use crate::render::{
 use crate::vitals::{BrainStatusJson, JobJson, LatencyJson, Vitals};
 use crate::when;
 
-/// Calls whose latencies are shown unless all are wanted.
+/// Calls shown without --all.
 const CALLS: usize = 8;
-/// Jobs that are shown unless all are wanted.
+/// Jobs shown without --all.
 const JOBS: usize = 5;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl status
@@ -27,21 +26,20 @@ const JOBS: usize = 5;
   amemctl status --alive
   amemctl status --json | jq .data.brains
 
-It starts no daemon: without one it ends with 7. With a brain that can't be opened it ends with 1; a file that was
-rejected, as it is no brain, is told and hurts nobody. With --alive it says only whether a daemon answers, however its
-brains are: for what would start it again.
+It starts no daemon: without one the exit code is 7. It is 1 if a brain cannot be opened; rejected files are listed
+and do not change it. --alive shows only whether a daemon answers, whatever the state of its brains: for
+supervisors.
 
-The bars are the p50, p90, p99, p99.9 and the slowest, each beside the slowest of its call.")]
+The bars are p50, p90, p99, p99.9 and the slowest, relative to the slowest of the call.")]
 pub(crate) struct StatusArgs {
-    /// Every call and every job, not only the most frequent and the last.
+    /// Show every call and every job, not only the most frequent and the last.
     #[arg(long)]
     all: bool,
-    /// Only whether a daemon answers.
+    /// Only show whether a daemon answers.
     #[arg(long, conflicts_with = "all")]
     alive: bool,
 }
 
-/// Whether a daemon answers.
 #[derive(Serialize)]
 struct AliveOutput {
     alive: bool,
@@ -63,7 +61,7 @@ impl StatusArgs {
 }
 
 fn alive(remote: &Remote, cx: &mut Context) -> Result<Exit, Failure> {
-    // The least of questions: it reads neither the folder nor a brain.
+    // The cheapest call: it reads neither the folder nor a brain.
     let request = v1::ListJobsRequest {
         page_size: 1,
         ..Default::default()
@@ -87,7 +85,7 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
     let mut brains = format!("{}, {} open", count(output.brain_count), count(open));
     if output.failed_brains > 0 {
         brains.push_str(&format!(
-            ", {} can't be opened",
+            ", {} cannot be opened",
             count(output.failed_brains)
         ));
     }
@@ -98,7 +96,7 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
             format!(
                 "{} rejected, which {}",
                 count(output.rejected_files),
-                agree(output.rejected_files, "is no brain", "are no brains")
+                agree(output.rejected_files, "is not a brain", "are not brains")
             ),
         );
     }

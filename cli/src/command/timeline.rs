@@ -17,14 +17,11 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, plural, printable, spark};
 use crate::when;
 
-/// Columns of the line that shows how much was when.
 const SPARK_COLUMNS: usize = 60;
-/// Microseconds of a day.
 const DAY: u64 = amem_format::Micros::DAY as u64;
-/// Entries from which on that line is shown.
+/// Fewer entries get no sparkline.
 const SPARK_ENTRIES: usize = 8;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl timeline work
@@ -35,16 +32,16 @@ const SPARK_ENTRIES: usize = 8;
 pub(crate) struct TimelineArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The time that it is about.
+    /// The time to order by.
     #[arg(long, value_enum, default_value_t = TimeAxis::Happened)]
     axis: TimeAxis,
-    /// The newest first.
+    /// Newest first.
     #[arg(long)]
     newest: bool,
     /// At most this many.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
@@ -124,14 +121,14 @@ fn write(output: &TimelineOutput, page: &mut TextPage) {
     listing::write_next(output.next.as_deref(), page);
 }
 
-/// How much was when, from the first to the last entry.
+/// A sparkline of entries over time.
 fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
     let times = || entries.iter().map(|entry| entry.time.0.0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return;
     };
     let span = last.abs_diff(first);
-    // A few events are counted faster than bars are read, and bars of hours say nothing beside dates.
+    // A few events need no bars, and one day fits its table.
     if span < DAY || entries.len() < SPARK_ENTRIES {
         return;
     }
@@ -143,9 +140,10 @@ fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
     }
     let line = spark(&counts, page.style());
     let (first, last) = (day_of(Micros(first)), day_of(Micros(last)));
-    page.aside(match first == last {
-        true => format!("{line}  {first}"),
-        false => format!("{first} {line} {last}"),
+    page.aside(if first == last {
+        format!("{line}  {first}")
+    } else {
+        format!("{first} {line} {last}")
     });
 }
 
@@ -174,7 +172,6 @@ fn day_of(time: Micros) -> String {
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Hours and minutes.
 fn clock_of(time: Micros) -> String {
     let text = time::display(time).to_string();
     let clock = text.split('T').nth(1).unwrap_or_default();

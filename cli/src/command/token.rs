@@ -1,6 +1,6 @@
-//! `amemctl token`: the tokens with which others come in by TCP.
+//! `amemctl token`: tokens of TCP callers.
 //!
-//! Promises: a token is printed once, when it is made, on stdout and nowhere else; no list has it.
+//! Promises: a token is printed once, when it is created, on stdout only; no list has it.
 
 use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
@@ -14,10 +14,9 @@ use crate::output::context::Context;
 use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
-/// Tokens that are asked for at a time.
+/// Tokens per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
 pub(crate) struct TokenArgs {
     #[command(subcommand)]
@@ -26,12 +25,12 @@ pub(crate) struct TokenArgs {
 
 #[derive(Debug, Subcommand)]
 enum TokenCommand {
-    /// Makes a token, and prints it once.
+    /// Creates a token, and prints it once.
     Create(CreateTokenArgs),
-    /// Lists the tokens, without what they are.
+    /// Lists the tokens, without their secrets.
     #[command(visible_alias = "ls")]
     List(ListTokensArgs),
-    /// Takes a token away, at once.
+    /// Revokes a token at once.
     Revoke(RevokeArgs),
 }
 
@@ -41,15 +40,15 @@ enum TokenCommand {
   amemctl token create ci --role read --brain work --json | jq -r .data.token
   amemctl --address 127.0.0.1:7411 --token-file laptop.token brain ls
 
-amemd keeps a hash: what is printed can't be shown again. Callers are token:NAME in commits and in the log. TCP is
-switched on by tcp.listen in amemd's settings.")]
+amemd stores a hash: the token cannot be shown again. Callers are token:NAME in commits and in the log. The
+setting tcp.listen of amemd enables TCP.")]
 struct CreateTokenArgs {
     /// Its name: letters, digits, -, _ and dots.
     name: String,
     /// What its callers may do.
     #[arg(long, value_enum, default_value_t = TokenRole::Write)]
     role: TokenRole,
-    /// Only with this brain; it may be given again. Of other brains its callers learn nothing.
+    /// Only this brain; may be repeated. Its callers learn nothing of other brains.
     #[arg(long = "brain", value_name = "NAME")]
     brains: Vec<String>,
 }
@@ -64,21 +63,20 @@ struct ListTokensArgs {}
 #[command(after_help = "Examples:
   amemctl token revoke laptop
 
-Who shows it is refused from then on, also on connections that are open; streams in its name end.")]
+Its callers are refused from then on, also on open connections; their streams end.")]
 struct RevokeArgs {
     /// Its name.
     name: String,
 }
 
-/// What callers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum TokenRole {
-    /// Ask.
+    /// Query brains.
     Read,
-    /// Change brains, too.
+    /// Also change brains.
     Write,
-    /// Remove them, and steer amemd.
+    /// Also remove brains and control amemd.
     Admin,
 }
 
@@ -145,12 +143,12 @@ impl CreateTokenArgs {
             brains: &self.brains,
             token: answer.token,
         };
-        // On stdout stands the token and nothing else: it goes into a file.
+        // Only the token goes to stdout: it is redirected into a file.
         cx.answer(None, &output, |page| page.line(printable(&output.token)))?;
         if !cx.is_json() {
             let name = printable(&self.name);
             cx.note(&format!(
-                "this is token {name}; it is not shown again: keep it in a file that only its user may read"
+                "this is token {name}; it is not shown again: store it in a file that only its user may read"
             ));
         }
         Ok(Exit::Ok)
@@ -203,15 +201,16 @@ fn write(output: &TokenList, page: &mut TextPage) {
             token.name.clone(),
             token.role.to_owned(),
             made.unwrap_or_else(|| "-".to_owned()),
-            match token.brains.is_empty() {
-                true => "all".to_owned(),
-                false => token.brains.join(", "),
+            if token.brains.is_empty() {
+                "all".to_owned()
+            } else {
+                token.brains.join(", ")
             },
         ]);
     }
     table.write(page);
     page.aside(match output.tokens.len() {
-        0 => "there is no token: `amemctl token create NAME` makes one".to_owned(),
+        0 => "there is no token: `amemctl token create NAME` creates one".to_owned(),
         n => plural(n as u64, "token"),
     });
 }

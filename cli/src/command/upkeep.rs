@@ -1,4 +1,4 @@
-//! `amemctl decay` and `amemctl checkpoint`: what amemd does by itself, done now.
+//! `amemctl decay` and `amemctl checkpoint`: scheduled jobs, run now.
 
 use amem_client::v1;
 use clap::Args;
@@ -11,14 +11,13 @@ use crate::failure::Failure;
 use crate::json::commit::CommitJson;
 use crate::output::context::Context;
 
-/// Options of decay.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl decay work
-  amemctl fading work          what is nearly forgotten since
+  amemctl fading work          what has almost faded
 
-Strength falls with the time since an event was used, faster for inferences than for facts, slower
-for skills, not at all for what is pinned. Nothing is deleted by it.")]
+Strength falls with the time since an event was last used: faster for inferences than for facts, slower for
+skills, not at all for pinned events. Nothing is deleted.")]
 pub(crate) struct DecayArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
@@ -26,13 +25,12 @@ pub(crate) struct DecayArgs {
     writing: WriteArgs,
 }
 
-/// Options of checkpoint.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl checkpoint work
 
-It folds the journal into a new base: the next opening is faster, and the file smaller. amemd
-does so by itself when the journal has grown.")]
+Makes a new base from the journal: the brain opens faster, and its file is smaller. amemd does this itself when
+the journal has grown.")]
 pub(crate) struct CheckpointArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,

@@ -1,4 +1,4 @@
-//! `amemctl verify`: every byte of a file, against its checksums and against each other.
+//! `amemctl verify`: checks every byte of a file against its checksums, and its parts against each other.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,20 +19,19 @@ use crate::output::context::Context;
 use crate::output::progress::{Progress, Unit};
 use crate::render::{TextPage, bytes, count, plural, printable};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl verify work                         a brain of amemd, beside its writers
+  amemctl verify work                         a brain of amemd, while it is written
   amemctl verify work.amem
   amemctl verify --json copy.amem && echo whole
 
-Ends with 0 if the file is whole, with 1 if something is wrong.")]
+The exit code is 0 if the file is intact, else 1.")]
 pub(crate) struct VerifyArgs {
-    /// A brain of amemd by its name; or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
+    /// A brain of amemd, by name, or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
     brain: Target,
 }
 
-/// Findings that are shown as text; `--json` has all that were kept.
+/// Findings printed as text; `--json` has all.
 const LINES_MAX: usize = 50;
 
 #[derive(Serialize)]
@@ -48,7 +47,6 @@ struct VerifyOutput {
     tail: Option<TailJson>,
 }
 
-/// A finding in an answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct FindingJson {
     part: String,
@@ -66,7 +64,7 @@ impl From<&Finding> for FindingJson {
     }
 }
 
-/// Bytes behind the last whole commit, in an answer.
+/// Bytes after the last complete commit.
 #[derive(Debug, Serialize)]
 pub(crate) struct TailJson {
     offset: u64,
@@ -114,7 +112,7 @@ fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
     check_file(path)?;
     let mut progress = Progress::new(cx, Unit::Bytes);
     if let Ok(meta) = path.metadata() {
-        progress.say(&format!("{} are being checked …", bytes(meta.len())));
+        progress.say(&format!("checking {} …", bytes(meta.len())));
     }
     let report = verify::file(path).map_err(|e| Failure::from(e).of_verify())?;
     let named = BrainName {
@@ -124,7 +122,7 @@ fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
     Ok((named, report))
 }
 
-/// The daemon looks at its own file.
+/// Has the daemon verify its own file.
 fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failure> {
     let served = DaemonBrain::open(cx.daemon()?, name)?;
     let mut named = served.named().clone();
@@ -138,7 +136,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failur
     let mut brains = remote.client.brains();
     let asked = brains.verify_brain(v1::VerifyBrainRequest { brain: brain() });
     let verified = remote.watched(asked, Duration::from_millis(100), || {
-        progress.say(&format!("{size} are being checked …"));
+        progress.say(&format!("checking {size} …"));
     })?;
     if let Some(moment) = &verified.moment {
         named.saw(moment);
@@ -171,7 +169,7 @@ fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
         bytes(report.bytes),
         plural(report.events, "event"),
         plural(report.edges, "edge"),
-        // Of a daemon's brain we know how much it holds, and not how much of that is folded.
+        // The daemon's counts include the journal.
         if is_served { "" } else { " in the tables" },
         plural(report.commits, "commit"),
     );
@@ -186,7 +184,7 @@ fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
     if report.live {
         page.field(
             "live",
-            "a daemon writes it; what it has committed was checked",
+            "a daemon writes it; everything committed was checked",
         );
     }
     write_findings("finding", &report.findings, report.more, page);
@@ -209,7 +207,6 @@ fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
     );
 }
 
-/// A line for each of the first findings.
 pub(crate) fn write_findings(name: &str, findings: &[Finding], more: u64, page: &mut TextPage) {
     for finding in findings.iter().take(LINES_MAX) {
         page.field(name, printable(&finding.to_string()));
@@ -220,7 +217,6 @@ pub(crate) fn write_findings(name: &str, findings: &[Finding], more: u64, page: 
     }
 }
 
-/// What stands behind the last whole commit.
 pub(crate) fn write_tail(tail: Option<&verify::Tail>, page: &mut TextPage) {
     if let Some(tail) = tail {
         page.field(
@@ -233,7 +229,7 @@ pub(crate) fn write_tail(tail: Option<&verify::Tail>, page: &mut TextPage) {
             ),
         );
         page.aside(
-            "A copy that was taken while the daemon wrote ends so, and nothing acknowledged before is missing.",
+            "A copy taken while the daemon wrote ends like this; it lacks nothing that was acknowledged before.",
         );
     }
 }

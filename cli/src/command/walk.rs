@@ -97,7 +97,6 @@ pub(crate) enum WalkDirection {
 }
 
 impl WalkDirection {
-    /// The direction in a message.
     pub(crate) fn follow(self) -> i32 {
         match self {
             Self::Outgoing => v1::Follow::Outgoing,

@@ -12,17 +12,16 @@ fn line_of(step: &StepJson, side: &SideEdges) -> String {
     }
 }
 
-/// Which way edges of a tree are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EdgeArrows {
-    /// All in one way, which the command says.
+    /// The same direction for all, which the command implies.
     One,
-    /// Each as it lies.
+    /// Each edge with its direction.
     Each,
 }
 
-/// Writes steps as a tree. Parents stand before their children, so it is put together from the end. A tie that leads to
-/// a step that stands elsewhere is drawn as one line that says so.
+/// Parents precede their children, so the tree is built from the end. An edge to a step elsewhere in the tree is one
+/// line.
 pub(crate) fn write_tree(
     steps: &[StepJson],
     arrows: EdgeArrows,
@@ -44,7 +43,7 @@ pub(crate) fn write_tree(
         });
         made.push(Branch {
             text: format!("{via}{}", line_of(step, side)),
-            // The last comes first until all are there.
+            // In reverse order until all are there.
             children: elsewhere.rev().collect(),
         });
     }

@@ -18,31 +18,30 @@ use crate::output::context::Context;
 use crate::render::{TextPage, clipped, printable};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl watch work
-  amemctl watch work --after 0 --count 10       the first ten commits that are still held
+  amemctl watch work --after 0 --count 10       the first ten commits that amemd still has
   amemctl watch work --type decision --session standup
-  amemctl watch work --scope-user ada           what changes of the events of one user
-  amemctl watch work --jobs                     what came of decay, expiry, checkpoints, too
-  amemctl watch work --json | jq .changes       an object a line, without the envelope
+  amemctl watch work --scope-user ada           changes of events of one user
+  amemctl watch work --jobs                     with results of decay, expiry, checkpoints
+  amemctl watch work --json | jq .changes       one object a line, without the envelope
 
-It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit; of those that change
-none of the events that are asked for, it shows only what is about the whole brain, such as settings.")]
+Runs until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit. With filters it also shows
+changes of the whole brain, such as settings.")]
 pub(crate) struct WatchArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Begin with the commits after this LSN, instead of now.
     #[arg(long, value_name = "LSN")]
     after: Option<u64>,
-    /// End after as many commits.
+    /// End after this many commits.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Events that are forgotten, whole.
+    /// Show forgotten events in full.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
-    /// What came of scheduled jobs, too, when they end.
+    /// Also show results of scheduled jobs when they end.
     #[arg(long)]
     jobs: bool,
     #[command(flatten)]
@@ -76,7 +75,7 @@ impl WatchArgs {
             return Err(Failure::refused(
                 "file",
                 format!(
-                    "{} is a file: commits are watched through amemd",
+                    "{} is a file; only brains of amemd can be watched",
                     self.brain
                 ),
                 "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
@@ -86,7 +85,7 @@ impl WatchArgs {
         let session_ids = self.kinds.session_ids(cx, &opened)?;
         let served = opened.served()?;
         let named = served.named();
-        // From the commit that is told on, so that none between that and the subscription is missed.
+        // From the LSN at which the brain was opened, so that no commit in between is missed.
         let mut commits = served.brain.follow_with(v1::SubscribeRequest {
             after_lsn: Some(self.after.unwrap_or(named.lsn)),
             instance: named.instance.map(|id| id.to_string()).unwrap_or_default(),
@@ -100,7 +99,7 @@ impl WatchArgs {
         let mut seen = 0;
         if self.after.is_none() {
             cx.note(&format!(
-                "watching {name} from commit {} on; Ctrl-C ends it",
+                "watching {name} from commit {}; Ctrl-C stops it",
                 named.lsn
             ));
         }
@@ -140,7 +139,7 @@ fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure>
         write(&line, commit, &mut page)?;
         cx.text(&page)?;
     }
-    // Who watches wants to see it now, not when a buffer is full.
+    // Show each commit at once, not when the buffer is full.
     cx.finish()
 }
 
@@ -191,17 +190,17 @@ fn write(
     Ok(())
 }
 
-/// A change for programs: what it is, and its fields by the names of other answers.
+/// The kind of change, and fields named as in other answers.
 fn json_of(change: &Of) -> Result<Value, Failure> {
     use crate::json::event::{EdgeJson, EventJson, edge_type_of, whole};
-    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::told(edge)?));
+    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::of(edge)?));
     Ok(match change {
         Of::Event(event) => match whole(event)? {
             Some(_) => json!({"event": EventJson::of(event)?}),
             None => json!({"event": {"id": event.id}}),
         },
         Of::Edge(of) => json!({"edge": edge(of)?}),
-        // When it was made is not told of what is no more.
+        // A retracted edge has no time.
         Of::RetractedEdge(of) => json!({"retracted_edge": {
             "source": of.source,
             "target": of.target,

@@ -1,4 +1,4 @@
-//! A commit's changes in words.
+//! Changes of a commit in words.
 
 use amem_client::v1;
 use amem_client::v1::change::Change as Of;
@@ -7,14 +7,12 @@ use crate::failure::Failure;
 use crate::json::event::{edge_type_of, type_of};
 use crate::render::{float, plural, printable};
 
-/// What kind of commit it is.
 pub(crate) fn kind_of(kind: v1::CommitKind) -> String {
     let name = kind.as_str_name();
     let name = name.strip_prefix("COMMIT_KIND_").unwrap_or(name);
     name.to_ascii_lowercase().replace('_', "-")
 }
 
-/// A change in one line.
 pub(crate) fn words(change: &Of) -> Result<String, Failure> {
     Ok(match change {
         Of::Event(event) => match (event.forgotten, event.erased) {

@@ -1,10 +1,10 @@
-//! Starting amemd where none runs, so that the first command of a new user works.
+//! Starts amemd if none runs, so that the first command of a new user works.
 //!
-//! The daemon outlives this process and its terminal: it is made by a process of ours that leaves the session first
-//! (`start-daemon`, hidden), reads nothing, and writes what it logs into a file.
+//! The daemon outlives this process and its terminal: a helper process (`start-daemon`, hidden) leaves the session,
+//! closes stdin, logs to a file and executes amemd.
 //!
-//! Promises: a daemon that can't start says why here, not only in its log; of two that are started at once one wins,
-//! and both callers find it. Not here: when it is started (`reach`).
+//! Promises: if the daemon cannot start, the reason is reported here; of two daemons started at once one wins, and both
+//! callers find it. Not here: when to start one (`flags`).
 
 use std::env;
 use std::ffi::OsStr;
@@ -26,36 +26,30 @@ use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// The hidden command that becomes the daemon.
 pub(crate) const START: &str = "start-daemon";
-/// Names the daemon's program where it is not beside this one.
+/// Names the daemon's program.
 const PROGRAM: &str = "AMEMD";
-/// Limits the heaps that the C library keeps (mallopt(3)).
+/// Limits the arenas of malloc (mallopt(3)).
 const ARENAS: &str = "MALLOC_ARENA_MAX";
-/// How long a daemon may take until it answers: recovery of its brains is part of that, and so is the end of another
-/// one that had the folder.
+/// Includes recovery of its brains, and the end of another daemon that had the folder.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is asked meanwhile.
 const ASK_EVERY: Duration = Duration::from_millis(10);
-/// How long another daemon is waited for before the start is tried again.
+/// Pause before another start, while another daemon has the folder.
 const TRY_EVERY: Duration = Duration::from_millis(250);
-/// Bytes of the log from which on a new one is begun; the one before is kept.
+/// Size at which the log is rotated; one older log stays.
 const LOG_BYTES_MAX: u64 = 8 << 20;
-/// Bytes of the log that are told of a daemon that did not start.
-const TOLD_BYTES: u64 = 2000;
+/// Bytes of the log shown if the daemon does not start.
+const LOG_TAIL_BYTES: u64 = 2000;
 
-/// A daemon that was started.
 pub(crate) struct StartedDaemon {
-    /// A connection to it.
     pub(crate) remote: Remote,
-    /// Its log.
     pub(crate) log: PathBuf,
 }
 
-/// Starts a daemon that listens on a socket, and waits until it answers. Where another one has the folder, that one may
-/// be about to listen, or about to end: both are waited for.
+/// Waits until the daemon answers. If another daemon has the folder, that one may be about to listen or to end: waits
+/// for both.
 pub(crate) fn start(socket: &Path) -> Result<StartedDaemon, Failure> {
-    // The daemon's folder is another one than ours.
+    // The daemon has another working directory.
     let socket = &absolute(socket)?;
     let program = absolute(&program()?)?;
     let log = DaemonLog::open()?;
@@ -90,11 +84,11 @@ pub(crate) fn start(socket: &Path) -> Result<StartedDaemon, Failure> {
     }
 }
 
-/// A connection to a daemon that answers: one may listen already and not have recovered its brains yet.
+/// A daemon that listens may still be recovering its brains: it must answer.
 fn answering(socket: &Path) -> Option<Remote> {
     let remote = Remote::connect(socket).ok()?;
     let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
-    // Whoever may not ask for it has been answered, too.
+    // A refusal is an answer.
     let is_there = match status {
         Ok(_) => true,
         Err(error) => error.code() == Code::PermissionDenied,
@@ -109,7 +103,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 fn silent(program: &Path, log: &DaemonLog) -> Failure {
     let said = log.tail();
     let said = match said.trim() {
-        "" => "it said nothing",
+        "" => "it printed nothing",
         said => said,
     };
     Failure::new(
@@ -117,13 +111,12 @@ fn silent(program: &Path, log: &DaemonLog) -> Failure {
         "no_daemon",
         format!("{} does not start: {said}", program.display()),
         format!(
-            "mend what it says; its log is {}; `amemd --check-config` shows its settings",
+            "correct what it reports; its log is {}; `amemd --check-config` shows its settings",
             log.path.display()
         ),
     )
 }
 
-/// Our own program, on its way to become the daemon.
 fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failure> {
     let ours = env::current_exe().map_err(|e| Failure::io("find", Path::new("amemctl"), &e))?;
     let failed = |e| Failure::io("write", &log.path, &e);
@@ -134,7 +127,7 @@ fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failur
             command.env(name, absolute(&path)?);
         }
     }
-    // As the units do: the C library otherwise keeps room for each thread.
+    // As in the units: malloc otherwise keeps memory for each thread.
     if env::var_os(ARENAS).is_none() {
         command.env(ARENAS, "2");
     }
@@ -142,7 +135,7 @@ fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failur
         .arg(START)
         .arg(program)
         .arg(socket)
-        // The folder of the first command is none that the daemon should hold on to.
+        // The daemon must not keep this folder busy.
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -151,7 +144,7 @@ fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failur
         .map_err(|e| Failure::io("run", &ours, &e))
 }
 
-/// A setting of amemd in the environment that is a path from the folder of this command.
+/// A variable of amemd that is a path relative to this folder.
 fn is_relative_path(name: &OsStr, value: &OsStr) -> Option<PathBuf> {
     let name = name.to_str().filter(|name| name.starts_with("AMEMD_"))?;
     let ends = ["FOLDER", "CONFIG", "_FILE", "_CERTIFICATE", "_KEY", "_CA"];
@@ -160,21 +153,22 @@ fn is_relative_path(name: &OsStr, value: &OsStr) -> Option<PathBuf> {
     (is_meant && path.is_relative()).then(|| path.to_owned())
 }
 
-/// Leaves the session and becomes the daemon; comes back only if that fails.
+/// Leaves the session and executes the daemon; returns only if that fails.
 pub(crate) fn become_daemon(program: &Path, socket: &Path) -> Failure {
-    // Fails if this process leads a group already: then it has been let go by its terminal in another way.
+    // Fails for a group leader, which has no terminal to leave.
     let _leader = rustix::process::setsid();
     let error = Command::new(program).arg("--socket").arg(socket).exec();
     Failure::io("run", program, &error)
 }
 
-/// The daemon's program: the one that `AMEMD` names, the one beside this program, or the first on the path.
+/// `$AMEMD`, else `amemd` beside this program, else the first on PATH.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
     if let Some(named) = env::var_os(PROGRAM).filter(|name| !name.is_empty()) {
         let named = PathBuf::from(named);
-        return match named.is_file() {
-            true => Ok(named),
-            false => Err(Failure::new(
+        return if named.is_file() {
+            Ok(named)
+        } else {
+            Err(Failure::new(
                 Exit::Unavailable,
                 "no_daemon",
                 format!(
@@ -182,7 +176,7 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
                     named.display()
                 ),
                 format!("set {PROGRAM} to the path of amemd, or unset it"),
-            )),
+            ))
         };
     }
     let beside = env::current_exe().map(|ours| ours.with_file_name("amemd"));
@@ -195,23 +189,22 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
         Failure::new(
             Exit::Unavailable,
             "no_daemon",
-            "there is no amemd beside amemctl or on PATH to be started",
+            "there is no amemd beside amemctl or on PATH",
             format!("build or install amemd beside amemctl, or set {PROGRAM} to its path"),
         )
     })
 }
 
-/// Where a daemon that nobody looks after logs: `$XDG_STATE_HOME/amem/amemd.log`.
+/// `$XDG_STATE_HOME/amem/amemd.log`.
 struct DaemonLog {
     path: PathBuf,
     file: File,
-    /// Where what is logged from now on begins.
+    /// The size when it was opened.
     from: u64,
 }
 
 impl DaemonLog {
-    /// Opens it: a file of our own in a folder of our own, whatever stood there before, as it is written into by
-    /// whoever runs this.
+    /// The file and its folder must belong to this user: the log is written with this user's rights.
     fn open() -> Result<Self, Failure> {
         let folder = state_folder()?;
         fs::DirBuilder::new()
@@ -230,14 +223,14 @@ impl DaemonLog {
             .append(true)
             .create(true)
             .mode(0o600)
-            // Neither is a link followed nor a pipe waited for.
+            // Follow no link, wait for no pipe.
             .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
             .open(&path)
             .map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         check_ours(&path, &meta)?;
         if !meta.is_file() {
-            return Err(not_ours(&path, "is no regular file"));
+            return Err(not_ours(&path, "is not a regular file"));
         }
         Ok(Self {
             from: meta.len(),
@@ -246,16 +239,16 @@ impl DaemonLog {
         })
     }
 
-    /// The end of what was logged since.
+    /// What was logged since.
     fn tail(&self) -> String {
         let read = || {
             let len = self.file.metadata()?.len();
-            let from = self.from.max(len.saturating_sub(TOLD_BYTES));
+            let from = self.from.max(len.saturating_sub(LOG_TAIL_BYTES));
             let mut bytes = vec![0; usize::try_from(len.saturating_sub(from)).unwrap_or_default()];
             self.file.read_exact_at(&mut bytes, from)?;
             Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
         };
-        // A log that can't be read has nothing to tell; that the daemon does not start is told anyway.
+        // Without a log the failure is reported without a reason.
         read().unwrap_or_default()
     }
 }
@@ -271,18 +264,19 @@ fn state_folder() -> Result<PathBuf, Failure> {
             Failure::new(
                 Exit::Unavailable,
                 "no_daemon",
-                "no amemd runs, and nothing says where one that is started may log",
+                "no amemd runs, and there is no folder for the log of a new one",
                 "set HOME or XDG_STATE_HOME, or start amemd yourself",
             )
         })?;
     Ok(state.join("amem"))
 }
 
-/// Refuses what another user made: they could lead what we write anywhere.
+/// Another user could redirect what we write.
 fn check_ours(path: &Path, meta: &fs::Metadata) -> Result<(), Failure> {
-    match meta.uid() == rustix::process::geteuid().as_raw() {
-        true => Ok(()),
-        false => Err(not_ours(path, "belongs to another user")),
+    if meta.uid() == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err(not_ours(path, "belongs to another user"))
     }
 }
 
@@ -291,9 +285,9 @@ fn not_ours(path: &Path, why: &str) -> Failure {
         Exit::Unavailable,
         "no_daemon",
         format!(
-            "no amemd runs, and one that is started can't log: {} {why}",
+            "no amemd runs, and a new one cannot log: {} {why}",
             path.display()
         ),
-        "move it away, set XDG_STATE_HOME to a folder of yours, or start amemd yourself",
+        "move it, set XDG_STATE_HOME to a folder of yours, or start amemd yourself",
     )
 }

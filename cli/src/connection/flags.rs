@@ -1,8 +1,8 @@
-//! Which daemon a command talks to, and as whom: the flags and variables that every command takes.
+//! Which daemon a command talks to, and as whom: flags and variables of every command.
 //!
-//! A daemon of the user's own is started if none runs (`autostart`), unless that is forbidden, or the machine has one
-//! for all of its users.
-//! Promises: a token is read from a file, never from an argument or a variable, where others could see it.
+//! A daemon of the user is started if none runs (`autostart`), unless --no-autostart is given or the machine has a
+//! daemon for all users. Promises: tokens are read from files, never from arguments or variables, which other users
+//! could see.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,11 +20,10 @@ use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Options of the connection.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct ConnectionArgs {
-    /// The daemon's socket [default: that of your amemd, else that of the machine's]
+    /// The daemon's socket [default: that of your amemd, else that of the machine]
     #[arg(
         long,
         env = "AMEMD_SOCKET",
@@ -43,7 +42,7 @@ pub(crate) struct ConnectionArgs {
         hide_env_values = true
     )]
     address: Option<String>,
-    /// The file with the token that the daemon at --address asks for
+    /// The file with the token for the daemon at --address
     #[arg(
         long,
         env = "AMEMD_TOKEN_FILE",
@@ -54,13 +53,13 @@ pub(crate) struct ConnectionArgs {
         hide_short_help = true
     )]
     token_file: Option<PathBuf>,
-    /// The authority (PEM) that vouches for the daemon at --address; TLS is used if it is given
+    /// The authority (PEM) to verify the daemon at --address; implies TLS
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     tls_ca: Option<PathBuf>,
-    /// The name that the daemon's certificate must have [default: that of --address]
+    /// The name in the daemon's certificate [default: that of --address]
     #[arg(long, value_name = "NAME", global = true, hide_short_help = true)]
     tls_name: Option<String>,
-    /// Our own certificate (PEM), where the daemon asks for one
+    /// Our own certificate (PEM), if the daemon requires one
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     tls_certificate: Option<PathBuf>,
     /// The key of --tls-certificate (PEM)
@@ -69,7 +68,7 @@ pub(crate) struct ConnectionArgs {
     /// Fail if no amemd runs, instead of starting one
     #[arg(long, global = true, hide_short_help = true)]
     no_autostart: bool,
-    /// The agent that commits name
+    /// The agent to name in commits
     #[arg(
         long,
         env = "AMEM_AGENT",
@@ -82,29 +81,24 @@ pub(crate) struct ConnectionArgs {
     pub(crate) agent: String,
 }
 
-/// A daemon, and what is to be told about how it was reached.
 pub(crate) struct Reachable {
-    /// A connection to it.
     pub(crate) remote: Remote,
-    /// That it was started, and where it logs.
+    /// That the daemon was started, and where it logs.
     pub(crate) note: Option<String>,
 }
 
-/// Which flags were given on the line, and not by variables.
+/// Flags on the command line, as opposed to variables.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FlagsOnLine {
-    /// --socket.
     pub(crate) socket: bool,
-    /// --address.
     pub(crate) address: bool,
-    /// --token-file.
     pub(crate) token_file: bool,
 }
 
 impl ConnectionArgs {
-    /// A flag beats the variable of another one, and a variable that does not apply is overlooked.
+    /// A flag beats the variable of another flag; a variable that does not apply is ignored.
     pub(crate) fn settle(&mut self, given: FlagsOnLine) {
-        // An empty variable is one that is not set.
+        // An empty variable counts as unset.
         self.socket.take_if(|path| path.as_os_str().is_empty());
         self.token_file.take_if(|path| path.as_os_str().is_empty());
         self.address.take_if(|address| address.is_empty());
@@ -119,7 +113,7 @@ impl ConnectionArgs {
         }
     }
 
-    /// Connects to the daemon, which is started if need be.
+    /// Connects to the daemon; starts it if needed.
     pub(crate) fn connect(&self) -> Result<Reachable, Failure> {
         match self.running() {
             Ok(remote) => Ok(Reachable { remote, note: None }),
@@ -128,7 +122,6 @@ impl ConnectionArgs {
         }
     }
 
-    /// Connects to a daemon that runs.
     pub(crate) fn running(&self) -> Result<Remote, Failure> {
         if let Some(address) = &self.address {
             return self.tcp(address);
@@ -144,12 +137,11 @@ impl ConnectionArgs {
         Err(first.map_or_else(nowhere, Failure::from))
     }
 
-    /// True if the daemon is reached by a socket of this machine.
     pub(crate) fn is_local(&self) -> bool {
         self.address.is_none()
     }
 
-    /// Starts a daemon of the user's own: on the socket that is named, or on one that lasts.
+    /// On the named socket, or on one that outlives the login session.
     fn start(&self, failure: Failure) -> Result<Reachable, Failure> {
         if self.address.is_some() {
             return Err(failure);
@@ -157,7 +149,7 @@ impl ConnectionArgs {
         let system = Path::new(place::SYSTEM_SOCKET);
         let socket = match &self.socket {
             Some(socket) => socket.clone(),
-            // Where the machine has a daemon for all, it is not for one of them to take its place.
+            // If the machine has a daemon for all users, no user starts another.
             None if system.exists() => return Err(failure),
             None => place::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
         };
@@ -168,15 +160,14 @@ impl ConnectionArgs {
         Ok(Reachable {
             remote: started.remote,
             note: Some(format!(
-                "amemd was started on {}; it logs to {}; `amemctl shutdown` ends it",
+                "amemd was started on {}; it logs to {}; `amemctl shutdown` stops it",
                 socket.display(),
                 started.log.display()
             )),
         })
     }
 
-    /// Where a daemon may listen: the socket that is named, or the user's, with that of a session that this process is
-    /// not part of, as for cron, and the machine's.
+    /// The named socket; else the user's sockets, also that of a login session (cron has none), and the machine's.
     fn sockets(&self) -> Vec<PathBuf> {
         if let Some(socket) = &self.socket {
             return vec![socket.clone()];
@@ -191,22 +182,22 @@ impl ConnectionArgs {
             .map(|(_, port)| port.parse::<u16>());
         if !matches!(port, Some(Ok(_))) {
             return Err(Failure::argument(
-                format!("{address:?} is no address"),
+                format!("{address:?} is not an address"),
                 "write it as HOST:PORT, such as 127.0.0.1:7411",
             ));
         }
         if self.socket.is_some() {
             return Err(Failure::argument(
-                "there is a socket and an address: which daemon is meant?",
-                "give --socket or --address (or AMEMD_SOCKET, AMEMD_ADDRESS), not both",
+                "both a socket and an address are given",
+                "give either --socket or --address (AMEMD_SOCKET, AMEMD_ADDRESS)",
             ));
         }
         let token = match &self.token_file {
             None => None,
             Some(path) => Some(String::from_utf8(secret(path)?).map_err(|_| {
                 Failure::argument(
-                    format!("{} is no text", path.display()),
-                    "name a file with what `amemctl token create` printed",
+                    format!("{} is not text", path.display()),
+                    "name a file with the output of `amemctl token create`",
                 )
             })?),
         };
@@ -218,8 +209,8 @@ impl ConnectionArgs {
         let Some(authority) = &self.tls_ca else {
             if self.tls_name.is_some() || self.tls_certificate.is_some() || self.tls_key.is_some() {
                 return Err(Failure::argument(
-                    "TLS needs an authority to trust",
-                    "give the daemon's with --tls-ca",
+                    "TLS needs an authority",
+                    "give the daemon's authority with --tls-ca",
                 ));
             }
             return Ok(None);
@@ -229,7 +220,7 @@ impl ConnectionArgs {
             (Some(certificate), Some(key)) => Some((bytes(certificate)?, secret(key)?)),
             _ => {
                 return Err(Failure::argument(
-                    "a certificate of ours needs its key, and a key its certificate",
+                    "a certificate needs its key, and a key its certificate",
                     "give both --tls-certificate and --tls-key",
                 ));
             }
@@ -241,7 +232,7 @@ impl ConnectionArgs {
         }))
     }
 
-    /// Refuses what would be overlooked on a Unix socket.
+    /// Refuses TCP flags on a Unix socket.
     fn check_local(&self) -> Result<(), Failure> {
         let set = [
             (self.token_file.is_some(), "--token-file"),
@@ -253,14 +244,14 @@ impl ConnectionArgs {
         match set.iter().find(|(is_set, _)| *is_set) {
             None => Ok(()),
             Some((_, name)) => Err(Failure::argument(
-                format!("{name} is for a daemon that is reached by TCP"),
-                "give its --address, too",
+                format!("{name} applies only to a daemon at a TCP address"),
+                "also give --address",
             )),
         }
     }
 }
 
-/// Where a user's daemon may listen that nobody named, and then the machine's.
+/// The user's sockets, then the machine's.
 fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<PathBuf> {
     let elsewhere = match variable("XDG_RUNTIME_DIR") {
         Some(_) => None,
@@ -277,19 +268,18 @@ fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<P
     sockets
 }
 
-/// The failure of a connection to nobody.
 const NO_DAEMON: &str = "no_daemon";
 
 fn nowhere() -> Failure {
     Failure::new(
         Exit::Unavailable,
         NO_DAEMON,
-        "nothing says where amemd listens",
+        "no socket of amemd is known",
         "give --socket, or set XDG_RUNTIME_DIR or HOME",
     )
 }
 
-/// True if a socket is there that is somebody else's: starting another daemon on it would not help.
+/// Whether the socket belongs to another user: starting another daemon would not help.
 fn is_denied(socket: &Path) -> bool {
     use std::os::unix::net::UnixStream;
     let error = UnixStream::connect(socket).err();
@@ -300,7 +290,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|e| Failure::io("read", path, &e))
 }
 
-/// What a file of ours has that nobody else may read; a file of another user is as that one wants it.
+/// Refuses a file of ours that others may read. The mode of another user's file is that user's choice.
 fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |e| Failure::io("read", path, &e);
     let mut file = File::open(path).map_err(failed)?;
@@ -310,8 +300,10 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     if meta.is_file() && is_ours && mode & 0o077 != 0 {
         let path = path.display();
         return Err(Failure::argument(
-            format!("others may use {path} (its mode is {mode:04o}), which is a secret"),
-            format!("take that right away: chmod 600 {path}"),
+            format!(
+                "{path} is a secret, and others may read or change it (its mode is {mode:04o})"
+            ),
+            format!("restrict it: chmod 600 {path}"),
         ));
     }
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The connection to amemd: which daemon, as whom, started if none runs.
+//! The connection to amemd: which daemon, as whom; starts one if none runs.
 
 pub(crate) mod autostart;
 pub(crate) mod flags;

@@ -1,6 +1,6 @@
-//! A refusal, by the daemon or by a question to a file, as a failure: what a person does about it.
+//! Maps refusals, by the daemon or by a query on a file, to failures with remedies.
 //!
-//! The reason decides where there is one, else the gRPC code. The name of a failure is its reason in small letters.
+//! The reason decides if there is one, else the gRPC code. The code of a failure is the reason in lower case.
 
 use amem_client::Refusal;
 use tonic::Code;
@@ -8,13 +8,13 @@ use tonic::Code;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// What is told of refusals with these reasons.
-const TOLD: &[(&str, &str, Exit, &str)] = &[
+/// Reason, code, exit, remedy.
+const BY_REASON: &[(&str, &str, Exit, &str)] = &[
     (
         "UNKNOWN_BRAIN",
         "unknown_brain",
         Exit::NotFound,
-        "`amemctl brain ls` lists the brains, `amemctl brain create NAME` makes one",
+        "`amemctl brain ls` lists the brains, `amemctl brain create NAME` creates one",
     ),
     (
         "UNKNOWN_EVENT",
@@ -38,7 +38,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "UNKNOWN_LSN",
         "unknown_lsn",
         Exit::NotFound,
-        "`amemctl info BRAIN` tells the newest",
+        "`amemctl info BRAIN` shows the newest",
     ),
     (
         "COMMITS_GONE",
@@ -56,7 +56,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "TOKEN_EXISTS",
         "already_exists",
         Exit::Refused,
-        "take another name, or `amemctl token revoke NAME` first",
+        "choose another name, or `amemctl token revoke NAME` first",
     ),
     (
         "NO_TOKENS",
@@ -68,7 +68,7 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "TOKENS_FILE",
         "tokens_file",
         Exit::Refused,
-        "put the file right, then `amemctl reload`",
+        "correct the file, then run `amemctl reload`",
     ),
     (
         "FORGOTTEN",
@@ -80,25 +80,25 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "BRAIN_EXISTS",
         "already_exists",
         Exit::Refused,
-        "take another name, or use the brain that is there",
+        "choose another name, or use the existing brain",
     ),
     (
         "BRAIN_NAME",
         "brain_name",
         Exit::Refused,
-        "take a name of letters, digits, - and _",
+        "choose a name of letters, digits, - and _",
     ),
     (
         "CONDITION",
         "condition",
         Exit::Refused,
-        "somebody else wrote meanwhile: read again, then decide",
+        "another client wrote meanwhile: read again, then decide",
     ),
     (
         "ERASED",
         "erased",
         Exit::Refused,
-        "name another event: what is erased stays so",
+        "name another event: an erased one cannot be changed",
     ),
     (
         "CYCLE",
@@ -122,13 +122,13 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "OUTCOME_UNKNOWN",
         "outcome_unknown",
         Exit::Unavailable,
-        "repeat the command with the same --request-id: it is done once",
+        "repeat the command with the same --request-id: the change is made once",
     ),
     (
         "DISK_FULL",
         "disk_full",
         Exit::Io,
-        "make room on the disk of the brains, or raise the limit that is named; nothing was changed",
+        "free space on the disk of the brains, or raise the named limit; nothing was changed",
     ),
     (
         "MESSAGE_SIZE",
@@ -164,14 +164,14 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "FOREIGN_INSTANCE",
         "foreign_instance",
         Exit::Refused,
-        "begin again: this is of another brain, or of one before it was replaced",
+        "start again: this belongs to another brain, or to one that was replaced",
     ),
     ("MUST_DROP", "replaced", Exit::Unavailable, "ask again"),
     (
         "INVALID",
         "invalid",
         Exit::Refused,
-        "`amemctl COMMAND --help` tells what is right",
+        "see `amemctl COMMAND --help`",
     ),
     (
         "LOCKED",
@@ -183,26 +183,21 @@ const TOLD: &[(&str, &str, Exit, &str)] = &[
         "CONNECTION_LOST",
         "connection_lost",
         Exit::Unavailable,
-        "try again; `amemctl status` tells whether amemd runs",
+        "try again; `amemctl status` shows whether amemd runs",
     ),
 ];
 
-/// What is told of others, by their code.
 fn by_code(code: Code) -> (&'static str, Exit, &'static str) {
     match code {
         Code::NotFound => ("not_found", Exit::NotFound, "check the name"),
-        Code::AlreadyExists => ("already_exists", Exit::Refused, "take another name or id"),
-        // What the transport says of a message that passes its limit.
+        Code::AlreadyExists => ("already_exists", Exit::Refused, "choose another name or id"),
+        // The transport's code for a message over its limit.
         Code::OutOfRange => (
             "message_size",
             Exit::Refused,
             "ask for less at a time, or send less",
         ),
-        Code::InvalidArgument => (
-            "invalid",
-            Exit::Refused,
-            "`amemctl COMMAND --help` tells what is right",
-        ),
+        Code::InvalidArgument => ("invalid", Exit::Refused, "see `amemctl COMMAND --help`"),
         Code::FailedPrecondition | Code::Aborted => (
             "refused",
             Exit::Refused,
@@ -211,12 +206,12 @@ fn by_code(code: Code) -> (&'static str, Exit, &'static str) {
         Code::ResourceExhausted => (
             "exhausted",
             Exit::Refused,
-            "make room, or send less, and try again",
+            "free some space, or send less, and try again",
         ),
         Code::PermissionDenied | Code::Unauthenticated => (
             "permission_denied",
             Exit::Refused,
-            "ask as the user who runs amemd, or with a token that may (--token-file; `amemctl token create` makes one)",
+            "run this as the user who runs amemd, or with a token that permits it (--token-file; `amemctl token create` creates one)",
         ),
         Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded => {
             ("unavailable", Exit::Unavailable, "try again in a moment")
@@ -224,16 +219,16 @@ fn by_code(code: Code) -> (&'static str, Exit, &'static str) {
         Code::DataLoss => (
             "damaged",
             Exit::Damaged,
-            "`amemctl verify BRAIN` tells the extent, `amemctl repair FILE NEW` saves what is whole",
+            "`amemctl verify BRAIN` shows the extent, `amemctl repair FILE NEW` saves what is intact",
         ),
-        _ => ("daemon", Exit::Io, "see what amemd logged"),
+        _ => ("daemon", Exit::Io, "see the log of amemd"),
     }
 }
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        let told = TOLD.iter().find(|told| told.0 == refusal.reason);
-        let (code, exit, remedy) = match told {
+        let known = BY_REASON.iter().find(|row| row.0 == refusal.reason);
+        let (code, exit, remedy) = match known {
             Some(&(_, code, exit, remedy)) => (code, exit, remedy.to_owned()),
             None => {
                 let (code, exit, remedy) = by_code(refusal.code);
@@ -241,12 +236,12 @@ impl From<Refusal> for Failure {
             }
         };
         let failure = Self::new(exit, code, refusal.to_string(), remedy);
-        // With it, the same command can be repeated without doing anything twice.
+        // Repeated under this id, the change is made once.
         let id = refusal.metadata.get("request_id");
         match id.filter(|_| may_be_done(refusal.code)) {
             Some(id) => Self {
                 remedy: format!(
-                    "whether it was done is not known: repeat the command with --request-id {id}, and it is done once"
+                    "the outcome is unknown: repeat the command with --request-id {id}, and the change is made once"
                 ),
                 request_id: Some(id.clone()),
                 ..failure
@@ -256,7 +251,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// True if a change that ended so may have been made.
+/// Whether a change that failed with this code may have been made.
 fn may_be_done(code: Code) -> bool {
     matches!(
         code,

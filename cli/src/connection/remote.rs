@@ -1,6 +1,4 @@
-//! The connection to amemd, for commands that are plain code: each call waits for its answer.
-//!
-//! Not here: the calls themselves (`amem_client`).
+//! A blocking connection to amemd: each call waits for its answer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,30 +10,23 @@ use tonic::{Code, Response, Status, Streaming};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// A call to the daemon that failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemoteError {
-    /// Nobody answers.
     #[error("no amemd answers on {to}: {why}")]
     Unreachable {
-        /// Where it was expected: a socket's path, or an address.
+        /// A socket's path, or an address.
         to: String,
-        /// What the system says.
         why: String,
     },
-    /// The daemon said no.
     #[error(transparent)]
     Refused(Box<Refusal>),
-    /// This process got no thread for the connection.
     #[error("cannot start the connection: {0}")]
     Runtime(std::io::Error),
-    /// What was given for the connection can't be used.
     #[error("{0}")]
     Invalid(String),
 }
 
 impl RemoteError {
-    /// What kind of refusal it is.
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Unreachable { .. } => Code::Unavailable,
@@ -70,12 +61,12 @@ impl From<RemoteError> for Failure {
                 let is_path = to.contains('/');
                 let remedy = match (is_path, why.contains("ermission denied")) {
                     (true, true) => {
-                        "ask as the user who runs amemd, or of the group that it lets in"
+                        "run this as the user who runs amemd, or as a member of the group that it admits"
                     }
                     (true, false) => {
-                        "start it with `amemd`, or give the socket of one that runs with --socket"
+                        "start it with `amemd`, or name the socket of a running one with --socket"
                     }
-                    (false, _) => "see that amemd runs there, with tcp.listen in its settings",
+                    (false, _) => "check that amemd runs there, with tcp.listen in its settings",
                 };
                 Self::new(Exit::Unavailable, "no_daemon", message, remedy)
             }
@@ -83,14 +74,12 @@ impl From<RemoteError> for Failure {
             RemoteError::Runtime(_) => {
                 Self::new(Exit::Io, "io", message, "see what the system says of it")
             }
-            RemoteError::Invalid(_) => {
-                Self::argument(message, "`amemctl --help` tells what is right")
-            }
+            RemoteError::Invalid(_) => Self::argument(message, "see `amemctl --help`"),
         }
     }
 }
 
-/// The innermost cause: "transport error" alone helps nobody.
+/// The innermost cause: "transport error" alone says nothing.
 fn root(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -99,7 +88,6 @@ fn root(error: &dyn std::error::Error) -> String {
     error.to_string()
 }
 
-/// Turns what a connection says of itself into ours.
 fn unconnected(to: &str, error: ConnectError) -> RemoteError {
     match error {
         ConnectError::Unreachable { .. } => RemoteError::Unreachable {
@@ -110,21 +98,17 @@ fn unconnected(to: &str, error: ConnectError) -> RemoteError {
     }
 }
 
-/// A connection that is used from plain code.
 pub(crate) struct Remote {
-    /// The daemon's services.
     pub(crate) client: Client,
     runtime: Runtime,
 }
 
 impl Remote {
-    /// Connects to the daemon on a socket.
     pub(crate) fn connect(socket: &Path) -> Result<Self, RemoteError> {
         let to = socket.display().to_string();
         Self::over(&to, Client::connect_unix(socket))
     }
 
-    /// Connects to the daemon on an address.
     pub(crate) fn connect_tcp(
         address: &str,
         token: Option<&str>,
@@ -148,7 +132,6 @@ impl Remote {
         Ok(Self { client, runtime })
     }
 
-    /// Waits for what may be refused.
     pub(crate) fn wait<T>(
         &self,
         answer: impl Future<Output = Result<T, Refusal>>,
@@ -156,7 +139,6 @@ impl Remote {
         Ok(self.runtime.block_on(answer)?)
     }
 
-    /// Waits for an answer, and takes it out of its envelope.
     pub(crate) fn call<T>(
         &self,
         answer: impl Future<Output = Result<Response<T>, Status>>,
@@ -165,7 +147,7 @@ impl Remote {
         Ok(answer.into_inner())
     }
 
-    /// Waits for an answer as `call` does; meanwhile, `look` is called every so often.
+    /// Calls `look` every so often while it waits.
     pub(crate) fn watched<T>(
         &self,
         answer: impl Future<Output = Result<Response<T>, Status>>,
@@ -184,14 +166,14 @@ impl Remote {
         Ok(answer?.into_inner())
     }
 
-    /// Waits for the next message of a stream; none at its end.
+    /// `None` at the end of the stream.
     pub(crate) fn next<T>(&self, stream: &mut Streaming<T>) -> Result<Option<T>, RemoteError> {
         let next = self.runtime.block_on(stream.message());
         Ok(next?)
     }
 }
 
-/// All rows of a list that comes in pages; `page` gets the token of a page, and returns its rows and the next token.
+/// Collects the rows of a paged list; `page` takes a page token, and returns rows and the next token.
 pub(crate) fn all_pages<T>(
     mut page: impl FnMut(String) -> Result<(Vec<T>, String), RemoteError>,
 ) -> Result<Vec<T>, RemoteError> {

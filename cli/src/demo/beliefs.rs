@@ -12,8 +12,9 @@ use amem_format::query::{Why, time};
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, Lsn, Micros, NodeId};
 
+use super::sandbox::BRAIN;
 use super::stage::{Stage, wrong};
-use super::state::{BRAIN, Correction, Demo};
+use super::state::{Correction, Demo};
 use crate::failure::Failure;
 use crate::when::clock;
 

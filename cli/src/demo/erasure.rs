@@ -9,9 +9,9 @@ use std::time::Instant;
 use amem_client::{Reader, v1};
 use amem_format::NodeId;
 
-use super::sandbox::{PATIENCE, POLL_EVERY};
+use super::sandbox::{BRAIN, PATIENCE, POLL_EVERY};
 use super::stage::{Stage, wrong};
-use super::state::{BRAIN, Demo};
+use super::state::Demo;
 use crate::failure::Failure;
 use crate::render::{bytes, plural};
 

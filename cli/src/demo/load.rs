@@ -10,9 +10,8 @@ use amem_client::{Reader, Retry, v1};
 use amem_format::NodeId;
 use amem_format::view::View;
 
-use super::sandbox::PATIENCE;
+use super::sandbox::{BRAIN, PATIENCE};
 use super::stage::wrong;
-use super::state::BRAIN;
 use crate::connection::remote::{Remote, RemoteError};
 use crate::failure::Failure;
 

@@ -8,9 +8,9 @@ use amem_client::{Reader, v1};
 use amem_format::NodeId;
 
 use super::beliefs::BERTHS;
-use super::sandbox::PATIENCE;
+use super::sandbox::{BRAIN, PATIENCE};
 use super::stage::{Stage, wrong};
-use super::state::{BRAIN, Demo};
+use super::state::Demo;
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
 use crate::render::count;

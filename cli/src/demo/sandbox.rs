@@ -19,6 +19,8 @@ use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// The name of the brain.
+pub(super) const BRAIN: &str = "marina";
 /// How long a process may take to answer, or to end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is polled meanwhile.

@@ -7,13 +7,10 @@ use amem_format::view::View;
 use serde_json::Value;
 
 use super::load::Load;
-use super::sandbox::{Daemon, Sandbox};
+use super::sandbox::{BRAIN, Daemon, Sandbox};
 use super::stage::{Stage, wrong};
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
-
-/// The name of the brain.
-pub(super) const BRAIN: &str = "marina";
 
 /// A correction that was answered.
 #[derive(Default)]

@@ -10,9 +10,9 @@ use amem_format::{Lsn, NodeId};
 
 use super::beliefs::{BACKUP, CORRECTION};
 use super::load::{Load, count_held};
-use super::sandbox::{Daemon, PATIENCE};
+use super::sandbox::{BRAIN, Daemon, PATIENCE};
 use super::stage::{Stage, wrong};
-use super::state::{BRAIN, Demo};
+use super::state::Demo;
 use crate::failure::Failure;
 
 /// Copies that are made while writes go on.

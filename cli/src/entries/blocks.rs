@@ -1,10 +1,9 @@
-//! Markdown as its blocks: each paragraph, list item, quote, block of code, row of a table, and where it stands.
+//! Markdown as blocks: paragraphs, list items, quotes, code, table rows, HTML, and where each stands.
 //!
-//! Text is plain: emphasis is gone, a link is its text and its address, a piece of code keeps its backticks.
+//! Text is plain: emphasis is dropped, a link is its text and its address, inline code keeps its backticks.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Paragraph,
@@ -16,7 +15,7 @@ pub(super) enum BlockKind {
 }
 
 impl BlockKind {
-    /// Its name; none for what is usual.
+    /// `None` for a paragraph.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::Paragraph => None,
@@ -29,33 +28,29 @@ impl BlockKind {
     }
 }
 
-/// A block of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextBlock {
     pub(super) kind: BlockKind,
-    /// Where it begins, in bytes.
+    /// Byte offset.
     pub(super) offset: usize,
     pub(super) text: String,
-    /// The headings above it, from the outermost.
+    /// The headings above, outermost first.
     pub(super) section: Vec<String>,
-    /// The block of the list item that it is in, and the texts of all such items, from the outermost.
+    /// The block of the enclosing list item, and the texts of all enclosing items, outermost first.
     pub(super) parent: Option<usize>,
     pub(super) under: Vec<String>,
-    /// Of a block of code.
     pub(super) language: Option<String>,
-    /// Of an item with a box to tick.
+    /// Of a task list item.
     pub(super) done: Option<bool>,
 }
 
-/// A document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Document {
-    /// What stands between the lines `---` at its top.
+    /// The front matter.
     pub(super) front: String,
     pub(super) blocks: Vec<TextBlock>,
 }
 
-/// Reads a document.
 pub(super) fn read(text: &str) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
@@ -86,13 +81,13 @@ pub(super) fn read(text: &str) -> Document {
     reading.document
 }
 
-/// An item that is open.
+/// An open list item.
 struct ListItem {
     block: Option<usize>,
     text: String,
 }
 
-/// What the text that comes belongs to.
+/// Where text events go.
 #[derive(Default, PartialEq)]
 enum Target {
     #[default]
@@ -110,7 +105,7 @@ struct BlockParser {
     headings: Vec<(usize, String)>,
     items: Vec<ListItem>,
     quotes: usize,
-    /// Where the text of each open link begins, and where it leads.
+    /// Start of the text, and address.
     links: Vec<(usize, String)>,
     header: Vec<String>,
     cells: Vec<String>,
@@ -201,22 +196,22 @@ impl BlockParser {
         }
     }
 
-    /// A further paragraph of a quote or of an item stands apart from the one before.
+    /// Separates a further paragraph of a quote or an item.
     fn paragraph(&mut self, offset: usize) {
         match &mut self.open {
             Some(open) if !open.text.is_empty() => open.text.push_str("\n\n"),
             Some(_) => {}
             None => {
-                let kind = match self.items.is_empty() {
-                    true => BlockKind::Paragraph,
-                    false => BlockKind::Item,
+                let kind = if self.items.is_empty() {
+                    BlockKind::Paragraph
+                } else {
+                    BlockKind::Item
                 };
                 self.begin(kind, offset);
             }
         }
     }
 
-    /// The block that is open, or a new one.
     fn begin(&mut self, kind: BlockKind, offset: usize) -> &mut TextBlock {
         let under = self.items.iter().map(|item| item.text.clone());
         let section = self.headings.iter().map(|(_, text)| text.clone());
@@ -237,9 +232,10 @@ impl BlockParser {
             return &mut self.document.front;
         }
         if matches!(self.into, Target::Block) && self.cells.is_empty() {
-            let kind = match self.items.is_empty() {
-                true => BlockKind::Paragraph,
-                false => BlockKind::Item,
+            let kind = if self.items.is_empty() {
+                BlockKind::Paragraph
+            } else {
+                BlockKind::Item
             };
             return &mut self.begin(kind, offset).text;
         }
@@ -265,7 +261,7 @@ impl BlockParser {
         };
         let text = self.target(0);
         let said = text.get(begins..).unwrap_or_default();
-        // An address that is its own text, or a place in the same document, says nothing more.
+        // An address equal to its text, or a fragment, adds nothing.
         if said != to
             && !to.is_empty()
             && !to.starts_with('#')
@@ -294,7 +290,6 @@ impl BlockParser {
         self.flush();
     }
 
-    /// The open block is complete.
     fn flush(&mut self) {
         let Some(mut block) = self.open.take() else {
             return;

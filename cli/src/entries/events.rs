@@ -1,7 +1,7 @@
-//! JSON lines of events, as what is appended to a brain that is there.
+//! JSON lines of events, to be added to an existing brain.
 //!
-//! A new event is recorded when it is written: the time at which the old one was recorded becomes the time at which
-//! it happened, if there is none. What no new event can be told is named (`Entry::lost`).
+//! A new event is recorded now; the recorded time of the old one becomes its event time, if it has none. What an event
+//! of a brain cannot hold is counted (`TextEntry::lost`).
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,16 +18,14 @@ use crate::lines::{LineError, Lines};
 use crate::types::event_type_number;
 use crate::when::timestamp;
 
-/// The events of a text, in order.
 pub(super) struct EventLines<'i> {
     input: &'i Input,
     lines: Lines<BufReader<File>>,
-    /// The id of a line that says none.
+    /// The id of a line without one.
     next: u64,
 }
 
 impl<'i> EventLines<'i> {
-    /// From the beginning of a text.
     pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
         Ok(Self {
             input,
@@ -62,18 +60,21 @@ fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, Strin
     let flags = line.flags()?;
     let is_erased = flags.has(Flags::ERASED);
     if line.text.is_empty() && !is_erased {
-        return Err("the text is empty: an event says something".to_owned());
+        return Err("the text is empty".to_owned());
     }
     let event_type = line.event_type.unwrap_or(EventType::FACT);
     if !event_type.is_known() {
         return Err(format!(
-            "no event of type {event_type} can be written: it is none of the six"
+            "events of type {event_type} cannot be written: it is not one of the six types"
         ));
     }
     let mut ties = Vec::with_capacity(line.edges.len());
     for edge in &line.edges {
         if !edge.edge_type.is_known() {
-            return Err(format!("no edge of type {} can be written", edge.edge_type));
+            return Err(format!(
+                "edges of type {} cannot be written",
+                edge.edge_type
+            ));
         }
         ties.push(EntryEdge {
             to: edge.target,
@@ -90,7 +91,7 @@ fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, Strin
         number: Some(line.id.unwrap_or(position)),
         session: match (&line.session_key, line.session.unwrap_or(0)) {
             (Some(key), _) if !key.is_empty() => EntrySession::Key(key.clone()),
-            (_, 0) => EntrySession::Nobody,
+            (_, 0) => EntrySession::Absent,
             (_, session) => EntrySession::Unnamed(session),
         },
         ties,
@@ -106,7 +107,7 @@ fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, Strin
             r#type: event_type_number(event_type),
             event_time: line.event_time.or(line.created_at).map(|t| timestamp(t.0)),
             confidence: line.confidence,
-            // 0 is its type's, which is also what a new event has.
+            // 0 is the default of the type, as for a new event.
             lambda: line.lambda.filter(|rate| *rate > 0.0),
             attributes_json: match line.attributes {
                 Some(of) => Value::Object(of).to_string(),

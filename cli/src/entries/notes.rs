@@ -1,9 +1,9 @@
-//! Notes in Markdown: each block a fact, in the order of the document, under the headings above it.
+//! Notes in Markdown: each block becomes a fact, in the order of the document.
 //!
-//! Attributes say where it stood: `source` (the file), `line`, `section` ("A / B"), and, where they are, `kind` (item,
-//! quote, code, row, html), `under` (the items around it), `language`, `done`; `document` is the front matter. An
-//! item within an item is part of it. A day in a heading, else in the front matter (`date`), else in the file's name,
-//! is when it happened.
+//! Attributes say where it stood: `source` (the file), `line`, `section` ("A / B"), and if present `kind` (item, quote,
+//! code, row, html), `under` (the enclosing items), `language`, `done`; `document` is the front matter. A nested item
+//! is part of its parent. The event time is a day in a heading, else in the front matter (`date`), else in the file's
+//! name.
 //!
 //! Not here: Markdown itself (`blocks`).
 
@@ -24,10 +24,9 @@ use super::turns::at_most;
 use crate::failure::Failure;
 use crate::when::timestamp;
 
-/// Bytes of a document.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
-/// What the facts of a document have in common.
+/// What the facts of a document share.
 struct NoteDefaults {
     session: String,
     source: String,
@@ -35,7 +34,6 @@ struct NoteDefaults {
     day: Option<Micros>,
 }
 
-/// The facts of a document.
 pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
     let lines = LineStarts::of(&text);
@@ -82,7 +80,7 @@ fn text(input: &Input) -> Result<String, Failure> {
             + 1;
         input.bad_line(line, "this is no UTF-8 text", "save it as UTF-8")
     })?;
-    // Editors that mark a text so would hide its front matter.
+    // A byte order mark would hide the front matter.
     Ok(match text.strip_prefix('\u{feff}') {
         Some(text) => text.to_owned(),
         None => text,
@@ -100,9 +98,10 @@ fn session_of(input: &Input, given: Option<&str>) -> Result<String, Failure> {
         }
         None => file_name(input.path()),
     };
-    let checked = match key.trim().is_empty() {
-        true => Err("it is empty".to_owned()),
-        false => at_most("the session's key", key.len(), limits::NAME_BYTES_MAX),
+    let checked = if key.trim().is_empty() {
+        Err("it is empty".to_owned())
+    } else {
+        at_most("the session's key", key.len(), limits::NAME_BYTES_MAX)
     };
     checked.map_err(|why| Failure::argument(why, "name another session with --session"))?;
     Ok(key)
@@ -125,32 +124,32 @@ fn entry(
         .iter()
         .rev()
         .find_map(|heading| day_in(heading));
-    let mut told = Map::new();
-    told.insert("source".into(), common.source.as_str().into());
-    told.insert("line".into(), line.into());
+    let mut fields = Map::new();
+    fields.insert("source".into(), common.source.as_str().into());
+    fields.insert("line".into(), line.into());
     if !block.section.is_empty() {
-        told.insert("section".into(), block.section.join(" / ").into());
+        fields.insert("section".into(), block.section.join(" / ").into());
     }
     if let Some(kind) = block.kind.name() {
-        told.insert("kind".into(), kind.into());
+        fields.insert("kind".into(), kind.into());
     }
     if !block.under.is_empty() {
-        told.insert("under".into(), block.under.join(" / ").into());
+        fields.insert("under".into(), block.under.join(" / ").into());
     }
     if let Some(language) = block.language {
-        told.insert("language".into(), language.into());
+        fields.insert("language".into(), language.into());
     }
     if let Some(done) = block.done {
-        told.insert("done".into(), done.into());
+        fields.insert("done".into(), done.into());
     }
     if !common.front.is_empty() {
-        told.insert("document".into(), Value::Object(common.front.clone()));
+        fields.insert("document".into(), Value::Object(common.front.clone()));
     }
-    attributes::validate(&told).map_err(|e| e.to_string())?;
+    attributes::validate(&fields).map_err(|e| e.to_string())?;
     let event = v1::NewEvent {
         text: block.text,
         event_time: day.or(common.day).map(timestamp),
-        attributes_json: Value::Object(told).to_string(),
+        attributes_json: Value::Object(fields).to_string(),
         ..Default::default()
     };
     let part_of = |parent| EntryEdge {
@@ -165,14 +164,14 @@ fn entry(
     })
 }
 
-/// The first day that a text names, as 2026-03-02.
+/// The first day in a text, as 2026-03-02.
 fn day_in(text: &str) -> Option<Micros> {
     let bytes = text.as_bytes();
     for at in 0..bytes.len().saturating_sub(9) {
         let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
         let is_apart = (at == 0 || !is_digit(at - 1)) && !is_digit(at + 10);
         if is_apart && let Some(day) = text.get(at..at + 10) {
-            // What looks like a day and is none, the 30th of February, is none.
+            // Impossible dates (30 February) are skipped.
             if let Ok(day) = time::parse(&format!("{day}T00:00:00Z")) {
                 return Some(day);
             }
@@ -181,7 +180,7 @@ fn day_in(text: &str) -> Option<Micros> {
     None
 }
 
-/// Where lines begin.
+/// Byte offsets.
 struct LineStarts(Vec<usize>);
 
 impl LineStarts {
@@ -194,7 +193,7 @@ impl LineStarts {
         )
     }
 
-    /// The line of a byte, from 1.
+    /// From 1.
     fn at(&self, offset: usize) -> u64 {
         self.0.partition_point(|begins| *begins <= offset) as u64
     }

@@ -1,8 +1,8 @@
 //! Conversations: JSON lines, one turn each.
 //!
 //! `{"session": "trip/1", "speaker": "Ada", "text": "…", "event_time": "2026-03-02T09:00:00Z", "id": "D1:3"}`;
-//! `event_time` and `id` may be missing, anything else is refused, so that nothing is dropped in silence.
-//! A turn becomes an event with the text "speaker: text" and the attributes `speaker` and `source_id`.
+//! `event_time` and `id` are optional, unknown fields are refused. A turn becomes an event with the text "speaker:
+//! text" and the attributes `speaker` and `source_id`.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::lines::{LineError, Lines};
 use crate::when::timestamp;
 
-/// Bytes of a line: the longest text with every character escaped, and room for the rest.
+/// The longest text with every character escaped, and room for the other fields.
 const LINE_BYTES_MAX: u64 = 6 * limits::TEXT_BYTES_MAX as u64 + (64 << 10);
 
 #[derive(Deserialize)]
@@ -31,14 +31,13 @@ struct TurnLine {
     id: Option<String>,
 }
 
-/// The turns of a text, in order. Blank lines are passed over.
+/// In order; blank lines are skipped.
 pub(super) struct Turns<'i> {
     input: &'i Input,
     lines: Lines<BufReader<File>>,
 }
 
 impl<'i> Turns<'i> {
-    /// From the beginning of a text.
     pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
         Ok(Self {
             input,
@@ -69,11 +68,11 @@ impl Iterator for Turns<'_> {
     }
 }
 
-/// The session's key and the event of a turn.
+/// The session's key, and the event.
 fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
     let parsed: TurnLine = serde_json::from_slice(json).map_err(|e| {
         let what = e.to_string();
-        // Which line it is, we know better.
+        // serde counts lines within the line; the caller names the line of the file.
         what.split(" at line ")
             .next()
             .unwrap_or_default()
@@ -85,7 +84,7 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
         ("text", &parsed.text),
     ] {
         if value.trim().is_empty() {
-            return Err(format!("{name:?} is empty: a turn needs one"));
+            return Err(format!("{name:?} is empty"));
         }
     }
     let text = format!("{}: {}", parsed.speaker, parsed.text);
@@ -116,13 +115,13 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
     Ok((parsed.session, event))
 }
 
-/// Refuses what is too long.
 pub(super) fn at_most(what: &str, bytes: usize, max: usize) -> Result<(), String> {
-    match bytes > max {
-        true => Err(format!(
+    if bytes > max {
+        Err(format!(
             "{what} is {bytes} bytes, more than the {max} allowed"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,5 +1,3 @@
-//! Which brain an answer is from.
-
 use std::path::Path;
 
 use amem_client::v1;
@@ -8,32 +6,31 @@ use amem_format::foreign::Layout;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The `brain` of the envelope.
+/// Which brain an answer is from: `brain` in the envelope.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct BrainName {
-    /// Its name, if a daemon was asked for it.
+    /// Only for brains of a daemon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// The path as it was given, or as the daemon tells it.
+    /// As given, or as the daemon reports it.
     pub(crate) path: String,
     /// `native`, `reference` or `spec-1`.
     pub(crate) layout: &'static str,
-    /// The owned file; none for files of others.
+    /// `None` for files of other programs.
     pub(crate) instance: Option<Uuid>,
-    /// All that descend from one creation.
+    /// All brains that descend from one creation.
     pub(crate) lineage: Option<Uuid>,
-    /// Which base.
     pub(crate) generation: Option<u64>,
-    /// The newest commit that the answer knows of.
+    /// The newest commit that the answer includes.
     pub(crate) lsn: u64,
-    /// True if a daemon owns the file now.
+    /// A daemon owns the file now.
     pub(crate) live: bool,
-    /// What a reader of the answer should know.
+    /// Warnings about the file.
     pub(crate) notes: Vec<String>,
 }
 
 impl BrainName {
-    /// A file that is not opened as a brain, or not yet one.
+    /// A file that is not open as a brain.
     pub(crate) fn path(path: &Path, layout: Layout) -> Self {
         Self {
             name: None,
@@ -48,7 +45,7 @@ impl BrainName {
         }
     }
 
-    /// A brain that was just made.
+    /// A brain that was just created.
     pub(crate) fn made(path: &Path, identity: &Identity) -> Self {
         Self {
             instance: Some(identity.instance),
@@ -61,7 +58,7 @@ impl BrainName {
 }
 
 impl BrainName {
-    /// A brain that a daemon has opened.
+    /// A brain that a daemon has open.
     pub(crate) fn served(opened: &v1::OpenBrainResponse) -> Self {
         let info = opened.info.clone().unwrap_or_default();
         let mut named = Self {
@@ -81,20 +78,19 @@ impl BrainName {
         named
     }
 
-    /// An answer of it names a moment.
+    /// Takes the moment of an answer.
     pub(crate) fn saw(&mut self, moment: &v1::Moment) {
         self.instance = moment.instance.parse::<Uuid>().ok().or(self.instance);
         self.lsn = moment.lsn;
     }
 
-    /// A commit was answered.
+    /// Takes the commit of an answer.
     pub(crate) fn committed(&mut self, commit: &v1::Commit) {
         self.instance = commit.instance.parse::<Uuid>().ok().or(self.instance);
         self.lsn = commit.lsn;
     }
 }
 
-/// A layout's name.
 pub(crate) fn layout_name(layout: Layout) -> &'static str {
     match layout {
         Layout::Native => "native",

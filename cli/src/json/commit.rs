@@ -9,19 +9,17 @@ use crate::render::TextPage;
 pub(crate) struct CommitJson {
     pub(crate) lsn: u64,
     pub(crate) time: Option<Time>,
-    /// It had been done before under the same request id.
+    /// It was made before, under the same request id.
     pub(crate) replayed: bool,
 }
 
 impl CommitJson {
-    /// The line that says so.
     pub(crate) fn write(&self, page: &mut TextPage) {
         let before = if self.replayed { ", as before" } else { "" };
         page.field("commit", format!("{}{before}", self.lsn));
     }
 }
 
-/// What was changed, and by which commit.
 #[derive(Serialize)]
 pub(crate) struct IdCommit {
     pub(crate) id: u64,

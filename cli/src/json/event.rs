@@ -1,4 +1,4 @@
-//! An event and an edge as JSON: the same form in answers and in exported lines.
+//! Events and edges: the same form in answers and in exported lines.
 
 use amem_client::{Timestamp, v1};
 use amem_format::event::{Attributes, Edge};
@@ -10,12 +10,12 @@ use uuid::Uuid;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// A time in JSON: RFC 3339, or microseconds since 1970 where that has no words for it.
+/// RFC 3339, or microseconds since 1970 for years that it cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Micros);
 
 impl Time {
-    /// A time of an answer.
+    /// Fails if the answer lacks the time.
     pub(crate) fn of(time: Option<Timestamp>) -> Result<Self, Failure> {
         let time = time.ok_or_else(|| odd("time", "it is not there"))?;
         let micros = time
@@ -24,12 +24,11 @@ impl Time {
             .and_then(|at| at.checked_add(i64::from(time.nanos) / 1000));
         micros
             .map(|at| Self(Micros(at)))
-            .ok_or_else(|| odd("time", "it is out of every range"))
+            .ok_or_else(|| odd("time", "it is out of range"))
     }
 }
 
 impl Time {
-    /// A time of an answer that may lack it.
     pub(crate) fn maybe(time: Option<Timestamp>) -> Result<Option<Self>, Failure> {
         time.map(|time| Self::of(Some(time))).transpose()
     }
@@ -61,7 +60,6 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// Flags by name.
 const FLAGS: [(Flags, &str); 4] = [
     (Flags::PINNED, "pinned"),
     (Flags::FORGOTTEN, "forgotten"),
@@ -69,24 +67,22 @@ const FLAGS: [(Flags, &str); 4] = [
     (Flags::ERASED, "erased"),
 ];
 
-/// The names of flags; those that tell of other fields are left out.
+/// Without the flags that only say which other fields exist.
 pub(crate) fn flag_names(flags: Flags) -> Vec<&'static str> {
     let set = FLAGS.iter().filter(|(flag, _)| flags.has(*flag));
     set.map(|(_, name)| *name).collect()
 }
 
-/// The flag of a name.
 pub(crate) fn flag_of(name: &str) -> Option<Flags> {
     let found = FLAGS.iter().find(|(_, known)| *known == name);
     found.map(|(flag, _)| *flag)
 }
 
-/// A 32-bit number by its own digits, not by those of its 64-bit neighbour.
+/// A 32-bit number with its shortest digits, not those of its 64-bit neighbour.
 pub(crate) fn number(value: f32) -> serde_json::Value {
     serde_json::from_str(&value.to_string()).unwrap_or(serde_json::Value::Null)
 }
 
-/// An event, whole.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventJson {
     pub(crate) id: u64,
@@ -115,7 +111,6 @@ pub(crate) struct EventJson {
 }
 
 impl EventJson {
-    /// An event of an answer.
     pub(crate) fn of(event: &v1::Event) -> Result<Self, Failure> {
         let attributes = match event.attributes_json.as_str() {
             "" => None,
@@ -151,7 +146,7 @@ impl EventJson {
         events.iter().map(Self::of).collect()
     }
 
-    /// The session as people know it: by its key, else by its number.
+    /// The key, else the number.
     pub(crate) fn session_name(&self) -> String {
         match &self.session_key {
             Some(key) => key.clone(),
@@ -160,27 +155,26 @@ impl EventJson {
     }
 }
 
-/// An event of an answer; none if it is only named, because it is forgotten and others lead through it.
+/// `None` for a stub: a forgotten event that others are reached through.
 pub(crate) fn whole(event: &v1::Event) -> Result<Option<EventJson>, Failure> {
     event.created_at.map(|_| EventJson::of(event)).transpose()
 }
 
-/// The type of an event of an answer.
 pub(crate) fn type_of(number: i32) -> Result<EventType, Failure> {
     let type_number = number.checked_sub(1).map(u8::try_from);
     match type_number {
         Some(Ok(number)) => Ok(EventType(number)),
-        _ => Err(odd("type", format!("{number} is none"))),
+        _ => Err(odd("type", format!("{number} is not a type"))),
     }
 }
 
-/// The type of an edge of an answer; none of what was not reached by an edge.
+/// `None` for a step that no edge led to.
 pub(crate) fn edge_type_of(number: i32) -> Result<Option<EdgeType>, Failure> {
     match number {
         0 => Ok(None),
         number => match number.checked_sub(1).map(u8::try_from) {
             Some(Ok(number)) => Ok(Some(EdgeType(number))),
-            _ => Err(odd("type", format!("{number} is none"))),
+            _ => Err(odd("type", format!("{number} is not a type"))),
         },
     }
 }
@@ -198,17 +192,16 @@ fn flags_of(event: &v1::Event) -> Vec<&'static str> {
     flag_names(flags)
 }
 
-/// Something in an answer that no daemon of this version says.
+/// An answer that no daemon of this version gives.
 fn odd(what: &str, why: impl std::fmt::Display) -> Failure {
     Failure::new(
         Exit::Io,
         "answer",
-        format!("the answer makes no sense: its {what}: {why}"),
-        "see that amemctl and amemd are of one version (`amemctl status`)",
+        format!("the answer is invalid: its {what}: {why}"),
+        "check that amemctl and amemd have the same version (`amemctl status`)",
     )
 }
 
-/// An edge, seen from one of its ends.
 #[derive(Debug, Serialize)]
 pub(crate) struct EdgeJson {
     pub(crate) source: u64,
@@ -220,8 +213,7 @@ pub(crate) struct EdgeJson {
 }
 
 impl EdgeJson {
-    /// An edge of an answer.
-    pub(crate) fn told(edge: &v1::Edge) -> Result<Self, Failure> {
+    pub(crate) fn of(edge: &v1::Edge) -> Result<Self, Failure> {
         Ok(Self {
             source: edge.source,
             target: edge.target,

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// How many of what were lost or changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct LossCount {
     pub(crate) what: &'static str,

@@ -7,24 +7,22 @@ use serde::Serialize;
 use super::event::{EventJson, edge_type_of, whole};
 use crate::failure::Failure;
 
-/// A step of a walk.
 #[derive(Debug, Serialize)]
 pub(crate) struct StepJson {
     pub(crate) id: u64,
     pub(crate) depth: u32,
-    /// The place of the step before in the list.
+    /// The index of the previous step.
     pub(crate) parent: Option<u32>,
     pub(crate) edge: Option<EdgeType>,
-    /// The edge was followed against its direction.
+    /// The edge was followed from target to source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) incoming: bool,
-    /// Only named: it is forgotten.
+    /// A forgotten event, only named.
     pub(crate) stub: bool,
-    /// None for a stub.
+    /// `None` for a stub.
     pub(crate) event: Option<EventJson>,
 }
 
-/// The steps of a walk.
 pub(crate) fn steps(steps: &[v1::Step]) -> Result<Vec<StepJson>, Failure> {
     let step = |step: &v1::Step| {
         let of = step.event.clone().unwrap_or_default();

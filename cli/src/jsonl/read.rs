@@ -1,7 +1,6 @@
-//! Lines to events.
+//! Reads lines as events.
 //!
-//! Only `text` must be there; what is left out is what a new event would have. Numbers past the range of
-//! their field, and what is no number, do not get past the JSON parser.
+//! Only `text` is required; other fields default to those of a new event. The JSON parser rejects numbers out of range.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
@@ -16,18 +15,15 @@ use crate::failure::Failure;
 use crate::lines::{self, LineError};
 use crate::render::printable;
 
-/// What lines made.
 #[derive(Debug, Default)]
 pub(crate) struct LinesGraph {
-    /// Events ascending by id, edges ascending by their key; an edge may end at an event that is not there.
+    /// Events by id, edges by key; an edge may end at an event that does not exist.
     pub(crate) graph: MemoryGraph,
-    /// Sessions that were named.
     pub(crate) sessions: Vec<NamedSession>,
-    /// Whose vectors they are, if that was said.
+    /// The space of the vectors.
     pub(crate) space: Option<Uuid>,
 }
 
-/// What lines have in common, as they are read.
 struct LineReader {
     now: Micros,
     out: LinesGraph,
@@ -36,7 +32,7 @@ struct LineReader {
     keys: BTreeMap<String, u32>,
 }
 
-/// Reads lines; `now` is the recorded time of events that have none. Empty lines mean nothing.
+/// `now` is the recorded time of events without one. Empty lines are skipped.
 pub(crate) fn read(
     input: &mut impl BufRead,
     now: Micros,
@@ -79,7 +75,7 @@ impl LineReader {
             None => self.out.graph.events.len() as u64,
         };
         if !self.ids.insert(id) {
-            return Err(format!("event {id} for the second time"));
+            return Err(format!("event {id} appears twice"));
         }
         let flags = line.flags()?;
         let created_at = line.created_at.map_or(self.now, |t| t.0);

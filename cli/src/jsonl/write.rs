@@ -1,4 +1,4 @@
-//! Events to lines.
+//! Writes events as lines.
 
 use std::io::{self, Write};
 
@@ -50,7 +50,7 @@ struct WrittenEdge {
     created_at: Time,
 }
 
-/// Writes a line for each selected event, ascending by id; `written` is told how many there are already.
+/// Ascending by id; `written` gets the count so far.
 pub(crate) fn write(
     selected: &Subset<'_>,
     vectors: bool,

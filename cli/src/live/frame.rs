@@ -1,4 +1,4 @@
-//! One frame of `amemctl top`: what was done between two looks, the busiest first.
+//! A frame of `amemctl top`: what happened between two samples, busiest first.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::rates::{Rates, text};
 use crate::render::{Align, TextPage, TextTable, bytes, count, micros, plural, printable, span};
 use crate::vitals::{JobJson, ProblemJson, ProcessJson, Vitals};
 
-/// Rows of brains, of calls and of reasons that are shown; the data has all.
+/// Rows shown of each table; JSON has all.
 const ROWS: usize = 12;
-/// Problems that are shown.
+/// Problems shown.
 const PROBLEMS: usize = 5;
 
-/// What was done between two looks. Rates are by second; times are microseconds.
+/// Rates are per second; times are microseconds.
 #[derive(Debug, Serialize)]
 pub(crate) struct Frame {
     seconds: f64,
@@ -26,7 +26,7 @@ pub(crate) struct Frame {
     connections: u64,
     files_waiting: u64,
     process: ProcessJson,
-    /// Processors that were kept busy.
+    /// Processors in use.
     cpus: f64,
     brains: Vec<BrainRates>,
     calls: Vec<CallRates>,
@@ -77,7 +77,6 @@ struct RefusalRates {
 }
 
 impl Frame {
-    /// Between two looks.
     pub(crate) fn of(before: &Vitals, now: &Vitals, between: Duration) -> Self {
         let secs = between.as_secs_f64();
         let cpu = now.process.cpu_secs - before.process.cpu_secs;
@@ -104,7 +103,6 @@ impl Frame {
         }
     }
 
-    /// Writes it.
     pub(crate) fn write(&self, page: &mut TextPage) {
         page.title(format!(
             "amemd {}  process {}, up {}",
@@ -155,9 +153,10 @@ impl Frame {
         }
         let refused = self.refused.iter().take(ROWS);
         let refused = refused.map(|of| {
-            let rate = match of.per_sec > 0.0 {
-                true => format!(" (+{}/s)", text(of.per_sec)),
-                false => String::new(),
+            let rate = if of.per_sec > 0.0 {
+                format!(" (+{}/s)", text(of.per_sec))
+            } else {
+                String::new()
             };
             format!("{} {}{rate}", printable(&of.reason), count(of.count))
         });
@@ -270,10 +269,11 @@ fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRates> {
     let row = |brain: &crate::vitals::BrainStatusJson| BrainRates {
         brain: brain.brain.clone(),
         commits_per_sec: commits.of(&brain.brain, brain.commits),
-        // A brain that was closed at the look before has not got all its events since.
-        events_per_sec: match before.brains.iter().any(|b| b.brain == brain.brain) {
-            true => events.of(&brain.brain, brain.events),
-            false => 0.0,
+        // A brain that was closed before has not gained all its events since.
+        events_per_sec: if before.brains.iter().any(|b| b.brain == brain.brain) {
+            events.of(&brain.brain, brain.events)
+        } else {
+            0.0
         },
         requests_per_sec: requests.of(&brain.brain, brain.requests),
         queued: brain.queued,

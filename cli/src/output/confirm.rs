@@ -1,4 +1,4 @@
-//! Asking before what can't be undone.
+//! Asks before a change that cannot be undone.
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
@@ -6,8 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::Context;
 
-/// Shows what is at stake and asks; refuses unless the answer is yes. Without a terminal nobody can answer, and what
-/// says so instead is a flag.
+/// Shows what is at stake, and asks; refuses unless the answer is yes. Without a terminal `flag` is required instead.
 pub(crate) fn confirm(
     cx: &mut Context,
     stake: &str,
@@ -17,8 +16,8 @@ pub(crate) fn confirm(
     if cx.is_json() || !stdin().is_terminal() || !stderr().is_terminal() {
         return Err(Failure::refused(
             "unconfirmed",
-            format!("this can't be undone, and there is nobody to ask: {question}"),
-            format!("say {flag} if it is meant"),
+            format!("this cannot be undone, and there is no terminal to ask on: {question}"),
+            format!("confirm with {flag}"),
         ));
     }
     cx.finish()?;
@@ -32,8 +31,8 @@ pub(crate) fn confirm(
         _ => Err(Failure::new(
             Exit::Refused,
             "unconfirmed",
-            "it was not wanted, and nothing was changed",
-            format!("give the command again when it is; {flag} asks nothing"),
+            "not confirmed; nothing was changed",
+            format!("repeat the command to be asked again; {flag} confirms"),
         )),
     }
 }

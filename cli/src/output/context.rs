@@ -1,8 +1,8 @@
-//! Where an answer goes, and in which form: text for people, or the envelope.
+//! The output of a command: text for people, or the JSON envelope.
 //!
-//! The envelope is one line on stdout, and the same for every command:
-//! `{"amemctl":1,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) in
-//! the place of `brain` and `data`. Keys are added over time; none is taken away while `amemctl` is 1.
+//! The envelope is one line on stdout, the same for every command:
+//! `{"amemctl":1,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) instead of
+//! `brain` and `data`. Keys are added over time; none is removed while `amemctl` is 1.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
@@ -16,10 +16,9 @@ use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::render::{Style, TextPage};
 
-/// The version of the envelope.
 const ENVELOPE: u32 = 1;
 
-/// What a command gets of the outside world.
+/// Output and connection of a command.
 pub(crate) struct Context {
     json: bool,
     command: String,
@@ -56,7 +55,6 @@ struct ErrorJson<'a> {
 }
 
 impl Context {
-    /// For one command.
     pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: ConnectionArgs) -> Self {
         Self {
             json,
@@ -69,7 +67,7 @@ impl Context {
         }
     }
 
-    /// The daemon: connected to, and started if none runs, when it is asked for first.
+    /// Connects on the first call; starts the daemon if none runs.
     pub(crate) fn daemon(&mut self) -> Result<&Remote, Failure> {
         if self.remote.is_none() {
             let reached = self.reach.connect()?;
@@ -84,32 +82,28 @@ impl Context {
         })
     }
 
-    /// Whom to talk to, and as whom.
     pub(crate) fn reach(&self) -> &ConnectionArgs {
         &self.reach
     }
 
-    /// True if only answers and failures are wanted.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
-    /// True if somebody watches what goes to stderr, and wants to.
+    /// Whether stderr is a terminal and --quiet and --json are not given.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.json && !self.is_quiet && stderr().is_terminal()
     }
 
-    /// True if answers are JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// True if somebody looks at the output as it comes.
     pub(crate) fn is_terminal(&self) -> bool {
         stdout().is_terminal()
     }
 
-    /// Shows an answer: as the envelope's `data`, or as the page that `text` writes.
+    /// Prints `data` in an envelope, or the page that `text` writes.
     pub(crate) fn answer<T: Serialize>(
         &mut self,
         brain: Option<&BrainName>,
@@ -131,7 +125,7 @@ impl Context {
         self.text(&page)
     }
 
-    /// Shows that something was done: nothing if only answers and failures are wanted.
+    /// As `answer`, but silent with --quiet: for changes.
     pub(crate) fn done<T: Serialize>(
         &mut self,
         brain: Option<&BrainName>,
@@ -144,19 +138,16 @@ impl Context {
         self.answer(brain, data, text)
     }
 
-    /// An empty page in the style of the output.
     pub(crate) fn page(&self) -> TextPage {
         TextPage::new(self.style)
     }
 
-    /// Shows a page.
     pub(crate) fn text(&mut self, page: &TextPage) -> Result<(), Failure> {
         self.out
             .write_all(page.as_str().as_bytes())
             .map_err(|e| Failure::output(&e))
     }
 
-    /// One line of JSON.
     pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
         self.raw(&json(value)?)
     }
@@ -165,33 +156,34 @@ impl Context {
         self.out.write_all(line).map_err(|e| Failure::output(&e))
     }
 
-    /// The output itself, for streams of bytes.
+    /// For raw bytes.
     pub(crate) fn stream(&mut self) -> &mut impl Write {
         &mut self.out
     }
 
-    /// Something to know beside an answer that goes to stdout as a stream.
+    /// A line on stderr, beside an answer on stdout.
     pub(crate) fn note(&self, text: &str) {
         if !self.is_quiet {
-            // Who closed stderr wants no notes.
+            // Ignored if stderr is closed.
             let _unseen = writeln!(stderr(), "{text}");
         }
     }
 
-    /// Everything is out.
+    /// Flushes stdout.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         self.out.flush().map_err(|e| Failure::output(&e))
     }
 
-    /// A remedy with the command that failed where it speaks of one.
+    /// Fills in the name of the command.
     fn named(&self, remedy: &str) -> String {
-        match self.command.is_empty() {
-            true => remedy.to_owned(),
-            false => remedy.replace("COMMAND --help", &format!("{} --help", self.command)),
+        if self.command.is_empty() {
+            remedy.to_owned()
+        } else {
+            remedy.replace("COMMAND --help", &format!("{} --help", self.command))
         }
     }
 
-    /// Tells a failure.
+    /// Reports a failure.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
         if failure.is_closed_pipe() {
             return Exit::Ok;
@@ -209,30 +201,29 @@ impl Context {
                     request_id: failure.request_id.as_deref(),
                 },
             };
-            let told = json(&refusal)
+            let printed = json(&refusal)
                 .and_then(|line| self.raw(&line))
                 .and_then(|()| self.finish());
-            if told.is_err() {
-                // Stdout is what failed: stderr is what is left, and nothing after that.
+            if printed.is_err() {
+                // Stdout is what failed; stderr may still work.
                 let _unseen = writeln!(stderr(), "error: {}", failure.message);
             }
         } else {
-            // What was said before the failure stays in front of it.
+            // Earlier output comes first.
             let _unseen = self.finish();
-            let mut told = String::new();
+            let mut text = String::new();
             let _infallible = write!(
-                told,
+                text,
                 "error: {}\nremedy: {}",
                 crate::render::printable(&failure.message),
                 crate::render::printable(&remedy)
             );
-            let _unseen = writeln!(stderr(), "{told}");
+            let _unseen = writeln!(stderr(), "{text}");
         }
         failure.exit
     }
 }
 
-/// A value as a line of JSON.
 fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
     let mut line = serde_json::to_vec(value)
         .map_err(std::io::Error::from)

@@ -1,7 +1,7 @@
-//! How far a long command is: one line on stderr, for who watches.
+//! The progress of a long command: one line on stderr.
 //!
-//! Promises: nothing is written unless somebody looks at stderr and wants it (`Context::shows_progress`); the line is
-//! gone when the command ends, however it ends.
+//! Promises: nothing is written unless stderr is a terminal and progress is wanted (`Context::shows_progress`); the
+//! line is removed when the command ends.
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
@@ -9,21 +9,17 @@ use std::time::{Duration, Instant};
 use crate::output::context::Context;
 use crate::render::{bytes, count};
 
-/// How often it is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(100);
-/// Before that the rate is a guess, and what remains is not told.
+/// Until then the rate is a guess and is not shown.
 const GUESS_UNTIL: Duration = Duration::from_secs(1);
 
-/// What is counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
-    /// Bytes.
     Bytes,
-    /// Things of this name.
+    /// By name, in the plural.
     Things(&'static str),
 }
 
-/// The line.
 pub(crate) struct Progress {
     is_shown: bool,
     unit: Unit,
@@ -33,7 +29,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Nothing is shown yet.
     pub(crate) fn new(cx: &Context, unit: Unit) -> Self {
         Self {
             is_shown: cx.shows_progress(),
@@ -44,13 +39,13 @@ impl Progress {
         }
     }
 
-    /// Not shown where it would be in the way of what is.
+    /// Hides the line if it would mix with other output.
     pub(crate) fn unless(mut self, is_in_the_way: bool) -> Self {
         self.is_shown &= !is_in_the_way;
         self
     }
 
-    /// So much is done, of so much; 0 of what nobody knows.
+    /// `all` is 0 if unknown.
     pub(crate) fn show(&mut self, done: u64, all: u64) {
         let is_fresh = self.last.is_some_and(|last| last.elapsed() < SHOW_EVERY);
         if !self.is_shown || is_fresh {
@@ -60,7 +55,7 @@ impl Progress {
         self.line(&text(self.unit, done, all, self.begun.elapsed()));
     }
 
-    /// What is being done, where nobody knows how far it is.
+    /// Shows what is being done, for work of unknown length.
     pub(crate) fn say(&mut self, what: &str) {
         if self.is_shown {
             self.line(what);
@@ -69,7 +64,7 @@ impl Progress {
 
     fn line(&mut self, text: &str) {
         self.width = self.width.max(text.len());
-        // Progress that can't be shown is no reason to stop.
+        // A progress line that cannot be shown is no reason to stop.
         let _unseen = write!(stderr(), "\r{text:<width$}", width = self.width)
             .and_then(|()| stderr().flush());
     }

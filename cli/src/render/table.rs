@@ -1,25 +1,20 @@
-//! A table: columns as wide as they need to be, the last clipped to what is left of the line.
+//! Tables: columns as wide as needed, the last clipped to the line.
 
 use super::page::TextPage;
 use super::value::{clipped, printable, width};
 
-/// Spaces between columns.
 const GAP: usize = 2;
-/// The last column gets as many columns at least, however narrow the terminal.
+/// Minimum width of the last column.
 const LAST_MIN: usize = 20;
-/// The others get as many at most: a long name is no reason to hide the text.
+/// Maximum width of the others.
 const CELL_MAX: usize = 28;
 
-/// On which side of its column a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
-/// Rows under a header.
 #[derive(Debug)]
 pub(crate) struct TextTable {
     header: Vec<(&'static str, Align)>,
@@ -27,7 +22,6 @@ pub(crate) struct TextTable {
 }
 
 impl TextTable {
-    /// A table of these columns.
     pub(crate) fn new(header: &[(&'static str, Align)]) -> Self {
         Self {
             header: header.to_vec(),
@@ -35,19 +29,18 @@ impl TextTable {
         }
     }
 
-    /// Adds a row, a cell a column.
+    /// One cell for each column.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        // As wide as they will be seen.
+        // Width is measured on what is shown.
         self.rows
             .push(cells.iter().map(|cell| printable(cell)).collect());
     }
 
-    /// True if it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Writes it; nothing if it has no rows.
+    /// Writes nothing if it has no rows.
     pub(crate) fn write(&self, page: &mut TextPage) {
         if self.is_empty() {
             return;
@@ -58,7 +51,7 @@ impl TextTable {
         self.write_with(&widths, page);
     }
 
-    /// Writes its rows alone.
+    /// Without the header.
     pub(crate) fn write_rows(&self, page: &mut TextPage) {
         self.write_with(&self.widths(page), page);
     }
@@ -71,7 +64,7 @@ impl TextTable {
         }
     }
 
-    /// Columns of each column: what its cells need; of the last, what is left of the line.
+    /// The width of each column: of its widest cell; for the last, what is left of the line.
     fn widths(&self, page: &TextPage) -> Vec<usize> {
         let last = self.header.len().saturating_sub(1);
         let mut widths: Vec<usize> = (0..self.header.len())

@@ -1,4 +1,4 @@
-//! launchd, the service manager of macOS: the agent of a user, and what launchctl is told.
+//! launchd, the service manager of macOS: the agent of a user.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,15 @@ use super::manager::{ManagerCommand, ServiceState};
 use super::systemd::no_home;
 use crate::failure::Failure;
 
-/// The name of the agent.
 const LABEL: &str = "amemd";
-/// What the file of the repository has in the places of paths.
+/// Paths in deploy/launchd/amemd.plist that are replaced.
 const PROGRAM: &str = "<string>/usr/local/bin/amemd</string>";
 const LOG: &str = "<string>/usr/local/var/log/amemd.log</string>";
 
-/// The service manager of macOS.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launchd;
 
 impl Launchd {
-    /// Files and commands.
     pub(crate) fn plan(self, program: &Path) -> Result<ServicePlan, Failure> {
         let home = env::var_os("HOME").map(PathBuf::from).ok_or_else(no_home)?;
         let library = home.join("Library");
@@ -47,13 +44,12 @@ impl Launchd {
         })
     }
 
-    /// What runs what is new.
     pub(crate) fn restart(self) -> ManagerCommand {
         let agent = format!("{}/{LABEL}", domain());
         ManagerCommand::new(["launchctl", "kickstart", "-k", &agent])
     }
 
-    /// How the agent is. One that is not known is not loaded.
+    /// An unknown agent is not loaded.
     pub(crate) fn condition(self) -> ServiceState {
         let agent = format!("{}/{LABEL}", domain());
         match ManagerCommand::new(["launchctl", "print", &agent]).run() {
@@ -63,12 +59,12 @@ impl Launchd {
     }
 }
 
-/// Where agents of this user live.
+/// The launchd domain of this user's agents.
 fn domain() -> String {
     format!("gui/{}", rustix::process::getuid().as_raw())
 }
 
-/// A path as a text of XML.
+/// A path as an XML string.
 fn string(path: &Path) -> Result<String, Failure> {
     let wrong = || {
         Failure::argument(
@@ -87,7 +83,7 @@ fn string(path: &Path) -> Result<String, Failure> {
     Ok(format!("<string>{escaped}</string>"))
 }
 
-/// What `launchctl print` says of an agent.
+/// Parses the output of `launchctl print`.
 fn read(said: &str) -> ServiceState {
     let of = |name: &str| {
         let mut lines = said

@@ -1,4 +1,4 @@
-//! systemd: the units of a user or of the machine, and what systemctl is told.
+//! systemd: the units of a user or of the machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,24 @@ use super::manager::{ManagerCommand, ServiceState};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// The path of the program in the units of the repository.
+/// The path in the units of deploy/.
 const PROGRAM: &str = "ExecStart=/usr/bin/amemd";
-/// The version from which systemd reloads a service by itself (Type=notify-reload).
+/// systemd 253 reloads a service itself (Type=notify-reload).
 const RELOADS: u32 = 253;
-/// Where a service of the machine sees nothing (ProtectHome=, PrivateTmp=).
+/// Folders hidden from the service of the machine (ProtectHome=, PrivateTmp=).
 const HIDDEN: [&str; 5] = ["home", "root", "run/user", "tmp", "var/tmp"];
 
-/// Whose service it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServiceScope {
-    /// A user's.
     User,
-    /// The machine's.
     System,
 }
 
-/// The service manager of Linux.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Systemd(pub(crate) ServiceScope);
 
 impl Systemd {
-    /// Its version; refused where there is none, or none that can be reached.
+    /// Fails if systemd does not manage these services.
     pub(crate) fn version(self) -> Result<u32, Failure> {
         let said = self
             .systemctl(["systemctl", "show", "--property=Version"])
@@ -45,13 +41,12 @@ impl Systemd {
             Failure::refused(
                 "no_service_manager",
                 format!("{whose}: {}", failure.message),
-                "use what starts programs here to run `amemd`; `amemctl service install --print` shows the units",
+                "start `amemd` with the service manager of this system; `amemctl service install --print` shows the units",
             )
         })?;
         Ok(version_of(&said))
     }
 
-    /// Files and commands.
     pub(crate) fn plan(self, program: &Path, version: u32) -> Result<ServicePlan, Failure> {
         let units = self.units()?;
         let ours = |path: PathBuf, text: &str| PlannedFile::ours(path, text, ("# ", ""));
@@ -119,12 +114,10 @@ impl Systemd {
         })
     }
 
-    /// What runs what is new.
     pub(crate) fn restart(self) -> ManagerCommand {
         self.systemctl(["systemctl", "restart", "amemd.service"])
     }
 
-    /// How the service is.
     pub(crate) fn condition(self) -> Result<ServiceState, Failure> {
         let of = |unit: &str, names: &str| {
             let names = format!("--property={names}");
@@ -138,7 +131,7 @@ impl Systemd {
         Ok(read(&service, &socket))
     }
 
-    /// True if a service of the machine can't see this path.
+    /// Whether the service of the machine cannot see this path.
     pub(crate) fn hides(self, path: &Path) -> bool {
         let below = |folder: &&str| path.starts_with(Path::new("/").join(folder));
         self.0 == ServiceScope::System && HIDDEN.iter().any(below)
@@ -152,7 +145,7 @@ impl Systemd {
         }
     }
 
-    /// Where units are.
+    /// The folder of the units.
     fn units(self) -> Result<PathBuf, Failure> {
         match self.0 {
             ServiceScope::System => Ok("/etc/systemd/system".into()),
@@ -168,24 +161,23 @@ impl Systemd {
     }
 }
 
-/// Nothing says where a user's files are.
 pub(super) fn no_home() -> Failure {
     Failure::new(
         Exit::NotFound,
         "no_home",
-        "nothing says where your files are",
+        "your home folder is unknown",
         "set HOME",
     )
 }
 
-/// The number in `Version=252.38-1`; none is taken for an old one.
+/// The number in `Version=252.38-1`; 0 if there is none.
 fn version_of(said: &str) -> u32 {
     let text = said.trim().strip_prefix("Version=").unwrap_or_default();
     let end = text.find(|c: char| !c.is_ascii_digit());
     text[..end.unwrap_or(text.len())].parse().unwrap_or(0)
 }
 
-/// A unit with the path of the program filled in, as systemd reads it.
+/// Fills in the path of the program, quoted for systemd.
 fn with_program(unit: &str, program: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::argument(
@@ -197,20 +189,21 @@ fn with_program(unit: &str, program: &Path) -> Result<String, Failure> {
     if path.chars().any(char::is_control) {
         return Err(wrong("has control characters in it"));
     }
-    // In quotes only these mean something, to systemd's words and its specifiers; a program's path knows no variables.
+    // Within quotes systemd interprets only these; it expands no variables in the path of a program.
     let escaped = path
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('%', "%%");
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    let word = match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("\"{escaped}\""),
+    let word = if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("\"{escaped}\"")
     };
     Ok(unit.replace(PROGRAM, &format!("ExecStart={word}")))
 }
 
-/// What `systemctl show` says of service and socket.
+/// Parses the output of `systemctl show` for service and socket.
 fn read(service: &str, socket: &str) -> ServiceState {
     let of = |said: &str, name: &str| -> String {
         let mut lines = said.lines().filter_map(|line| line.split_once('='));

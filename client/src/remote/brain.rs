@@ -1,7 +1,7 @@
-//! A brain: read through its file where that may be, through the daemon where not; written through the daemon.
+//! A brain: read through its file if possible, else through the daemon; written through the daemon.
 //!
-//! Promises: a question has the same answer and the same refusal either way; what was answered to this client is in
-//! every view taken after, whichever way; a change that is begun again is done once.
+//! Promises: a query has the same answer and refusal either way; every view is at least as new as every answer that
+//! this client got; a retried change is made once.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use super::position::LatestPosition;
 use super::touches::Touches;
 use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
-/// An open brain. Cloning it is cheap. Uses of events that direct reads count are sent when the last clone is dropped,
-/// if the runtime still runs; `flush` waits for them.
+/// An open brain. Cloning it is cheap. Uses of events in direct reads are sent when the last clone is dropped, if the
+/// runtime still runs; `flush` waits for them.
 #[derive(Debug, Clone)]
 pub struct Brain {
     pub(super) shared: Arc<BrainShared>,
-    /// Questions go to the daemon even where the file could be read.
+    /// Queries go to the daemon, even if the file could be read.
     by_call: bool,
 }
 
@@ -33,16 +33,16 @@ pub struct Brain {
 pub(super) struct BrainShared {
     pub(super) client: Client,
     pub(super) name: String,
-    /// What the daemon said when it was opened.
+    /// The daemon's answer when it was opened.
     opened: v1::OpenBrainResponse,
-    /// Where the daemon says that it may be read.
+    /// `None` if the daemon does not allow direct reads.
     file: Option<BrainFile>,
     pub(super) seen: Arc<LatestPosition>,
     touches: Touches,
 }
 
 impl Brain {
-    /// A brain that the daemon opened; it may be read under a path if there is one.
+    /// `path` is `None` if the file may not be read.
     pub(super) async fn new(
         client: Client,
         name: String,
@@ -70,22 +70,22 @@ impl Brain {
         }
     }
 
-    /// Its name.
+    /// The name of the brain.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// What the daemon said when it was opened: its identity, where it is, what we may do.
+    /// The daemon's answer when it was opened: identity, path, permissions.
     pub fn opened(&self) -> &v1::OpenBrainResponse {
         &self.shared.opened
     }
 
-    /// True if its file is read.
+    /// Whether queries read the file.
     pub fn is_direct(&self) -> bool {
         !self.by_call && self.reader().is_some()
     }
 
-    /// The same brain, its questions answered by the daemon: for who has no thread to spare for heavy ones.
+    /// The same brain, with its queries answered by the daemon: for callers that cannot spare a thread for heavy ones.
     #[must_use]
     pub fn by_call(&self) -> Self {
         Self {
@@ -94,13 +94,13 @@ impl Brain {
         }
     }
 
-    /// What follows its file, for queries without messages (`core::query`); none if it is not read directly.
+    /// The reader of its file, for queries without messages (`core::query`); `None` if it is not read directly.
     pub fn reader(&self) -> Option<Arc<Reader>> {
         self.shared.file.as_ref()?.reader()
     }
 
-    /// Answers a question; the brain's name is filled in. Read from the file, one that may look at all of a large brain
-    /// is answered on a thread for what blocks.
+    /// Answers a query; fills in the brain's name. If the file is read, heavy queries on large brains run on the
+    /// blocking pool.
     pub async fn ask<Q: Question>(&self, mut question: Q) -> Result<Q::Answer> {
         self.name_it(question.brain_mut())?;
         let shared = &self.shared;
@@ -114,28 +114,30 @@ impl Brain {
                 shared.saw_read(Q::moment(&answered.answer));
                 Ok(answered.answer)
             }
-            // The file was taken away, or is not there yet: the daemon knows.
+            // The file was removed, or is not there yet: the daemon knows.
             Ok(None) => shared.by_call(&question).await,
             Err(refusal) if refusal.code == Code::Unavailable => shared.by_call(&question).await,
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Makes a change; the brain's name is filled in, and a request id if it has none. It is begun again, with the same
-    /// id, while the daemon says that it may help (`Retry`), and done once. The refusal of a change that was sent has
-    /// the id as "request_id" in its metadata: with it, the change can be begun again later.
+    /// Makes a change; fills in the brain's name, and a request id if there is none. Retries with the same id while
+    /// that may help (`Retry`); the change is made once. The refusal of a change that was sent has the id as
+    /// "request_id" in its metadata, to repeat the change later.
     pub async fn write<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         self.name_it(change.brain_mut())?;
         let change = self.shared.client.change(change);
-        let answer = match C::PATH == v1::EraseRequest::PATH {
-            true => self.letting_go(change).await?,
-            false => change.await?,
+        let answer = if C::PATH == v1::EraseRequest::PATH {
+            self.letting_go(change).await?
+        } else {
+            change.await?
         };
         self.shared.seen.saw_commit(C::commit(&answer));
         Ok(answer)
     }
 
-    /// Waits for an erase, which waits for those who have an earlier file open: we look for the newer one meanwhile.
+    /// Waits for an erase. The daemon waits for readers of earlier files, so this client looks for the newer one
+    /// meanwhile.
     async fn letting_go<T>(&self, erase: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(file) = &self.shared.file else {
             return erase.await;
@@ -144,29 +146,32 @@ impl Brain {
         loop {
             match timeout(LOOK_EVERY, &mut erase).await {
                 Ok(answer) => return answer,
-                // What keeps us from looking is told to who reads.
+                // The next read reports the error.
                 Err(_) => drop(file.view(self.shared.seen.get()).await),
             }
         }
     }
 
-    /// Waits until the uses of events that direct reads counted are durable.
+    /// Waits until the uses of events in direct reads are durable.
     pub async fn flush(&self) -> Result<()> {
         self.shared.touches.flush().await
     }
 
-    /// Sends what is to be sent, and lets go.
+    /// Sends what is to be sent, and closes the brain.
     pub async fn close(self) -> Result<()> {
         self.flush().await
     }
 
-    /// Fills the brain's name in; refuses another one.
+    /// Fills in the brain's name; refuses another one.
     pub(super) fn name_it(&self, name: &mut String) -> Result<()> {
         if name.is_empty() {
             name.clone_from(&self.shared.name);
         }
         if *name != self.shared.name {
-            let why = format!("this is {:?}, not {name:?}: leave it out", self.shared.name);
+            let why = format!(
+                "this is {:?}, not {name:?}: omit the name",
+                self.shared.name
+            );
             return Err(Refusal::invalid("brain", why));
         }
         Ok(())
@@ -180,7 +185,7 @@ impl BrainShared {
         Ok(answer)
     }
 
-    /// What a view answered is seen as well, unless another instance answered meanwhile.
+    /// Records the moment of a direct read, unless another instance answered meanwhile.
     fn saw_read(&self, moment: Option<&v1::Moment>) {
         let seen = self.seen.get();
         if let Some(moment) = moment
@@ -194,12 +199,12 @@ impl BrainShared {
         &self.seen
     }
 
-    /// Answers from a view: here, or where nobody waits for the thread.
+    /// Answers from a view, on the blocking pool if the query is heavy.
     async fn answer<Q: Question>(&self, view: View, question: Q) -> Result<Answered<Q::Answer>> {
         if !question.is_heavy() || view.nodes() <= SMALL_BRAIN_EVENTS {
             return question.ask(&view);
         }
-        // The turn ends with the work, not with the caller's patience.
+        // The permit ends with the work, even if the caller stops waiting.
         let turn = self.client.turn().await;
         let answered = aside(move || {
             let _turn = turn;
@@ -210,8 +215,8 @@ impl BrainShared {
 }
 
 impl Client {
-    /// Opens a brain: to be read directly where the daemon allows it and the file can be opened here, through the
-    /// daemon otherwise; to be written through the daemon.
+    /// Opens a brain, to be read directly if the daemon allows it and the file can be opened here, else through the
+    /// daemon; written through the daemon.
     pub async fn brain(&self, brain: &str) -> Result<Brain> {
         let response = self.say_open(brain).await?;
         let (name, path) = (brain.to_owned(), self.path(&response));

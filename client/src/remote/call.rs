@@ -1,4 +1,4 @@
-//! One call by its path, begun again as long as that may help.
+//! A call by its path, retried while that may help.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ use super::client::Client;
 use super::retry::Attempts;
 
 impl Client {
-    /// Makes a call, with the same message at every attempt.
+    /// Sends the same message with every attempt.
     pub(super) async fn call<M, A>(&self, path: &'static str, message: &M) -> Result<A>
     where
         M: Message + Clone + 'static,
@@ -45,8 +45,7 @@ impl Client {
     }
 }
 
-/// A status as a refusal. One that did not come from the daemon, but was made here of a broken connection, has a
-/// source.
+/// A status with a source was made here, of a broken connection; the daemon's statuses have none.
 pub(super) fn refused(status: Status) -> Refusal {
     match status.source() {
         Some(source) => lost(source),
@@ -54,7 +53,7 @@ pub(super) fn refused(status: Status) -> Refusal {
     }
 }
 
-/// The connection is not there, or broke: whether the call was executed, nobody knows.
+/// The connection is lost: whether the call was executed is unknown.
 fn lost(error: &dyn Error) -> Refusal {
     let mut root = error;
     while let Some(source) = root.source() {
@@ -65,16 +64,16 @@ fn lost(error: &dyn Error) -> Refusal {
 }
 
 impl Client {
-    /// Makes a change that has its brain's name; once, however often it is begun.
+    /// Makes a change that names its brain, once, with retries.
     pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         identify(change.options_mut());
         let answered = self.call(C::PATH, &change).await;
-        // With it, the caller can ask again what became of the change.
+        // The caller can repeat the change under this id.
         answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
     }
 }
 
-/// Gives a request an id, unless it has one.
+/// Sets a request id, unless there is one.
 pub(super) fn identify(options: &mut v1::WriteOptions) {
     if options.request_id.is_empty() {
         options.request_id = Uuid::now_v7().to_string();

@@ -1,4 +1,4 @@
-//! Making a connection: over the Unix socket, over TCP, over TLS.
+//! Connects over the Unix socket, TCP or TLS.
 
 use std::io;
 use std::net::IpAddr;
@@ -18,9 +18,8 @@ fn kept(endpoint: Endpoint) -> Endpoint {
         .http2_keep_alive_interval(KEEPALIVE_EVERY)
 }
 
-/// To the daemon that listens on a Unix socket.
 pub(super) async fn unix(path: &Path) -> Result<Channel, ConnectError> {
-    // The name only fills the requests' authority; the connector knows where to go.
+    // Only fills the authority of requests; the connector knows the path.
     let endpoint = kept(Endpoint::from_static("http://localhost"));
     let to = PathBuf::from(path);
     let connector = tower::service_fn(move |_: Uri| {
@@ -31,8 +30,7 @@ pub(super) async fn unix(path: &Path) -> Result<Channel, ConnectError> {
     connected.map_err(|source| ConnectError::unreachable(path.display(), source))
 }
 
-/// To the daemon that listens on an address such as `127.0.0.1:7420` or `memory.example:7420`. What is `secret` goes
-/// there by TLS, or nowhere but to this machine.
+/// An address such as `127.0.0.1:7420` or `memory.example:7420`. With `secret`, plaintext goes only to this machine.
 pub(super) async fn tcp(
     address: &str,
     tls: Option<Tls>,
@@ -48,7 +46,7 @@ pub(super) async fn tcp(
                 let to = to.clone();
                 async move {
                     let stream = stream(&to).await?;
-                    // Looked at whenever a connection is made: what a name stands for may change.
+                    // Checked for each connection: the address of a name may change.
                     if secret && !is_here(stream.peer_addr()?.ip()) {
                         return Err(io::Error::other(PlaintextToken));
                     }
@@ -66,16 +64,19 @@ pub(super) async fn tcp(
             endpoint.connect_with_connector(connector).await
         }
     };
-    connected.map_err(|source| match is_plaintext_token(&source) {
-        true => ConnectError::invalid("address", format!("{address:?}: {PlaintextToken}")),
-        false => ConnectError::unreachable(address, source),
+    connected.map_err(|source| {
+        if is_plaintext_token(&source) {
+            ConnectError::invalid("address", format!("{address:?}: {PlaintextToken}"))
+        } else {
+            ConnectError::unreachable(address, source)
+        }
     })
 }
 
-/// Why a secret is not sent.
+/// A token would be sent in plaintext.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "it is another machine, and without TLS anybody in between could read the token: give the daemon's authority \
+    "it is another machine, and without TLS the token could be read on the way: give the daemon's authority \
      (amemctl: --tls-ca), or go through a tunnel to this machine"
 )]
 struct PlaintextToken;
@@ -96,7 +97,7 @@ fn is_plaintext_token(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// True if what goes to an address stays on this machine.
+/// Whether the address is on this machine.
 fn is_here(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }

@@ -4,15 +4,17 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// Nobody answers.
-    #[error("cannot reach a daemon on {to}: {source}; start amemd, or say where it listens")]
+    /// No daemon answers.
+    #[error(
+        "cannot reach a daemon on {to}: {source}; start amemd, or give the address it listens on"
+    )]
     Unreachable {
         /// The socket's path, or the address.
         to: String,
-        /// Why not.
+        /// The reason.
         source: tonic::transport::Error,
     },
-    /// What was given can't be used.
+    /// An argument is invalid.
     #[error("{what}: {why}")]
     Invalid {
         /// The argument.

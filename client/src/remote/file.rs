@@ -1,11 +1,11 @@
-//! The brain's file as the client follows it: which file that is, whether it is still there, and whether it is ours.
+//! The brain's file as the client follows it.
 //!
-//! A file is read only while a daemon owns it, the path still names it, and it is of the instance that answered last;
-//! so a brain that was removed, or made anew under the same name, is never answered from what it left, and a copy that
-//! lies under the same path in a container is not taken for the brain. One that is not ours is remembered: it is
-//! opened again when the daemon names another instance, when another file stands there, or after a pause.
+//! A file is read only while a daemon owns it, the path still names it, and it is of the instance that answered last: a
+//! removed or re-created brain is never answered from its old file, and a copy under the same path in a container is
+//! not taken for the brain. A foreign file is remembered: it is opened again when the daemon names another instance,
+//! another file is at the path, or a pause is over.
 //!
-//! Not here: what is answered (`brain`).
+//! Not here: answers (`brain`).
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,38 +25,36 @@ use crate::limits::{FILE_AGAIN_AFTER, FILE_AGAIN_MAX, REPLAY_BYTES_AT_ONCE};
 /// Device and inode.
 type FileId = (u64, u64);
 
-/// The file under a path, if it is the brain's.
+/// The file at a path, if it is the brain's.
 #[derive(Debug)]
 pub(super) struct BrainFile {
     path: PathBuf,
     state: Mutex<FileStatus>,
-    /// Held by who opens the file; others ask the daemon meanwhile.
+    /// Held while the file is opened; other callers ask the daemon meanwhile.
     opening: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Clone)]
 enum FileStatus {
-    /// It is followed.
     Ours(Arc<Reader>),
-    /// It is not, or was not when it was last opened.
     NotOurs(ForeignFile),
 }
 
-/// A file that was found not to be ours.
+/// A file that was found not to be the brain's.
 #[derive(Debug, Clone, Copy)]
 struct ForeignFile {
-    /// What stood under the path; none if nothing did.
+    /// `None` if there was no file.
     id: Option<FileId>,
-    /// Whose file was looked for.
+    /// The instance that was expected.
     instance: Uuid,
-    /// When it is opened again although nothing else has changed.
+    /// When to open it again if nothing else changes.
     again: Instant,
-    /// How long that was to wait.
+    /// The length of that pause.
     pause: Duration,
 }
 
 impl BrainFile {
-    /// What a path names, opened; it need not be ours yet.
+    /// The file may be foreign.
     pub(super) async fn open(path: PathBuf, seen: BrainPosition) -> Self {
         let file = Self {
             path,
@@ -68,12 +66,11 @@ impl BrainFile {
             })),
             opening: Arc::default(),
         };
-        // One that can't be opened here, for want of permission or in another container, is no misfortune.
+        // A file that cannot be opened here (permissions, another container) is not an error.
         drop(file.view(seen).await);
         file
     }
 
-    /// What follows it, if it is ours.
     pub(super) fn reader(&self) -> Option<Arc<Reader>> {
         match &*self.state() {
             FileStatus::Ours(reader) => Some(reader.clone()),
@@ -81,7 +78,7 @@ impl BrainFile {
         }
     }
 
-    /// A view of the brain that has everything up to what was seen; none if the file does not have it.
+    /// A view with everything up to `seen`; `None` if the file does not have it.
     pub(super) async fn view(&self, seen: BrainPosition) -> Result<Option<View>> {
         let state = self.state().clone();
         let id = id_of(&self.path);
@@ -101,7 +98,7 @@ impl BrainFile {
                 }
             }
         }
-        // It was removed, is of another brain, or of a recovery that put the brain into another file.
+        // It was removed, is of another brain, or recovery moved the brain to another file.
         self.open_again(seen).await
     }
 
@@ -143,8 +140,8 @@ impl BrainFile {
     }
 }
 
-/// The newest view; where much is to be read for it, from a thread that may wait for the disk. None if it is in a file
-/// that took the place of this one, and can't be read here.
+/// The newest view; long replays run on the blocking pool. `None` if another file took the place of this one, and
+/// cannot be read here.
 async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
     let view = match reader.view_within(REPLAY_BYTES_AT_ONCE) {
         Some(view) => view,
@@ -160,7 +157,7 @@ async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
     }
 }
 
-/// What follows a file and its newest view, if a daemon owns the file.
+/// A reader and its newest view, if a daemon owns the file.
 pub(super) fn open_live(path: &Path) -> Option<(Arc<Reader>, View)> {
     let reader = Reader::open(path).ok().filter(Reader::is_live)?;
     let view = reader.view().ok()?;
@@ -172,12 +169,12 @@ fn id_of(path: &Path) -> Option<FileId> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Runs what may block where nobody waits for the thread.
+/// Runs blocking work on the blocking pool.
 pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        let message = format!("a question was not answered: {error}");
+        let message = format!("a query was not answered: {error}");
         Refusal::new(Code::Internal, "INTERNAL", message)
     })
 }

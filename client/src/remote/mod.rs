@@ -1,4 +1,4 @@
-//! The daemon's client: connections, calls that are begun again, brains.
+//! The daemon's client: connections, retried calls, brains.
 
 mod brain;
 mod call;

@@ -1,4 +1,4 @@
-//! How far a brain was seen: which instance answered last, and up to which commit.
+//! Which instance answered last, and up to which commit.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,16 +6,14 @@ use amem_format::view::View;
 use amem_proto::v1;
 use uuid::Uuid;
 
-/// How far a brain was seen: which one answered last, and up to where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BrainPosition {
-    /// Nil if nobody answered yet.
+    /// Nil before the first answer.
     pub(super) instance: Uuid,
     pub(super) lsn: u64,
 }
 
 impl BrainPosition {
-    /// What an answer says of itself.
     pub(super) fn of(instance: &str, lsn: u64) -> Self {
         Self {
             instance: Uuid::parse_str(instance).unwrap_or_default(),
@@ -23,11 +21,12 @@ impl BrainPosition {
         }
     }
 
-    /// Goes on to what was answered now: an answer of another instance is of another brain under the same name.
+    /// Takes the position of an answer: forward within an instance; another instance replaces it.
     pub(super) fn go_on(&mut self, to: Self) {
-        match self.instance == to.instance {
-            true => self.lsn = self.lsn.max(to.lsn),
-            false => *self = to,
+        if self.instance == to.instance {
+            self.lsn = self.lsn.max(to.lsn)
+        } else {
+            *self = to
         }
     }
 
@@ -36,7 +35,7 @@ impl BrainPosition {
     }
 }
 
-/// The newest moment of any answer.
+/// The position of the newest answer.
 #[derive(Debug, Default)]
 pub(super) struct LatestPosition(Mutex<BrainPosition>);
 
@@ -58,7 +57,6 @@ impl LatestPosition {
         }
     }
 
-    /// The instance that answered last.
     pub(super) fn instance(&self) -> String {
         self.get().instance.to_string()
     }

@@ -242,7 +242,7 @@ fn what_a_form_has_no_place_for_is_told() {
         (lost("attributes"), lost("event times"), lost("flags")),
         (2, 1, 1)
     );
-    assert_eq!(lost("events got another id"), 2);
+    assert_eq!(lost("events got a new id"), 2);
 }
 
 #[test]

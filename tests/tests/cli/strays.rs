@@ -67,7 +67,7 @@ fn a_stray_file_is_told_and_no_failure_but_a_damaged_brain_is_one() {
     assert_eq!(listed["files_waiting"], 0);
     let text = tool.told("brain ls");
     assert!(
-        text.contains("1 brain\n25 files were not adopted: `amemctl brain ls --rejected`\n"),
+        text.contains("1 brain\n25 files were rejected: `amemctl brain ls --rejected`\n"),
         "{text}"
     );
     assert!(!text.contains("stray"), "{text}");

@@ -238,7 +238,7 @@ fn uninstall_takes_what_was_written_and_leaves_brains_and_what_was_changed() {
     );
     assert!(!machine.unit("amemd.service").exists());
     assert!(
-        socket.exists() && done.contains("somebody has changed"),
+        socket.exists() && done.contains("which was changed"),
         "{done}"
     );
     assert!(
